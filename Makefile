@@ -1,0 +1,34 @@
+# Every target makes the environment it needs: .venv in this folder, nothing outside it.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-fast lint clean
+
+demo: .venv/.demo
+	@$(BIN)/ensue demo
+
+test: .venv/.dev
+	$(BIN)/python -m pytest -n 2
+
+test-fast: .venv/.dev
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("ensue needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; say make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+
+.venv/.demo: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli]'
+	@touch $@
+
+.venv/.dev: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ .venv/.demo
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

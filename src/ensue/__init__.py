@@ -1,0 +1,34 @@
+"""Ensue: composite event detection. Write a situation made of several events as a rule, and find it.
+
+>>> import ensue
+>>> program = ensue.compile('''
+...     event order(id: int, product: string).
+...     event shipped(id: int).
+...     done(id, product) <- order(id, product) seq shipped(id).
+... ''')
+>>> program.detect([
+...     {"type": "order", "time": 3, "id": 42, "product": "muffins"},
+...     {"type": "shipped", "time": 7, "id": 42},
+... ])
+[{'type': 'done', 'start': 3, 'end': 7, 'id': 42, 'product': 'muffins'}]
+"""
+
+from ensue.data import BadRow, DataError
+from ensue.language.diagnostics import Diagnostic, RuleError, Severity
+from ensue.program import BadRowsWarning, Program, check_rules, compile
+from ensue.reference.detect import DetectError
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BadRow",
+    "BadRowsWarning",
+    "DataError",
+    "DetectError",
+    "Diagnostic",
+    "Program",
+    "RuleError",
+    "Severity",
+    "check_rules",
+    "compile",
+]

@@ -1,0 +1,159 @@
+"""Events in any form, normalised: recognise, stamp, split by type, read the attributes, put together.
+
+Each part goes through on its own. Only what depends on all of them waits: the types of attributes that nobody declared,
+and the type of the sequence column.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.data.attributes import Piece, read_declared, read_undeclared, whole_floats
+from ensue.data.columns import Columns
+from ensue.data.errors import DataError, arrow_errors_as_data_errors
+from ensue.data.events import Events
+from ensue.data.infer import as_inferred, infer, unblanked
+from ensue.data.part import Part
+from ensue.data.report import Report
+from ensue.data.sources import recognise
+from ensue.data.split import Group, split
+from ensue.data.stamp import Stamped, stamp
+from ensue.data.times import Clock
+from ensue.data.values import Schema, bad_values, nulls
+
+
+def read_events(
+    source: object,
+    columns: Columns,
+    schema: Schema,
+    *,
+    strict: bool = False,
+    known: Collection[str] | None = None,
+) -> Events:
+    """Read events in any form.
+
+    Rows that cannot be read are left out, counted and reported; with `strict` the first one is an error. Of types that
+    are not `known` only the times are read: they take part in `first_end` and `last_end`.
+
+    >>> events = read_events([{"type": "order", "time": 3, "id": 42}], Columns(), {"order": {"id": "int"}})
+    >>> events.tables["order"].to_pylist()
+    [{'start': 3, 'end': 3, 'row': 0, 'id': 42}]
+    """
+    with arrow_errors_as_data_errors("The events"):
+        return _read(source, columns, schema, strict, None if known is None else frozenset(known))
+
+
+def _read(source: object, columns: Columns, schema: Schema, strict: bool, known: frozenset[str] | None) -> Events:
+    form, parts = recognise(source)
+    gathered = _Gathered()
+    for part in parts:
+        _gather(gathered, part, columns, schema, known)
+    for event_type, groups in gathered.undeclared.items():
+        for group, piece in zip(groups, read_undeclared(groups), strict=True):
+            _add_piece(gathered, event_type, group, piece)
+    bad = gathered.report.first_rows()
+    if strict and bad:
+        raise DataError(str(bad[0]))
+    tables = _put_together(gathered.pieces, columns.sequence)
+    ends = [*gathered.unknown_ends, *(table.column(1) for table in tables.values())]
+    first_end, last_end = _range(ends)
+    return Events(
+        tables=tables,
+        timestamps="timestamps" in gathered.clocks,
+        timezone=next(iter(gathered.zones), None),
+        first_end=first_end,
+        last_end=last_end,
+        bad=bad,
+        bad_count=gathered.rows - sum(len(end) for end in ends),
+        form=form,
+    )
+
+
+@dataclass
+class _Gathered:
+    """What the parts so far came to."""
+
+    rows: int = 0
+    report: Report = field(default_factory=Report)
+    clocks: dict[Clock, str] = field(default_factory=dict)  # with the first part that had it
+    zones: list[str] = field(default_factory=list)
+    pieces: dict[str, list[Piece]] = field(default_factory=dict)
+    undeclared: dict[str, list[Group]] = field(default_factory=dict)
+    unknown_ends: list[pa.ChunkedArray] = field(default_factory=list)
+
+
+def _gather(gathered: _Gathered, part: Part, columns: Columns, schema: Schema, known: frozenset[str] | None) -> None:
+    offset = gathered.rows
+    gathered.rows += part.total
+    gathered.report.malformed(part, offset)
+    if not part.columns and not part.length:
+        return
+    stamped = stamp(part, columns)
+    groups = split(part, stamped, offset, schema, known)
+    if part.exactly is not None and any(whole_floats(group) for name, group in groups.items() if name not in schema):
+        part = part.exactly()
+        stamped = stamp(part, columns)
+        groups = split(part, stamped, offset, schema, known)
+    _note_times(gathered, stamped, part.name)
+    for fault in stamped.faults:
+        gathered.report.of_part(part, fault, offset)
+    for event_type, group in groups.items():
+        if known is not None and event_type not in known:
+            gathered.unknown_ends.append(group.end)
+        elif event_type in schema:
+            _add_piece(gathered, event_type, group, read_declared(group, schema[event_type]))
+        else:
+            gathered.undeclared.setdefault(event_type, []).append(group)
+
+
+def _add_piece(gathered: _Gathered, event_type: str, group: Group, piece: Piece) -> None:
+    for fault in piece.faults:
+        gathered.report.of_group(group, fault)
+    if piece.table.num_rows:
+        gathered.pieces.setdefault(event_type, []).append(piece)
+
+
+def _note_times(gathered: _Gathered, stamped: Stamped, part: str) -> None:
+    if stamped.clock is not None:
+        gathered.clocks.setdefault(stamped.clock, part)
+    if stamped.zone is not None:
+        gathered.zones.append(stamped.zone)
+    if len(gathered.clocks) > 1:
+        first, second = gathered.clocks.items()
+        raise DataError(
+            f"Times are {first[0]} in {first[1]} but {second[0]} in {second[1]}; give all of them as one or the other."
+        )
+
+
+def _put_together(pieces: Mapping[str, Sequence[Piece]], sequence: str | None) -> dict[str, pa.Table]:
+    """The tables by type, in the order in which the types first occur."""
+    in_order = sorted(pieces, key=lambda event_type: int(pieces[event_type][0].table.column(2)[0].as_py()))
+    if sequence is None:
+        return {name: pa.concat_tables([piece.table for piece in pieces[name]]) for name in in_order}
+    read = iter(_read_sequence([piece for name in in_order for piece in pieces[name]], sequence))
+    return {
+        name: pa.concat_tables([piece.table.add_column(2, "sequence", next(read)) for piece in pieces[name]])
+        for name in in_order
+    }
+
+
+def _read_sequence(pieces: Sequence[Piece], name: str) -> list[pa.ChunkedArray]:
+    """The sequence column of every piece, of one type over all event types: it orders events across them."""
+    raws = [(piece.sequence, piece.text) for piece in pieces]
+    inferred = infer(raws)
+    if inferred is None:
+        return [nulls(piece.table.num_rows, pa.int64()) for piece in pieces]
+    columns = as_inferred(raws, inferred)
+    for (raw, text), column in zip(raws, columns, strict=True):
+        if pc.any(bad_values(unblanked(raw, inferred, text), column)).as_py():
+            raise DataError(f"The sequence column {name!r} holds a number outside 64 bits; name another one.")
+    return columns
+
+
+def _range(ends: Iterable[pa.ChunkedArray]) -> tuple[int | None, int | None]:
+    ranges = [pc.min_max(end).as_py() for end in ends if len(end)]
+    if not ranges:
+        return None, None
+    return min(found["min"] for found in ranges), max(found["max"] for found in ranges)

@@ -1,0 +1,125 @@
+"""A column before its type is settled: an Arrow one, or a list of Python values that no Arrow type holds together."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from itertools import compress
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.data.python_values import plain
+
+Raw: TypeAlias = pa.ChunkedArray | list[Any]
+
+# Rows to take at once. Arrow joins what it takes from into one array, and one array of strings holds two gigabytes.
+SLICE = 2**18
+
+
+def settle(values: list[Any]) -> Raw:
+    """An Arrow column where all values are of one plain type, else the values as they are.
+
+    Whole and fractional numbers together stay as they are: large integers are no floats.
+    """
+    kinds = set(map(type, values)) - {type(None)}
+    arrow_type = _arrow_type(kinds, values)
+    if arrow_type is None:
+        values = [plain(value) for value in values]
+        arrow_type = _arrow_type(set(map(type, values)) - {type(None)}, values)
+    if arrow_type is None:
+        return values
+    try:
+        return pa.chunked_array([pa.array(values, arrow_type)])
+    except (OverflowError, UnicodeEncodeError, pa.ArrowException):
+        return values
+
+
+def _arrow_type(kinds: set[type], values: list[Any]) -> pa.DataType | None:
+    if not kinds:
+        return pa.null()
+    if len(kinds) > 1:
+        return None
+    (kind,) = kinds
+    if kind is datetime:
+        return pa.timestamp("us", zone_of(values))
+    return {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.bool_(), date: pa.date32()}.get(kind)
+
+
+def zone_of(values: list[Any]) -> str | None:
+    """The zone of the first datetime that has one."""
+    zoned = (value for value in values if isinstance(value, datetime) and value.tzinfo is not None)
+    first = next(zoned, None)
+    if first is None:
+        return None
+    try:
+        return str(pa.array([first]).type.tz)
+    except (ValueError, TypeError, pa.ArrowException):  # a zone of the caller's own making
+        return "UTC"
+
+
+def pick(raw: Raw, slices: Sequence[tuple[int, int, pa.Array]]) -> Raw:
+    """The values at some positions: of each slice (offset, length), those at the indices within it."""
+    if isinstance(raw, list):
+        return [raw[offset + index] for offset, _, indices in slices for index in indices.to_pylist()]
+    chunks = []
+    for offset, length, indices in slices:
+        piece = raw.slice(offset, length)
+        chunks.extend((piece if len(indices) == length else piece.take(indices)).chunks)
+    return pa.chunked_array(chunks, raw.type)
+
+
+def keep(raw: Raw, mask: pa.ChunkedArray) -> Raw:
+    """The values where the mask is true."""
+    return list(compress(raw, mask.to_pylist())) if isinstance(raw, list) else raw.filter(mask)
+
+
+def any_of(masks: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Where one of the masks, at least, is true."""
+    first, *others = masks
+    for mask in others:
+        first = pc.or_(first, mask)
+    return first
+
+
+def present(raw: Raw) -> pa.ChunkedArray:
+    """Where there is a value."""
+    if isinstance(raw, list):
+        return pa.chunked_array([pa.array([value is not None for value in raw], pa.bool_())])
+    return pc.is_valid(raw)
+
+
+def has_values(raw: Raw) -> bool:
+    """Whether there is any value at all."""
+    if isinstance(raw, list):
+        return any(value is not None for value in raw)
+    return bool(raw.null_count < len(raw))
+
+
+def value_at(raw: Raw, index: int) -> Any:
+    """One value, for a message."""
+    if isinstance(raw, list):
+        return raw[index]
+    scalar = raw[index]
+    try:
+        return scalar.as_py()
+    except (ValueError, OverflowError, pa.ArrowException):  # a timestamp that no Python datetime holds
+        return str(scalar)
+
+
+def unwrapped(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same values without dictionary, run-end or extension types around them, and all text as `string`.
+
+    >>> unwrapped(pa.chunked_array([pa.array(["a", "a"]).dictionary_encode()])).type
+    DataType(string)
+    """
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return unwrapped(pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type))
+    if pa.types.is_dictionary(kind):
+        return unwrapped(column.cast(kind.value_type))
+    if pa.types.is_run_end_encoded(kind):
+        decoded = [pc.run_end_decode(chunk) for chunk in column.chunks]
+        return unwrapped(pa.chunked_array(decoded, kind.value_type))
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return column.cast(pa.string())
+    return column

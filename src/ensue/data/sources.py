@@ -1,0 +1,83 @@
+"""Whatever events are handed over in, as parts, with the form they came in."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ensue.data.dict_rows import read_rows
+from ensue.data.errors import DataError, shortened
+from ensue.data.files import read_files
+from ensue.data.form import Form, Kind
+from ensue.data.frames import frame_kind, read_frame
+from ensue.data.part import Part
+
+_FORMS = "a table (Arrow, pandas, Polars), a path or several, dicts, or a dict of these by event type"
+_NOTHING = object()
+
+
+def recognise(source: object) -> tuple[Form, Iterator[Part]]:
+    """The form of a source and its parts, which are read as they are asked for."""
+    if frame_kind(source) is None and isinstance(source, Mapping):
+        return _by_type(source)
+    kind, parts = recognise_table(source, "The table handed over", "row")
+    return Form(kind), parts
+
+
+def recognise_table(source: Any, name: str, row: str) -> tuple[Kind, Iterator[Part]]:
+    """The kind of one table and its parts; `row` is what stands before a row's number where it has no file."""
+
+    def where(position: int) -> str:
+        return f"{row} {position}"
+
+    kind = frame_kind(source)
+    if kind is not None:
+        return kind, (read_frame(source, kind, name, where) for _ in range(1))
+    if isinstance(source, str | Path):
+        return "arrow", read_files(source)
+    if hasattr(source, "read"):
+        raise DataError(f"{name} is an open file; hand over its path instead.")
+    if isinstance(source, bytes | bytearray | Mapping) or not isinstance(source, Iterable):
+        raise _no_source(source, name)
+    items = iter(source)
+    first = next(items, _NOTHING)
+    if isinstance(first, str | Path):
+        return "arrow", _read_paths(chain([first], items), name)
+    if first is _NOTHING or isinstance(first, Mapping):
+        rows = items if first is _NOTHING else chain([first], items)
+        return "rows", (read_rows(rows, name, where) for _ in range(1))
+    raise DataError(f"{name} is a {type(source).__name__} of {shortened(first)} and the like; hand over {_FORMS}.")
+
+
+def _by_type(sources: Mapping[Any, Any]) -> tuple[Form, Iterator[Part]]:
+    recognised: dict[str, tuple[Kind, Iterator[Part]]] = {}
+    for event_type, source in sources.items():
+        if not isinstance(event_type, str):
+            raise DataError(f"Tables are handed over by event type, and {shortened(event_type)} is no name of one.")
+        name = f"The table of {event_type!r}"
+        if isinstance(source, Mapping) and frame_kind(source) is None:
+            raise DataError(f"{name} is a dict; a dict by event type holds {_FORMS.rpartition(', or')[0]}.")
+        recognised[event_type] = recognise_table(source, name, f"{event_type}, row")
+    first_kind: Kind = next((kind for kind, _ in recognised.values()), "arrow")
+    typed = (
+        replace(part, event_type=event_type, exactly=_typed(part.exactly, event_type))
+        for event_type, (_, parts) in recognised.items()
+        for part in parts
+    )
+    return Form(first_kind, by_type=True), typed
+
+
+def _typed(exactly: Callable[[], Part] | None, event_type: str) -> Callable[[], Part] | None:
+    return None if exactly is None else lambda: replace(exactly(), event_type=event_type)
+
+
+def _read_paths(paths: Iterable[Any], name: str) -> Iterator[Part]:
+    for path in paths:
+        if not isinstance(path, str | Path):
+            raise DataError(f"{name} is a list of paths, but {shortened(path)} in it is none.")
+        yield from read_files(path)
+
+
+def _no_source(source: object, name: str) -> DataError:
+    return DataError(f"{name} is {shortened(source)}, which is no form of events; hand over {_FORMS}.")

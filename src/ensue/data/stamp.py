@@ -1,0 +1,133 @@
+"""When each row of a part happened and what it is: its start, end and type, or the reason why it lacks one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.data.columns import Columns, Layout, find_layout
+from ensue.data.errors import DataError, shortened
+from ensue.data.iso import text_of_micros
+from ensue.data.part import Part
+from ensue.data.raw import Raw, any_of, present, value_at
+from ensue.data.times import Clock, Times, read_times
+from ensue.data.values import blanks_as_null, convert
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with some rows: where the mask is true, for the reason given for the row at an index."""
+
+    rows: pa.ChunkedArray
+    reason: Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Stamped:
+    """A part's rows with their times and types; rows with a fault are not `good`."""
+
+    start: pa.ChunkedArray
+    end: pa.ChunkedArray
+    types: pa.ChunkedArray | None  # None where the part is all of one type
+    good: pa.ChunkedArray
+    faults: tuple[Fault, ...]  # the first one of a row is the one to report
+    clock: Clock | None
+    zone: str | None
+    sequence: str | None
+    taken: frozenset[str]  # the columns that are no attributes
+
+
+def stamp(part: Part, columns: Columns) -> Stamped:
+    """Read the times and types of a part."""
+    layout = find_layout(list(part.columns), columns, part.event_type is not None, part.name)
+    times, faults = _read_times(part, layout)
+    start, end = times[layout.start], times[layout.end]
+    clock = _one_clock(times, part.name)
+    faults += [
+        _unread_time(part.columns[name], times[name], name) for name in dict.fromkeys([layout.start, layout.end])
+    ]
+    faults.append(_backwards(start.values, end.values, clock))
+    types = None
+    if layout.type is not None:
+        types = _read_types(part.columns[layout.type], part.text)
+        faults.append(_untyped(part.columns[layout.type], types, layout.type))
+    good = pc.invert(any_of([fault.rows for fault in faults]))
+    types_besides = {"type", columns.type} if part.event_type is not None else set()
+    taken = {*times, layout.type, layout.sequence, *types_besides} - {None}
+    zone = start.zone or end.zone
+    return Stamped(
+        start.values, end.values, types, good, tuple(faults), clock, zone, layout.sequence, frozenset(map(str, taken))
+    )
+
+
+def _read_times(part: Part, layout: Layout) -> tuple[dict[str, Times], list[Fault]]:
+    """The times by column, those of the column for instants put in where start and end are both empty."""
+    start, end = _seen(part, layout.start), _seen(part, layout.end)
+    times = {layout.start: read_times(start)}
+    if layout.end != layout.start:
+        times[layout.end] = read_times(end)
+    if layout.instant is None:
+        return times, []
+    raw = _seen(part, layout.instant)
+    instants = pc.and_not(present(raw), pc.or_(present(start), present(end)))
+    if not pc.any(instants).as_py():
+        return times, []
+    instant = read_times(raw)
+    for name in (layout.start, layout.end):
+        merged = pc.if_else(instants, instant.values, times[name].values)
+        times[name] = replace(times[name], values=merged, zone=times[name].zone or instant.zone)
+    times[layout.instant] = instant
+    unread = replace(instant, values=pc.if_else(instants, instant.values, 0))
+    return times, [_unread_time(raw, unread, layout.instant)]
+
+
+def _seen(part: Part, name: str) -> Raw:
+    return blanks_as_null(part.columns[name]) if part.text else part.columns[name]
+
+
+def _one_clock(times: Mapping[str, Times], part: str) -> Clock | None:
+    clocks = {column.clock: name for name, column in times.items() if column.clock is not None}
+    if len(clocks) > 1:
+        raise DataError(
+            f"{part} has integers in {clocks['integers']!r} and timestamps in {clocks['timestamps']!r}; "
+            "give all times as one or the other."
+        )
+    return next(iter(clocks), None)
+
+
+def _unread_time(raw: Raw, times: Times, name: str) -> Fault:
+    kind = {"integers": "an integer", "timestamps": "a timestamp", None: "a time"}[times.clock]
+
+    def reason(index: int) -> str:
+        value = value_at(raw, index)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return f"column {name!r} is empty, and an event needs a time"
+        return f"column {name!r} is {shortened(value)}, not {kind}"
+
+    return Fault(pc.is_null(times.values), reason)
+
+
+def _backwards(start: pa.ChunkedArray, end: pa.ChunkedArray, clock: Clock | None) -> Fault:
+    show = text_of_micros if clock == "timestamps" else str
+
+    def reason(index: int) -> str:
+        return f"it starts at {show(start[index].as_py())}, after its end at {show(end[index].as_py())}"
+
+    return Fault(pc.fill_null(pc.greater(start, end), False), reason)
+
+
+def _read_types(raw: Raw, text: bool) -> pa.ChunkedArray:
+    types = convert(raw, "string", text)
+    named = pc.utf8_trim_whitespace(types) if text else types
+    return pc.if_else(pc.equal(named, ""), None, named)
+
+
+def _untyped(raw: Raw, types: pa.ChunkedArray, name: str) -> Fault:
+    def reason(index: int) -> str:
+        value = value_at(raw, index)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return f"column {name!r} is empty, and an event needs a type"
+        return f"column {name!r} is {shortened(value)}, not a string"
+
+    return Fault(pc.is_null(types), reason)

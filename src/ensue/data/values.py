@@ -1,0 +1,194 @@
+"""A raw column as a column of one of the five attribute types.
+
+Every conversion gives null where it cannot read a value, so a bad value is one that was there and has become null.
+Text from CSV may stand for any type; a string from elsewhere is just a string.
+"""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.data.errors import DataError, shortened
+from ensue.data.iso import micros_of_column
+from ensue.data.python_values import FLOAT_WORDS, LARGEST, READERS, SMALLEST, as_int_text
+from ensue.data.raw import Raw, present, unwrapped
+
+AttributeTypes = Mapping[str, str]
+Schema = Mapping[str, AttributeTypes]
+
+ARROW_TYPES = {
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "string": pa.string(),
+    "bool": pa.bool_(),
+    "timestamp": pa.timestamp("us"),
+}
+
+_SHORT_INT_TEXT = r"^[+-]?[0-9]{1,18}$"
+_LONG_INT_TEXT = r"^[+-]?[0-9]{19,}$"
+_FLOAT_TEXT = r"(?i)^[+-]?([0-9]+\.?[0-9]*(e[+-]?[0-9]+)?|\.[0-9]+(e[+-]?[0-9]+)?|nan|inf|infinity)$"
+
+_DAY = 86_400_000_000
+_MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
+
+
+def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
+    """The column as `kind`, null where a value is missing or is not one; `text` says that it comes from CSV.
+
+    >>> convert(pa.chunked_array([["1", "x", " 3"]]), "int", text=True).to_pylist()
+    [1, None, 3]
+    >>> convert(pa.chunked_array([["1"]]), "int", text=False).to_pylist()
+    [None]
+    >>> convert([1, 2.0, 2.5, True], "int", text=False).to_pylist()
+    [1, 2, None, None]
+    """
+    if kind not in ARROW_TYPES:
+        raise DataError(f"There is no attribute type {kind!r}; there are {', '.join(ARROW_TYPES)}.")
+    if isinstance(raw, list):
+        read = READERS[kind]
+        values = pa.array([None if value is None else read(value) for value in raw], _stored(kind))
+        return pa.chunked_array([values.cast(ARROW_TYPES[kind])])
+    column = unwrapped(raw)
+    match kind:
+        case "int":
+            converted = _ints(column, text)
+        case "float":
+            converted = _floats(column, text)
+        case "string":
+            converted = column if pa.types.is_string(column.type) else None
+        case "bool":
+            converted = _bools(column, text)
+        case _:
+            micros = micros_of(column, text)
+            converted = None if micros is None else micros.cast(pa.timestamp("us"))
+    return nulls(len(column), ARROW_TYPES[kind]) if converted is None else converted
+
+
+def nulls(length: int, arrow_type: pa.DataType) -> pa.ChunkedArray:
+    """A column without any value."""
+    return pa.chunked_array([pa.nulls(length, arrow_type)])
+
+
+def blanks_as_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of CSV text where what is blank is missing: a quoted empty field is no number, and no bad one either."""
+    return pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column)
+
+
+def bad_values(raw: Raw, converted: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Where a value was there and could not be read."""
+    return pc.and_(present(raw), pc.is_null(converted))
+
+
+def wrong_value(name: str, value: object, kind: str) -> str:
+    """What is wrong with an attribute's value.
+
+    >>> wrong_value("qty", "abc", "int")
+    "attribute 'qty' is 'abc', not an int"
+    >>> wrong_value("id", 2**63, "int")
+    "attribute 'id' is 9223372036854775808, outside the 64 bits of an int"
+    """
+    what = f"attribute {name!r} is {shortened(value)}"
+    number = isinstance(value, int) and not isinstance(value, bool)
+    if kind == "int" and (number or (isinstance(value, str) and value.strip().lstrip("+-").isdecimal())):
+        return f"{what}, outside the 64 bits of an int"
+    return f"{what}, not {'an' if kind == 'int' else 'a'} {kind}"
+
+
+def micros_of(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:
+    """Microseconds since the epoch of timestamps, dates, ISO text, and integers taken as such; None for other types."""
+    kind = column.type
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return micros_of_moments(column)
+    if pa.types.is_string(kind):
+        moments = micros_of_column(column)
+        return pc.coalesce(moments, ints_of_text(column)) if text else moments
+    return _ints(column, text)
+
+
+def micros_of_moments(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Microseconds since the epoch of a column of timestamps or dates, nanoseconds rounded down."""
+    kind = column.type
+    if pa.types.is_date32(kind):
+        return _times(column.cast(pa.int32()).cast(pa.int64()), _DAY)
+    if pa.types.is_date64(kind):
+        return _times(column.cast(pa.int64()), 1_000)
+    ticks = column.cast(pa.int64())
+    if kind.unit != "ns":
+        return _times(ticks, _MICROS[kind.unit])
+    towards_zero = pc.divide(ticks, 1_000)
+    before_it = pc.less(pc.subtract(ticks, pc.multiply(towards_zero, 1_000)), 0)
+    return pc.subtract(towards_zero, before_it.cast(pa.int64()))
+
+
+def ints_of_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The integers that strings hold, null where one holds none or one of more than 64 bits.
+
+    `12.0` holds one too: that is how an integer column with gaps leaves pandas.
+    """
+    digits = pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"^([+-]?[0-9]+)\.0*$", r"\1")
+    short = pc.if_else(pc.match_substring_regex(digits, _SHORT_INT_TEXT), digits, None)
+    converted = pc.replace_substring_regex(short, r"^\+", "").cast(pa.int64())
+    long = pc.if_else(pc.match_substring_regex(digits, _LONG_INT_TEXT), digits, None)
+    if long.null_count == len(long):
+        return converted
+    numbers = [None if text is None else as_int_text(text) for text in long.to_pylist()]
+    return pc.coalesce(converted, pa.chunked_array([pa.array(numbers, pa.int64())]))
+
+
+def _stored(kind: str) -> pa.DataType:
+    return pa.int64() if kind == "timestamp" else ARROW_TYPES[kind]
+
+
+def _ints(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:
+    kind = column.type
+    if pa.types.is_uint64(kind):
+        return pc.if_else(pc.less_equal(column, pa.scalar(LARGEST, pa.uint64())), column, None).cast(pa.int64())
+    if pa.types.is_integer(kind):
+        return column.cast(pa.int64())
+    if pa.types.is_floating(kind):
+        numbers = column.cast(pa.float64())
+        inside = pc.and_(pc.greater_equal(numbers, float(SMALLEST)), pc.less(numbers, float(2**63)))
+        whole = pc.and_(inside, pc.equal(numbers, pc.floor(numbers)))
+        return pc.if_else(whole, numbers, None).cast(pa.int64())
+    if pa.types.is_decimal(kind):
+        try:
+            return column.cast(pa.int64())
+        except pa.ArrowInvalid:  # some are not whole, or too large
+            return convert(column.to_pylist(), "int", text=False)
+    return ints_of_text(column) if text and pa.types.is_string(kind) else None
+
+
+def _floats(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:
+    kind = column.type
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_integer(kind):
+        return column.cast(pa.float64(), safe=False)
+    if not pa.types.is_string(kind):
+        return None
+    if text:
+        trimmed = pc.utf8_trim_whitespace(column)
+        readable = pc.if_else(pc.match_substring_regex(trimmed, _FLOAT_TEXT), trimmed, None)
+        return pc.replace_substring_regex(readable, r"^\+", "").cast(pa.float64())
+    words = pc.is_in(column, pa.array(list(FLOAT_WORDS)))
+    return pc.if_else(words, column, None).cast(pa.float64())
+
+
+def _bools(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:
+    if pa.types.is_boolean(column.type):
+        return column
+    if not text or not pa.types.is_string(column.type):
+        return None
+    lower = pc.utf8_lower(pc.utf8_trim_whitespace(column))
+    true, false = pc.is_in(lower, pa.array(["true", "1"])), pc.is_in(lower, pa.array(["false", "0"]))
+    return pc.if_else(pc.or_(true, false), true, None)
+
+
+def _times(ticks: pa.ChunkedArray, factor: int) -> pa.ChunkedArray:
+    """Ticks in microseconds, null where that would not fit."""
+    if factor == 1:
+        return ticks
+    limit = LARGEST // factor
+    fits = pc.and_(pc.less_equal(ticks, limit), pc.greater_equal(ticks, -limit))
+    return pc.multiply(pc.if_else(fits, ticks, None), factor)

@@ -1,0 +1,101 @@
+"""Detections to a file, in the format that its ending names; the file is there whole or not at all."""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+from ensue.data.errors import DataError, first_line
+from ensue.data.iso import python_values
+from ensue.data.json_lines import BATCH, json_lines, with_moments_as_text
+from ensue.data.json_text import to_json
+
+_NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$')
+
+
+def write_events(detections: pa.Table, path: str | Path) -> None:
+    """Write detections as JSON lines, CSV, Parquet or Arrow. A file of that name is replaced once all is written."""
+    path = Path(path).expanduser()
+    write = WRITERS.get(path.suffix.lower())
+    if write is None:
+        *most, last = WRITERS
+        raise DataError(f"{path} does not end in {', '.join(most)} or {last}, so there is no telling how to write it.")
+    if not path.parent.is_dir():
+        raise DataError(f"There is no folder {path.parent} to write {path.name} to.")
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        write(detections, beside)
+        beside.replace(path)
+    except (OSError, pa.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or first_line(error)
+        raise DataError(f"{path} cannot be written: {reason}") from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _write_json(detections: pa.Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(line + "\n" for line in json_lines(detections))
+
+
+def _write_csv(detections: pa.Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(line + "\n" for line in csv_lines(detections))
+
+
+def csv_lines(detections: pa.Table) -> Iterator[str]:
+    """The detections as CSV: lists as JSON, timestamps in ISO 8601, nothing for null and `""` for an empty string.
+
+    >>> found = pa.table({"type": ["a"], "start": [1], "end": [2], "tags": [["x", "y"]], "note": [None], "who": [""]})
+    >>> for line in csv_lines(found):
+    ...     print(line)
+    type,start,end,tags,note,who
+    a,1,2,"[""x"", ""y""]",,""
+    """
+    yield ",".join(map(_field, detections.column_names))
+    for batch in detections.to_batches(max_chunksize=BATCH):
+        table = with_moments_as_text(pa.Table.from_batches([batch]))
+        for fields in zip(*map(_fields, table.columns), strict=True):
+            yield ",".join(fields)
+
+
+def _fields(column: pa.ChunkedArray) -> list[str]:
+    if pa.types.is_integer(column.type):
+        return ["" if value is None else str(value) for value in column.to_pylist()]
+    return [_field(value) for value in python_values(column)]
+
+
+def _field(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        text = value
+    else:
+        text = to_json(value)
+        # A date, or one of the floats that JSON lacks, is a string to JSON and plain text here.
+        text = text[1:-1] if text[0] == '"' else text
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
+
+
+def _write_parquet(detections: pa.Table, path: Path) -> None:
+    pyarrow.parquet.write_table(detections, path)
+
+
+def _write_arrow(detections: pa.Table, path: Path) -> None:
+    with pyarrow.ipc.new_file(path, detections.schema) as writer:
+        writer.write_table(detections)
+
+
+WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {
+    ".jsonl": _write_json,
+    ".ndjson": _write_json,
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+    ".arrow": _write_arrow,
+    ".feather": _write_arrow,
+}

@@ -1,0 +1,313 @@
+"""Builds the syntax tree while the parser reads: one method for each rule of the grammar."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from lark import Token, v_args
+from lark.tree import Meta
+from lark.visitors import Transformer_NonRecursive
+
+from ensue.language import syntax
+from ensue.language.source import Span
+
+KEYWORDS = frozenset(
+    """event instant table rule test given until expect no unit on if do from and or not in seq par before after meets
+    met_by overlaps overlapped_by starts started_by during contains finishes finished_by equals without while collect
+    last each since where within lasting policy recent chronicle continuous cumulative true false null""".split()
+)
+
+MICROSECONDS = {"us": 1, "ms": 10**3, "s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
+
+LARGEST = 2**63 - 1
+
+
+class Rejected(Exception):
+    """A token that fits the grammar but says nothing sensible, such as an integer of 30 digits."""
+
+    def __init__(self, code: str, span: Span, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.code, self.span, self.message, self.hint = code, span, message, hint
+
+
+def _span(meta: Meta) -> Span:
+    return Span(meta.start_pos, meta.end_pos)
+
+
+def _at(token: Token) -> Span:
+    return Span(token.start_pos or 0, token.end_pos or 0)
+
+
+def _name(token: Token) -> syntax.Name:
+    return syntax.Name(token.value.strip("`"), span=_at(token))
+
+
+def _integer(token: Token) -> int:
+    value = int(token.value) if len(token.value) <= 20 else LARGEST + 1
+    if value > LARGEST:
+        raise Rejected("E007", _at(token), "this number does not fit into 64 bits", "the largest integer is 2^63 - 1")
+    return value
+
+
+def _duration(token: Token) -> int:
+    """Microseconds of a duration as written; they must be whole."""
+    total = 0
+    for number, unit in re.findall(r"([\d.]+)(us|ms|s|m|h|d)", token.value):
+        whole, _, fraction = number.partition(".")
+        scale = 10 ** len(fraction)
+        scaled = int(whole + fraction) * MICROSECONDS[unit] if len(number) < 30 else LARGEST + 1
+        if scaled % scale:
+            raise Rejected("E503", _at(token), "this duration is not a whole number of microseconds", "round it")
+        total += scaled // scale
+    if total > LARGEST:
+        raise Rejected("E007", _at(token), "this duration does not fit into 64 bits", "the longest is 2^63 - 1 µs")
+    return total
+
+
+def _text(token: Token) -> str:
+    """The text of a string: JSON's escapes (``\\" \\\\ \\n \\t \\u00e9``)."""
+    try:
+        return str(json.loads(token.value, strict=False))
+    except json.JSONDecodeError as error:
+        place = _at(token)
+        at = Span(place.start + error.pos, min(place.start + error.pos + 2, place.end))
+        raise Rejected(
+            "E003", at, "this escape is not known in a string", r"known are \" \\ \n \r \t \b \f \/ and \u00e9"
+        ) from None
+
+
+@v_args(meta=True)
+class Builder(Transformer_NonRecursive[Token, Any]):
+    """Turns the parser's tree into ours, innermost first and without recursion."""
+
+    # --- statements
+
+    def unit(self, meta: Meta, parts: list[Any]) -> syntax.Unit:
+        return syntax.Unit(parts[0], span=_span(meta))
+
+    def event_declaration(self, meta: Meta, parts: list[Any]) -> syntax.EventDeclaration:
+        name, columns, instant = parts
+        return syntax.EventDeclaration(name, columns or (), instant is not None, span=_span(meta))
+
+    def table_declaration(self, meta: Meta, parts: list[Any]) -> syntax.TableDeclaration:
+        return syntax.TableDeclaration(parts[0], parts[1] or (), span=_span(meta))
+
+    def fact(self, meta: Meta, parts: list[Any]) -> syntax.Fact:
+        return syntax.Fact(parts[0], span=_span(meta))
+
+    def event_rule(self, meta: Meta, parts: list[Any]) -> syntax.EventRule:
+        label, head, beginning, body = parts
+        return syntax.EventRule(head, body, label, beginning, span=_span(meta))
+
+    def static_rule(self, meta: Meta, parts: list[Any]) -> syntax.StaticRule:
+        label, head, body = parts
+        return syntax.StaticRule(head, body, label, span=_span(meta))
+
+    def test(self, meta: Meta, parts: list[Any]) -> syntax.Test:
+        title, given, until, expect = parts
+        return syntax.Test(_text(title), given or (), until, expect, span=_span(meta))
+
+    def reaction(self, meta: Meta, parts: list[Any]) -> syntax.Reaction:
+        event, condition, action = parts
+        return syntax.Reaction(event, condition, action, span=_span(meta))
+
+    def label(self, meta: Meta, parts: list[Any]) -> syntax.Name:
+        return parts[0]  # type: ignore[no-any-return]
+
+    def bare_head(self, meta: Meta, parts: list[Any]) -> syntax.Call:
+        return syntax.Call(parts[0], (), span=_span(meta))
+
+    def columns(self, meta: Meta, parts: list[Any]) -> tuple[Any, ...]:
+        return tuple(parts)
+
+    def column(self, meta: Meta, parts: list[Any]) -> syntax.Column:
+        return syntax.Column(parts[0], parts[1], span=_span(meta))
+
+    # --- bodies
+
+    def body(self, meta: Meta, parts: list[Any]) -> syntax.Body:
+        suffixes = tuple(p for p in parts if isinstance(p, syntax.Suffix))
+        items = tuple(p for p in parts if not isinstance(p, syntax.Suffix))
+        return syntax.Body(items, suffixes, span=_span(meta))
+
+    def absence(self, meta: Meta, parts: list[Any]) -> syntax.Absence:
+        return syntax.Absence(parts[0], parts[1], span=_span(meta))
+
+    def collection(self, meta: Meta, parts: list[Any]) -> syntax.Collection:
+        return syntax.Collection(parts[0], parts[1], span=_span(meta))
+
+    def last_window(self, meta: Meta, parts: list[Any]) -> syntax.LastWindow:
+        return syntax.LastWindow(parts[1], parts[2], span=_span(meta))
+
+    def each_window(self, meta: Meta, parts: list[Any]) -> syntax.EachWindow:
+        return syntax.EachWindow(parts[0], parts[1], span=_span(meta))
+
+    def since_window(self, meta: Meta, parts: list[Any]) -> syntax.SinceWindow:
+        return syntax.SinceWindow(parts[0], parts[1], span=_span(meta))
+
+    def not_in(self, meta: Meta, parts: list[Any]) -> syntax.NotIn:
+        return syntax.NotIn(parts[0], parts[1], parts[2], span=_span(meta))
+
+    def on(self, meta: Meta, parts: list[Any]) -> syntax.On:
+        return syntax.On(parts[0], span=_span(meta))
+
+    def where(self, meta: Meta, parts: list[Any]) -> syntax.Where:
+        return syntax.Where(parts[0], span=_span(meta))
+
+    def within(self, meta: Meta, parts: list[Any]) -> syntax.Within:
+        return syntax.Within(parts[0], span=_span(meta))
+
+    def lasting(self, meta: Meta, parts: list[Any]) -> syntax.Lasting:
+        return syntax.Lasting(parts[0], span=_span(meta))
+
+    def policy(self, meta: Meta, parts: list[Any]) -> syntax.Policy:
+        return syntax.Policy(parts[0], span=_span(meta))
+
+    # --- patterns and conditions
+
+    def or_(self, meta: Meta, parts: list[Any]) -> syntax.Or:
+        return syntax.Or(tuple(parts), span=_span(meta))
+
+    def and_(self, meta: Meta, parts: list[Any]) -> syntax.And:
+        return syntax.And(tuple(parts), span=_span(meta))
+
+    def negation(self, meta: Meta, parts: list[Any]) -> syntax.Not:
+        return syntax.Not(parts[0], span=_span(meta))
+
+    def without(self, meta: Meta, parts: list[Any]) -> syntax.Without:
+        return syntax.Without(parts[0], parts[1], span=_span(meta))
+
+    def temporal(self, meta: Meta, parts: list[Any]) -> syntax.Temporal:
+        left, (word, bounds), right = parts
+        return syntax.Temporal(word, bounds, left, right, span=_span(meta))
+
+    def relation(self, meta: Meta, parts: list[Any]) -> tuple[str, tuple[syntax.Bound, ...]]:
+        return str(parts[0]), tuple(p for p in parts[1:] if p is not None)
+
+    def exactly(self, meta: Meta, parts: list[Any]) -> syntax.Bound:
+        return syntax.Bound(parts[0], parts[0], True, span=_span(meta))
+
+    def between(self, meta: Meta, parts: list[Any]) -> syntax.Bound:
+        return syntax.Bound(parts[0], parts[1], span=_span(meta))
+
+    def in_context(self, meta: Meta, parts: list[Any]) -> syntax.InContext:
+        initiator, _, terminator, pattern = parts
+        second = None if terminator is None else str(terminator)
+        return syntax.InContext(str(initiator), second, pattern, span=_span(meta))
+
+    def comparison(self, meta: Meta, parts: list[Any]) -> Any:
+        left, operator, right = parts
+        if operator is None:
+            return left
+        word = {"==": "=", "<>": "!="}.get(operator.value, operator.value)
+        return syntax.Comparison(word, left, right, span=_span(meta))
+
+    def arithmetic(self, meta: Meta, parts: list[Any]) -> syntax.Arithmetic:
+        left, operator, right = parts
+        return syntax.Arithmetic(str(operator), left, right, span=_span(meta))
+
+    def negative(self, meta: Meta, parts: list[Any]) -> syntax.Expression:
+        operand = parts[1]
+        if isinstance(operand, syntax.Literal) and type(operand.value) in (int, float) and operand.value:
+            return syntax.Literal(-operand.value, span=_span(meta))  # type: ignore[operator]
+        return syntax.Negative(operand, span=_span(meta))
+
+    def one_or_more(self, meta: Meta, parts: list[Any]) -> syntax.Repeat:
+        return syntax.Repeat(parts[0], 1, None, span=_span(meta))
+
+    def any_number(self, meta: Meta, parts: list[Any]) -> syntax.Repeat:
+        return syntax.Repeat(parts[0], 0, None, span=_span(meta))
+
+    def repeat(self, meta: Meta, parts: list[Any]) -> syntax.Repeat:
+        pattern, low, high = parts
+        least = _integer(low)
+        return syntax.Repeat(pattern, least, least if high is None else _integer(high), span=_span(meta))
+
+    def labelled(self, meta: Meta, parts: list[Any]) -> syntax.Labelled:
+        return syntax.Labelled(parts[0], parts[1], span=_span(meta))
+
+    def group(self, meta: Meta, parts: list[Any]) -> syntax.Expression:
+        body: syntax.Body = parts[0]
+        if len(body.items) == 1 and not body.suffixes:
+            (item,) = body.items
+            if isinstance(item, syntax.Group | syntax.Call | syntax.Name | syntax.Attribute | syntax.Literal):
+                return item  # parentheses that change nothing
+        return syntax.Group(body, span=_span(meta))
+
+    # --- the innermost
+
+    def string(self, meta: Meta, parts: list[Any]) -> syntax.Literal:
+        return syntax.Literal(_text(parts[0]), span=_span(meta))
+
+    def integer(self, meta: Meta, parts: list[Any]) -> syntax.Literal:
+        return syntax.Literal(_integer(parts[0]), span=_span(meta))
+
+    def floating(self, meta: Meta, parts: list[Any]) -> syntax.Literal:
+        return syntax.Literal(float(parts[0].value), span=_span(meta))
+
+    def duration(self, meta: Meta, parts: list[Any]) -> syntax.Amount:
+        return syntax.Amount(_duration(parts[0]), True, span=_span(meta))
+
+    def true(self, meta: Meta, parts: list[Any]) -> syntax.Literal:
+        return syntax.Literal(True, span=_span(meta))
+
+    def false(self, meta: Meta, parts: list[Any]) -> syntax.Literal:
+        return syntax.Literal(False, span=_span(meta))
+
+    def null(self, meta: Meta, parts: list[Any]) -> syntax.Literal:
+        return syntax.Literal(None, span=_span(meta))
+
+    def attribute(self, meta: Meta, parts: list[Any]) -> syntax.Attribute:
+        (token,) = parts
+        written = re.fullmatch(r"(`[^`]+`|[^.`]+)\.(.+)", token.value)
+        assert written is not None  # the token is made of two names
+        start = token.start_pos
+        owner = syntax.Name(written[1].strip("`"), span=Span(start, start + written.end(1)))
+        name = syntax.Name(written[2].strip("`"), span=Span(start + written.start(2), start + written.end(2)))
+        return syntax.Attribute(owner, name, span=_span(meta))
+
+    def name(self, meta: Meta, parts: list[Any]) -> syntax.Name:
+        return _name(parts[0])
+
+    def call(self, meta: Meta, parts: list[Any]) -> syntax.Call:
+        return syntax.Call(parts[0], parts[1] or (), span=_span(meta))
+
+    def arguments(self, meta: Meta, parts: list[Any]) -> tuple[Any, ...]:
+        return tuple(parts)
+
+    def argument(self, meta: Meta, parts: list[Any]) -> syntax.Argument:
+        return syntax.Argument(parts[0], span=_span(meta))
+
+    def named_argument(self, meta: Meta, parts: list[Any]) -> syntax.Argument:
+        return syntax.Argument(parts[2], parts[0], span=_span(meta))
+
+    def list_literal(self, meta: Meta, parts: list[Any]) -> syntax.ListLiteral:
+        return syntax.ListLiteral(tuple(p for p in parts if p is not None), span=_span(meta))
+
+    def amount(self, meta: Meta, parts: list[Any]) -> syntax.Amount:
+        minus, token = parts
+        timed = token.type == "DURATION"
+        value = _duration(token) if timed else _integer(token)
+        return syntax.Amount(-value if minus else value, timed, span=_span(meta))
+
+    # --- tests
+
+    def occurrences(self, meta: Meta, parts: list[Any]) -> tuple[Any, ...]:
+        return tuple(parts)
+
+    def expectations(self, meta: Meta, parts: list[Any]) -> tuple[Any, ...]:
+        return tuple(parts)
+
+    def occurrence(self, meta: Meta, parts: list[Any]) -> syntax.Occurrence:
+        return syntax.Occurrence(parts[0], parts[1], parts[-1], span=_span(meta))
+
+    def point(self, meta: Meta, parts: list[Any]) -> syntax.Point:
+        (value,) = parts
+        if isinstance(value, Token):
+            value = syntax.Literal(_text(value), span=_at(value))
+        return syntax.Point(value, span=_span(meta))
+
+    def nothing(self, meta: Meta, parts: list[Any]) -> syntax.Nothing:
+        return syntax.Nothing(parts[0], span=_span(meta))

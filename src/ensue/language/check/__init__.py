@@ -1,0 +1,68 @@
+"""Checking: from a syntax tree to a typed program, with everything that is wrong reported in one go.
+
+In order: what is declared, static rules, event rules, what can never happen, recursion, tests and reactions.
+"""
+
+from __future__ import annotations
+
+from ensue.language import syntax, typed
+from ensue.language.check.cases import check_reaction, check_test
+from ensue.language.check.declarations import Declarations, declare
+from ensue.language.check.possible import check_possible
+from ensue.language.check.recursion import check_recursion
+from ensue.language.check.rules import check_rules
+from ensue.language.check.static import Static
+from ensue.language.diagnostics import Report
+
+
+def check(file: syntax.File, report: Report) -> typed.Program:
+    """The typed program; it means something only if nothing is reported as an error."""
+    declarations = declare(file, report)
+    statements = file.statements
+    predicates, static_rules, static_strata = Static(declarations).check(
+        [s for s in statements if isinstance(s, syntax.Fact)], [s for s in statements if isinstance(s, syntax.StaticRule)]
+    )
+    rules = check_rules([s for s in statements if isinstance(s, syntax.EventRule)], declarations)
+    titles: set[str] = set()
+    tests: list[typed.Test] = []
+    reactions: list[typed.Reaction] = []
+    for statement in statements:
+        if isinstance(statement, syntax.Test):
+            if statement.title in titles:
+                report.error("E106", statement.span, f"two tests are called {statement.title!r}", "give each its own title")
+            titles.add(statement.title)
+            checked = check_test(statement, declarations)
+            if checked is not None:
+                tests.append(checked)
+        elif isinstance(statement, syntax.Reaction):
+            reaction = check_reaction(statement, declarations)
+            if reaction is not None:
+                reactions.append(reaction)
+    for event in declarations.events.values():
+        if event.open:
+            report.warning(
+                "W002", event.first_use, f"the event `{event.name}` is not declared",
+                f"its attributes are not checked; declare it with `event {event.name}(…).`",
+            )  # fmt: skip
+    events = _events(declarations)
+    strata: tuple[typed.Stratum, ...] = ()
+    if not report.failed:
+        for rule in rules:
+            check_possible(rule, events, report)
+        strata = check_recursion(rules, events, report)
+    return typed.Program(
+        events, rules, strata, predicates, static_rules, static_strata, tuple(tests), tuple(reactions),
+        declarations.unit, declarations.durations,
+    )  # fmt: skip
+
+
+def _events(declarations: Declarations) -> dict[str, typed.EventType]:
+    """The event types in the order that decides between events alike."""
+    known = declarations.events.values()
+    declared = [e for e in known if e.declared]
+    derived = [e for e in known if e.derived and not e.declared]
+    others = sorted((e for e in known if e.open and not e.derived), key=lambda e: e.name)
+    return {
+        e.name: typed.EventType(e.name, {n: e.types[n] for n in e.attributes}, e.declared, e.derived, e.instant)
+        for e in (*declared, *derived, *others)
+    }

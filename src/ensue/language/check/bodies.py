@@ -1,0 +1,481 @@
+"""Bodies: items sorted into what they are, names made visible, suffixes, absences, collections and windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ensue.language import syntax, typed
+from ensue.language.check.patterns import POLICIES, RELATIVE_TIMERS, Patterns, Pending, Place
+from ensue.language.check.scope import Label, Scope
+from ensue.language.diagnostics import did_you_mean
+from ensue.language.functions import TIMERS
+from ensue.language.source import Span
+from ensue.language.types import comparable
+from ensue.language.walk import names_used, pairs, visible_variables
+
+Windowed = syntax.LastWindow | syntax.EachWindow | syntax.SinceWindow
+
+
+@dataclass
+class Sorted:
+    """The items of a body by what they are."""
+
+    patterns: list[syntax.Node] = field(default_factory=list)
+    gaps: list[syntax.NotIn] = field(default_factory=list)
+    timers: list[tuple[syntax.Call, syntax.Name | None]] = field(default_factory=list)
+    lookups: list[syntax.Call] = field(default_factory=list)
+    related: list[syntax.Temporal] = field(default_factory=list)
+    conditions: list[syntax.Expression] = field(default_factory=list)
+    absences: list[syntax.Absence] = field(default_factory=list)
+    collections: list[syntax.Collection] = field(default_factory=list)
+    windows: list[Windowed] = field(default_factory=list)
+
+
+class Bodies(Patterns):
+    """Checks the bodies of one rule."""
+
+    def body(self, node: syntax.Body, place: Place) -> tuple[typed.Body, Scope]:
+        policy = self._policy(node) or place.policy
+        place = Place(policy, place.group, place.outer, place.positive)
+        items = self._sort(node, place.outer)
+        pending = Pending()
+        pattern, scope = self._constituents(items, place, pending)
+        scope.outer = place.outer
+        lookups = tuple(found for item in items.lookups if (found := self._lookup(item, scope)) is not None)
+        timers = self._timers(items.timers, scope)
+        window = self._window(items.windows, scope, place)
+        pairing = self._pairing_scope(pattern, scope)
+        related = tuple(found for item in items.related if (found := self._related(item, pairing)) is not None)
+        absences = self._absences(items, pending, scope, place)
+        gatherings = self._gatherings(items, pending, scope, place)
+        where = [c for item in items.conditions for c in self.expressions.conjuncts(item, scope)]
+        on: list[typed.Expression] = []
+        within: int | None = None
+        lasting: int | None = None
+        for suffix in node.suffixes:
+            match suffix:
+                case syntax.On(condition=condition):
+                    on.extend(self.expressions.conjuncts(condition, pairing, aggregates=False))
+                case syntax.Where(condition=condition):
+                    where.extend(self.expressions.conjuncts(condition, scope))
+                case syntax.Within(length=length):
+                    value = self._suffix_length(length)
+                    within = value if within is None else min(value, within)
+                case syntax.Lasting(length=length):
+                    value = self._suffix_length(length)
+                    if lasting is not None and lasting != value:
+                        self.report.error("E501", suffix.span, "a pattern cannot last two different lengths", "write `lasting` once")  # fmt: skip
+                    lasting = value
+        self._check_pairing_names(pattern, scope, on, related, node.span)
+        if pattern is None and window is None and not self.expressions.incomplete:
+            self.report.error("E409", node.span, "there is no event in this body", "a rule with `<-` matches at least one event; a static rule is written with `:-`")  # fmt: skip
+        found = typed.Body(
+            pattern, timers, lookups, related, tuple(on), tuple(where), within, lasting, absences, gatherings, window,
+            policy == "restricted", self._correlation() if policy == "restricted" else (), node.span,
+        )  # fmt: skip
+        if policy == "restricted":
+            self._check_restricted(node, items, found)
+        return found, scope
+
+    # --- sorting the items
+
+    def _sort(self, node: syntax.Body, outer: Scope | None) -> Sorted:
+        labels = _labels(node)
+        items = Sorted()
+        for item in node.items:
+            self._sort_item(item, items, labels, outer)
+        return items
+
+    def _sort_item(self, item: syntax.Node, items: Sorted, labels: set[str], outer: Scope | None) -> None:
+        match item:
+            case syntax.NotIn():
+                items.gaps.append(item)
+                items.patterns.append(item)
+            case syntax.Absence():
+                items.absences.append(item)
+            case syntax.Collection():
+                items.collections.append(item)
+            case syntax.LastWindow() | syntax.EachWindow() | syntax.SinceWindow():
+                items.windows.append(item)
+            case syntax.Labelled(name=name, pattern=syntax.Call(name=timer) as call) if timer.text in RELATIVE_TIMERS:
+                items.timers.append((call, name))
+            case syntax.Call(name=timer) if timer.text in RELATIVE_TIMERS:
+                items.timers.append((item, None))
+            case syntax.Temporal() if self._names_operand(item, labels, outer):
+                self._sort_related(item, items, labels, outer)
+            case syntax.Call(name=name) if name.text in self.declarations.predicates:
+                items.lookups.append(item)
+            case syntax.Labelled(pattern=syntax.Call(name=name)) if name.text in self.declarations.predicates:
+                self.report.error("E408", item.span, f"`{name.text}` is no event, and cannot be named", "leave the name out")  # fmt: skip
+            case _ if self.is_pattern(item):
+                items.patterns.append(item)
+            case _:
+                items.conditions.append(item)  # type: ignore[arg-type]
+
+    def _names_operand(self, node: syntax.Temporal, labels: set[str], outer: Scope | None) -> bool:
+        return any(self._is_reference(side, labels, outer) for side in (node.left, node.right))
+
+    def _is_reference(self, node: syntax.Node, labels: set[str], outer: Scope | None) -> bool:
+        match node:
+            case syntax.Name(text=text):
+                return text in labels or (outer is not None and outer.find_label(text) is not None)
+            case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)):
+                return name.text in RELATIVE_TIMERS
+            case _:
+                return False
+
+    def _sort_related(self, node: syntax.Temporal, items: Sorted, labels: set[str], outer: Scope | None) -> None:
+        """``o before s``; where one side is a pattern or a timer, it becomes an item with a name of its own."""
+        names: list[syntax.Expression] = []
+        for side in (node.left, node.right):
+            match side:
+                case syntax.Name() if self._is_reference(side, labels, outer):
+                    names.append(side)
+                    continue
+                case syntax.InContext():
+                    self.report.error("E401", side.span, f"the context `{side.initiator}` has nothing to select from here", f"the other side is the matched event itself; write `{side.initiator} a(x) seq b(y)`")  # fmt: skip
+                    return
+                case syntax.Temporal():
+                    self.report.error("E408", side.span, "this relation of matched events is a condition, not an event", "write one relation for each item: `a before b, b before c`")  # fmt: skip
+                    return
+                case syntax.Labelled(name=name):
+                    item: syntax.Expression = side
+                case syntax.Call() | syntax.Name() | syntax.Group():
+                    name = syntax.Name(f"the event at {side.span.start}", span=side.span)
+                    item = syntax.Labelled(name, side, span=side.span)
+                case _:
+                    self.report.error("E408", side.span, "a temporal operator relates events, this is none", "relate patterns, or names of matched events")  # fmt: skip
+                    return
+            labels.add(name.text)
+            self._sort_item(item, items, labels, outer)
+            names.append(name)
+        items.related.append(syntax.Temporal(node.relation, node.bounds, names[0], names[1], span=node.span))
+
+    # --- constituents
+
+    def _constituents(self, items: Sorted, place: Place, pending: Pending) -> tuple[typed.Pattern | None, Scope]:
+        parts = []
+        for item in items.patterns:
+            if isinstance(item, syntax.NotIn):
+                if POLICIES.get(place.policy or "") is not None:
+                    self.report.error("E401", item.span, f"`policy {place.policy}` cannot apply to `not … in`", "leave the policy out, or put one of them into a rule of its own")  # fmt: skip
+                for side in (item.first, item.last):
+                    if isinstance(side, syntax.InContext):
+                        self.report.error("E401", side.span, "`not … in` takes no contexts", "leave the context out")
+                first, last = (s.pattern if isinstance(s, syntax.InContext) else s for s in (item.first, item.last))
+                pair = syntax.Temporal("seq", (), _grouped(first), _grouped(last), span=item.span)
+                found = self.constituent(pair, Place(None, place.group, place.outer, place.positive), pending)
+                assert isinstance(found.pattern, typed.Pair)
+                pending.absences.append((typed.Between(found.pattern.id), item.absent, found.scope))
+                parts.append(found)
+            else:
+                parts.append(self.constituent(item, place, pending))
+        if not parts:
+            return None, Scope()
+        return self.conjunction(parts, place)
+
+    def _pairing_scope(self, pattern: typed.Pattern | None, scope: Scope) -> Scope:
+        """What `on` and relations see: each instance of a cumulative constituent on its own, when it is paired."""
+        seen = Scope(dict(scope.variables), dict(scope.labels), scope.partial, scope.gathered, scope.outer)
+        for pair in pairs(pattern):
+            for gathering in (pair.left_gathering, pair.right_gathering):
+                if gathering is not None and gathering in scope.gathered:
+                    inner = scope.gathered[gathering]
+                    seen.variables.update(inner.variables)
+                    seen.labels.update(inner.labels)
+        return seen
+
+    def _check_pairing_names(
+        self, pattern: typed.Pattern | None, scope: Scope, on: list[typed.Expression],
+        related: tuple[typed.Related, ...], span: Span,
+    ) -> None:  # fmt: skip
+        """A condition on a cumulative constituent must be decided by its own pairing."""
+        conditions = [set(names_used(c)) for c in on] + [{r.left, r.right} for r in related]
+        for pair in pairs(pattern):
+            reached = _bound_names(pair)
+            for gathering in (pair.left_gathering, pair.right_gathering):
+                if gathering is None or gathering not in scope.gathered:
+                    continue
+                inner = scope.gathered[gathering]
+                own = (set(inner.variables) | set(inner.labels)) - set(scope.variables) - set(scope.labels)
+                for names in conditions:
+                    if names & own and not names <= reached:
+                        name = min(names & own)
+                        self.report.error("E301", span, f"`{name}` belongs to a cumulative constituent, and its pairing does not decide this condition", "use it only with names of the other side of its pairing, or in an aggregate behind `where`")  # fmt: skip
+
+    # --- timers, lookups, relations
+
+    def _timers(self, calls: list[tuple[syntax.Call, syntax.Name | None]], scope: Scope) -> tuple[typed.Timer, ...]:
+        """Relative timers, each after the one it refers to."""
+        found: list[typed.Timer] = []
+        waiting = list(calls)
+        while waiting:
+            ready = [w for w in waiting if (owner := _timer_owner(w[0])) is None or scope.find_label(owner.text)]
+            for call, label in ready or waiting:
+                timer = self._relative_timer(call, label, scope)
+                if timer is not None:
+                    found.append(timer)
+                if label is not None:
+                    if label.text in scope.labels:
+                        self._duplicate_label(label.text, label.span)
+                    scope.labels[label.text] = Label(None)
+            waiting = [w for w in waiting if w not in ready] if ready else []
+        return tuple(found)
+
+    def _relative_timer(self, call: syntax.Call, label: syntax.Name | None, scope: Scope) -> typed.Timer | None:
+        name = call.name.text
+        owner = _timer_owner(call)
+        length = self.length(call.arguments[1].value) if len(call.arguments) == 2 else None
+        if owner is None or length is None:
+            self.report.error("E405", call.span, f"the timer `{name}` takes a matched event and a length of time", f"as in `w: {name}(o, 6h)`, where `o: order(id)` is another item; it is {TIMERS[name]}")  # fmt: skip
+            return None
+        if scope.find_label(owner.text) is None:
+            self.report_no_label(owner, scope)
+            return None
+        if name != "shift" and length < 0:
+            self.report.error("E505", call.arguments[1].span, "this timer could end before it starts", "use a length that is not negative, or `shift`")  # fmt: skip
+        shifts = {"extend": (0, length), "extend_backward": (-length, 0), "shift": (length, length)}[name]
+        return typed.Timer(next(self.ids), owner.text, *shifts, label.text if label else None, call.span)
+
+    def report_no_label(self, name: syntax.Name, scope: Scope) -> None:
+        if name.text in scope.partial:
+            self.report.error("E302", name.span, f"`{name.text}` is not bound on every side of the `or`", "name a pattern on each side, or leave it out here")  # fmt: skip
+            return
+        if name.text in scope.all_gathered():
+            self.report.error("E301", name.span, f"`{name.text}` stands for many collected events", "relate what is not collected")  # fmt: skip
+            return
+        if self.expressions.incomplete:
+            return
+        hint = did_you_mean(name.text, scope.labels) or f"name a matched event with it: `{name.text}: order(id)`"
+        self.report.error("E104", name.span, f"there is no matched event called `{name.text}`", hint)
+
+    def _lookup(self, call: syntax.Call, scope: Scope) -> typed.Lookup | None:
+        given = self.expressions.predicate_arguments(call)
+        if given is None:
+            return None
+        predicate = self.declarations.predicates[call.name.text]
+        arguments: list[typed.Variable | typed.Constant | None] = []
+        for column, argument in zip(predicate.columns, given, strict=True):
+            wanted = predicate.types[column]
+            match argument:
+                case None:
+                    arguments.append(None)
+                case syntax.Name(text=text):
+                    known = scope.variables.get(text)
+                    if known is not None and not comparable(known, wanted):
+                        self._never_equal(text, known, wanted, argument.span)
+                    scope.variables.setdefault(text, wanted)
+                    self.bound.append((text, argument.span))
+                    arguments.append(typed.Variable(text, wanted))
+                case _:
+                    arguments.append(self.constant(argument, wanted))
+        return typed.Lookup(call.name.text, tuple(arguments), call.span)
+
+    def _related(self, node: syntax.Temporal, scope: Scope) -> typed.Related | None:
+        related = self.relation(node)
+        left, right = node.left, node.right
+        assert isinstance(left, syntax.Name)
+        assert isinstance(right, syntax.Name)
+        missing = [name for name in (left, right) if scope.find_label(name.text) is None]
+        for name in missing:
+            self.report_no_label(name, scope)
+        return None if missing else typed.Related(left.text, related, right.text, node.span)
+
+    # --- absence and accumulation
+
+    def inner(
+        self, node: syntax.Expression, outer: Scope, place: Place
+    ) -> tuple[typed.Pattern, Scope, tuple[str, ...], bool]:
+        """What is negated or collected: its pattern, what it binds, what it shares, and whether it needs nothing else."""
+        group = node.span if isinstance(node, syntax.Group) else None
+        body = node.body if isinstance(node, syntax.Group) else syntax.Body((node,), span=node.span)
+        known, asked = len(self.bound), outer.asked
+        policy = place.policy if place.policy == "restricted" else None
+        found, scope = self.body(body, Place(policy, group, outer, positive=False))
+        del self.bound[known:]
+        self_contained = outer.asked == asked
+        pattern: typed.Pattern = typed.Nested(next(self.ids), found)
+        if found.pattern is not None and found == typed.Body(found.pattern):
+            pattern = found.pattern
+        shared = tuple(name for name in scope.variables if self._visible(name, outer, place))
+        return pattern, scope, shared, self_contained
+
+    def _visible(self, name: str, scope: Scope, place: Place) -> bool:
+        """Whether a body binds a variable: itself, or where nothing encloses it, what is around it."""
+        return name in scope.variables if place.group is not None else scope.find_variable(name) is not None
+
+    def _absences(self, items: Sorted, pending: Pending, scope: Scope, place: Place) -> tuple[typed.Absence, ...]:
+        found = []
+        waiting: list[tuple[typed.Scope, syntax.Expression, Scope]] = list(pending.absences)
+        for item in items.absences:
+            if scope.find_label(item.window.text) is None:
+                self.report_no_label(item.window, scope)
+            waiting.append((typed.During(item.window.text), item.pattern, Scope()))
+        for where, node, local in waiting:
+            seen = Scope(local.variables | scope.variables, local.labels | scope.labels, outer=scope.outer)
+            pattern, inner, shared, self_contained = self.inner(node, seen, place)
+            if place.group is not None:
+                for name in inner.variables:
+                    if name not in shared:
+                        self.elsewhere.append(("E303", name, place.group, node.span, f"`{name}` is bound only outside the parentheses around this"))  # fmt: skip
+            if place.policy == "restricted":
+                for name in shared:
+                    if name not in local.variables:
+                        self.report.error("E303", node.span, f"`{name}` is not bound by the pattern that this is absent from", "under `policy restricted` what is absent shares variables with that pattern only")  # fmt: skip
+            found.append(typed.Absence(where, pattern, shared, self_contained, node.span))
+        return tuple(found)
+
+    def _gatherings(self, items: Sorted, pending: Pending, scope: Scope, place: Place) -> tuple[typed.Gathering, ...]:
+        found = []
+        waiting: list[tuple[typed.Scope, syntax.Expression, int, int | None]] = [
+            (between, node.pattern, node.low, node.high) for between, node in pending.gatherings
+        ]
+        for item in items.collections:
+            if scope.find_label(item.window.text) is None:
+                self.report_no_label(item.window, scope)
+            waiting.append((typed.During(item.window.text), item.pattern, 1, None))
+        seen = Scope(dict(scope.variables), dict(scope.labels), outer=scope.outer)
+        for where, node, low, high in waiting:
+            pattern, inner, shared, self_contained = self.inner(node, seen, place)
+            id_ = next(self.ids)
+            scope.gathered[id_] = inner
+            if place.group is not None:
+                for name in inner.variables:
+                    if name not in shared:
+                        self.elsewhere.append(("E303", name, place.group, node.span, f"`{name}` is bound only outside the parentheses around this"))  # fmt: skip
+            found.append(typed.Gathering(id_, where, pattern, shared, self_contained, low, high, node.span))
+        return tuple(found)
+
+    def _window(self, windows: list[Windowed], scope: Scope, place: Place) -> typed.Window | None:
+        if not windows:
+            return None
+        for extra in windows[1:]:
+            self.report.error("E406", extra.span, "a body has at most one `while last`, `each` or `since`", "put the other into a rule of its own")  # fmt: skip
+        node = windows[0]
+        beginning: typed.Pattern | None = None
+        kind, size = "since", 0
+        match node:
+            case syntax.LastWindow(size=amount):
+                kind, size = ("span" if amount.timed else "count"), self.declarations.length(amount)
+            case syntax.EachWindow(size=amount):
+                kind, size = "each", self.declarations.length(amount)
+            case syntax.SinceWindow(beginning=first):
+                beginning, begins = self.pattern(_grouped(first), place, Pending())
+                merged = self.merge(scope, begins, first.span)
+                scope.variables, scope.labels = merged.variables, merged.labels
+                scope.partial, scope.gathered = merged.partial, merged.gathered
+        if not isinstance(node, syntax.SinceWindow) and size <= 0:
+            self.report.error("E504", node.size.span, "the size of a window must be positive", "as in `last 1000`, `last 3m`, `each 5m`")  # fmt: skip
+            size = 1
+        pattern, inner, shared, self_contained = self.inner(node.pattern, scope, place)
+        if not self_contained:
+            self.report.error("E406", node.pattern.span, "what a window collects cannot use names from outside it", "put the condition into a rule of its own, or behind `where`")  # fmt: skip
+        id_ = next(self.ids)
+        keys = tuple(n for n in inner.variables if n not in shared and n in self.head_variables and place.group is None)
+        scope.variables.update({name: inner.variables[name] for name in keys})
+        scope.gathered[id_] = inner
+        return typed.Window(id_, kind, size, pattern, shared, keys, beginning, node.span)
+
+    # --- suffixes and policies
+
+    def _suffix_length(self, amount: syntax.Amount) -> int:
+        value = self.declarations.length(amount)
+        if value < 0:
+            self.report.error("E504", amount.span, "a length of time cannot be negative here", "an event ends at or after its start")  # fmt: skip
+        return value
+
+    def _policy(self, node: syntax.Body) -> str | None:
+        written = [suffix for suffix in node.suffixes if isinstance(suffix, syntax.Policy)]
+        for suffix in written[1:]:
+            self.report.error("E106", suffix.span, "there are two policies here", "write one")
+        if not written:
+            return None
+        name = written[0].name
+        if name.text not in POLICIES:
+            hint = did_you_mean(name.text, POLICIES) or f"known are {', '.join(POLICIES)}"
+            self.report.error("E108", name.span, f"there is no policy `{name.text}`", hint)
+            return None
+        return name.text
+
+    def _correlation(self) -> tuple[str, ...]:
+        return tuple(sorted(name for name, times in self.occurrences.items() if times > 1))
+
+    def _check_restricted(self, node: syntax.Body, items: Sorted, body: typed.Body) -> None:
+        wrong: list[tuple[Span, str]] = []
+        for timer, _ in items.timers:
+            wrong.append((timer.span, "a timer"))
+        wrong.extend((call.span, "a static predicate among the items") for call in items.lookups)
+        wrong.extend((temporal.span, "a temporal relation") for temporal in items.related)
+        wrong.extend((item.span, "`while`") for item in (*items.absences, *items.collections, *items.windows))
+        wrong.extend((gap.span, "`not … in`") for gap in items.gaps)
+        for suffix in node.suffixes:
+            if isinstance(suffix, syntax.On | syntax.Lasting):
+                wrong.append((suffix.span, "`on`" if isinstance(suffix, syntax.On) else "`lasting`"))
+        if body.pattern is not None:
+            wrong.extend(_not_restricted(body.pattern, body.span))
+        for span, what in wrong:
+            self.report.error("E403", span, f"`policy restricted` does not take {what}", "it is for `or`, `and`, `seq`, `without`, `within` and `where`")  # fmt: skip
+
+
+def _not_restricted(pattern: typed.Pattern, span: Span) -> list[tuple[Span, str]]:
+    """What in a pattern has no meaning under ``policy restricted``."""
+    match pattern:
+        case typed.Pair(relation=related, left=left, right=right):
+            inside = _not_restricted(left, span) + _not_restricted(right, span)
+            here = [] if related.word in ("and", "seq") else [(pattern.span, f"`{related.word}`")]
+            return here + inside
+        case typed.Either(alternatives=alternatives):
+            return [wrong for alternative in alternatives for wrong in _not_restricted(alternative, span)]
+        case typed.Lacking(pattern=inner):
+            return _not_restricted(inner, span)
+        case typed.Moment() | typed.Periodic():
+            return [(span, "a timer")]
+        case typed.Run():
+            return [(pattern.span, "a repetition")]
+        case _:
+            return []
+
+
+def _grouped(node: syntax.Expression) -> syntax.Expression:
+    """An operand that keeps its own grouping when it is put into a sequence."""
+    if isinstance(node, syntax.Temporal | syntax.Without | syntax.And | syntax.Or | syntax.Repeat):
+        return syntax.Group(syntax.Body((node,), span=node.span), span=node.span)
+    return node
+
+
+def _timer_owner(call: syntax.Call) -> syntax.Name | None:
+    match call.arguments:
+        case (syntax.Argument(value=syntax.Name() as owner, name=None), *_):
+            return owner
+        case _:
+            return None
+
+
+def _labels(node: syntax.Node) -> set[str]:
+    """The names given to patterns in a body, deep inside included."""
+    found: set[str] = set()
+    waiting: list[syntax.Node] = [node]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, syntax.Labelled):
+            found.add(current.name.text)
+        waiting.extend(current.children())
+    return found
+
+
+def _bound_names(pattern: typed.Pattern) -> set[str]:
+    """Every variable and name that is bound somewhere in a pattern."""
+    names = visible_variables(pattern)
+    match pattern:
+        case typed.Atom(label=label) | typed.Moment(label=label) | typed.Periodic(label=label):
+            return names | ({label} if label is not None else set())
+        case typed.Pair(left=left, right=right):
+            return names | _bound_names(left) | _bound_names(right)
+        case typed.Either(alternatives=alternatives):
+            return names.union(*map(_bound_names, alternatives))
+        case typed.Lacking(pattern=inner) | typed.Run(pattern=inner):
+            return names | _bound_names(inner)
+        case typed.Nested(body=body, label=label):
+            names |= {label} if label is not None else set()
+            names |= {timer.label for timer in body.timers if timer.label is not None}
+            return names | (_bound_names(body.pattern) if body.pattern is not None else set())

@@ -1,0 +1,238 @@
+"""What a program declares: its unit of time, events, tables; and what heads and facts declare by being there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from ensue.language import syntax
+from ensue.language.build import MICROSECONDS
+from ensue.language.diagnostics import Report, did_you_mean
+from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
+from ensue.language.source import NOWHERE, Span
+from ensue.language.types import DECLARED, Type
+
+RESERVED_ATTRIBUTES = frozenset({"type", "start", "end", "time"})
+
+
+@dataclass
+class Event:
+    """An event type while the program is checked; `types` of a derived event's attributes grow until they are stable."""
+
+    name: str
+    attributes: list[str]
+    types: dict[str, Type]
+    declared: bool = False
+    derived: bool = False
+    instant: bool = False
+    open: bool = False
+    """Neither declared nor derived: any attribute may be asked for."""
+    first_use: Span = NOWHERE
+
+
+@dataclass
+class Predicate:
+    """A table or a static rule's predicate while the program is checked."""
+
+    name: str
+    columns: list[str]
+    types: dict[str, Type]
+    declared: bool = False
+    derived: bool = False
+
+
+@dataclass
+class Declarations:
+    """All that can be named across rules."""
+
+    report: Report
+    unit: str | None = None
+    durations: bool = False
+    events: dict[str, Event] = field(default_factory=dict)
+    predicates: dict[str, Predicate] = field(default_factory=dict)
+
+    def length(self, amount: syntax.Amount) -> int:
+        """A length of time in the time column's unit."""
+        if not amount.timed:
+            return amount.value
+        self.durations = True
+        return self.in_units(amount.value, amount.span)
+
+    def in_units(self, microseconds: int, span: Span) -> int:
+        """Microseconds as a whole number of the program's unit."""
+        size = MICROSECONDS[self.unit] if self.unit else 1
+        if microseconds % size:
+            self.report.error(
+                "E503", span, f"this is not a whole number of the program's unit, `{self.unit}`",
+                "state a smaller unit, or round the duration",
+            )  # fmt: skip
+        return microseconds // size
+
+    def moment(self, text: str, span: Span) -> int:
+        """A timestamp written as text, in the time column's unit since 1970."""
+        try:
+            found = datetime.fromisoformat(text)
+        except ValueError:
+            self.report.error(
+                "E506", span, f"{text!r} is no timestamp", 'write it in ISO 8601: "2026-12-25T12:00:00Z"'
+            )
+            return 0
+        if found.tzinfo is None:
+            found = found.replace(tzinfo=UTC)
+        return self.in_units((found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1), span)
+
+
+def declare(file: syntax.File, report: Report) -> Declarations:
+    """Reads all declarations; heads and facts declare what has no statement of its own."""
+    declarations = Declarations(report)
+    labels: dict[str, Span] = {}
+    for statement in file.statements:
+        match statement:
+            case syntax.Unit():
+                _declare_unit(statement, declarations)
+            case syntax.EventDeclaration():
+                _declare_event(statement, declarations)
+            case syntax.TableDeclaration():
+                _declare_table(statement, declarations)
+            case syntax.EventRule(label=label) | syntax.StaticRule(label=label) if label is not None:
+                if label.text in labels:
+                    report.error(
+                        "E106", label.span, f"the rule name `{label.text}` is used twice", "each rule has its own name"
+                    )
+                labels[label.text] = label.span
+    for statement in file.statements:
+        match statement:
+            case syntax.EventRule():
+                _declare_by_head(statement, declarations)
+            case syntax.StaticRule(head=head) | syntax.Fact(call=head):
+                _declare_predicate(head, statement, declarations)
+    return declarations
+
+
+def _declare_unit(statement: syntax.Unit, declarations: Declarations) -> None:
+    word = statement.name.text
+    if word not in MICROSECONDS:
+        hint = f"known are {', '.join(MICROSECONDS)}"
+        declarations.report.error("E108", statement.name.span, f"`{word}` is no unit of time", hint)
+    elif declarations.unit is not None:
+        declarations.report.error("E106", statement.span, "the unit is stated twice", "state it once")
+    else:
+        declarations.unit = word
+
+
+def _claim(name: syntax.Name, declarations: Declarations) -> bool:
+    """Whether a name is free for an event or table; says so if it is not."""
+    word, report = name.text, declarations.report
+    if word in TIMERS:
+        report.error("E106", name.span, f"`{word}` is the name of a timer", "choose another name")
+        return False
+    if word in AGGREGATES or word in FUNCTIONS:
+        report.error("E106", name.span, f"`{word}` is the name of a function", "choose another name")
+        return False
+    if word in declarations.events or word in declarations.predicates:
+        kind = "event" if word in declarations.events else "table"
+        report.error("E106", name.span, f"`{word}` is declared twice; it is {_a(kind)} already", "declare it once")
+        return False
+    return True
+
+
+def _a(word: str) -> str:
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
+
+
+def _columns(columns: tuple[syntax.Column, ...], declarations: Declarations, of_event: bool) -> dict[str, Type]:
+    types: dict[str, Type] = {}
+    report = declarations.report
+    for column in columns:
+        name, word = column.name.text, column.type.text
+        if name in types:
+            report.error("E106", column.name.span, f"`{name}` is declared twice", "each attribute has its own name")
+        if of_event:
+            check_attribute_name(column.name, report)
+        if word not in DECLARED:
+            hint = did_you_mean(word, DECLARED) or f"known are {', '.join(DECLARED)}"
+            report.error("E108", column.type.span, f"`{word}` is no type", hint)
+            word = "any"
+        types[name] = word
+    return types
+
+
+def check_attribute_name(name: syntax.Name, report: Report) -> None:
+    if name.text in RESERVED_ATTRIBUTES:
+        report.error(
+            "E109", name.span, f"an attribute cannot be called `{name.text}`",
+            "type, time, start and end are the event's own; choose another name",
+        )  # fmt: skip
+
+
+def _declare_event(statement: syntax.EventDeclaration, declarations: Declarations) -> None:
+    if _claim(statement.name, declarations):
+        types = _columns(statement.columns, declarations, of_event=True)
+        name = statement.name.text
+        declarations.events[name] = Event(name, list(types), types, declared=True, instant=statement.instant)
+
+
+def _declare_table(statement: syntax.TableDeclaration, declarations: Declarations) -> None:
+    if _claim(statement.name, declarations):
+        types = _columns(statement.columns, declarations, of_event=False)
+        name = statement.name.text
+        declarations.predicates[name] = Predicate(name, list(types), types, declared=True)
+
+
+def head_names(head: syntax.Call) -> list[str]:
+    """The attributes that a head gives, by the rules for names: of its variables, its aggregates, else by position."""
+    names = []
+    for position, argument in enumerate(head.arguments, start=1):
+        match argument:
+            case syntax.Argument(name=syntax.Name(text=text)):
+                names.append(text)
+            case syntax.Argument(value=syntax.Name(text=text)):
+                names.append(text)
+            case syntax.Argument(value=syntax.Call(name=syntax.Name(text=text))) if text in AGGREGATES:
+                names.append(text)
+            case _:
+                names.append(f"arg{position}")
+    return names
+
+
+def _declare_by_head(rule: syntax.EventRule, declarations: Declarations) -> None:
+    head, report = rule.head, declarations.report
+    name = head.name.text
+    known = declarations.events.get(name)
+    if known is not None:
+        known.derived = True
+        return
+    if not _claim(head.name, declarations):
+        return
+    names = head_names(head)
+    for index, attribute in enumerate(names):
+        place = head.arguments[index]
+        if attribute in names[:index]:
+            report.error(
+                "E204", place.span, f"two attributes of `{name}` are called `{attribute}`",
+                f"name one of them: `{name}(…, other = …)`",
+            )  # fmt: skip
+        check_attribute_name(syntax.Name(attribute, span=place.span), report)
+    unique = list(dict.fromkeys(names))
+    declarations.events[name] = Event(name, unique, dict.fromkeys(unique, "null"), derived=True)
+
+
+def _declare_predicate(head: syntax.Call, statement: syntax.Statement, declarations: Declarations) -> None:
+    name = head.name.text
+    derived = isinstance(statement, syntax.StaticRule)
+    known = declarations.predicates.get(name)
+    if known is None:
+        if name in declarations.events:
+            sign = ":-" if derived else "a fact"
+            declarations.report.error(
+                "E106", head.name.span, f"`{name}` is an event, and cannot be a static predicate ({sign}) too",
+                "derive an event with `<-`, or choose another name",
+            )  # fmt: skip
+            return
+        if not _claim(head.name, declarations):
+            return
+        columns = head_names(head)
+        columns = columns if len(set(columns)) == len(columns) else [f"arg{i + 1}" for i in range(len(columns))]
+        known = Predicate(name, columns, dict.fromkeys(columns, "null"))
+        declarations.predicates[name] = known
+    known.derived |= derived

@@ -1,0 +1,529 @@
+"""Patterns: atoms, pairings with their contexts, alternatives, repetitions, and the scopes they bind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import count
+
+from ensue.language import syntax, typed
+from ensue.language.check.declarations import Declarations, Event
+from ensue.language.check.expressions import Expressions, a, type_of
+from ensue.language.check.scope import Label, Scope
+from ensue.language.diagnostics import did_you_mean
+from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
+from ensue.language.relations import BOTH, TOLERANT, UNBOUNDED, brackets, relation
+from ensue.language.source import Span
+from ensue.language.types import common, comparable
+
+RELATIVE_TIMERS = frozenset({"extend", "extend_backward", "shift"})
+
+POLICIES: dict[str, typed.Context | None] = {
+    "snoop_recent": typed.Context("continuous", "chronicle"),
+    "snoop_chronicle": typed.Context("chronicle", "chronicle"),
+    "snoop_continuous": typed.Context("chronicle", "continuous"),
+    "snoop_cumulative": typed.Context("cumulative", "chronicle"),
+    "unrestricted": None,
+    "restricted": None,
+}
+
+DEFAULT_CONTEXT = typed.Context("chronicle", "chronicle")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a body stands: its policy, the parentheses around it, and what it sees from outside."""
+
+    policy: str | None = None
+    group: Span | None = None
+    """The parentheses around it, if any."""
+    outer: Scope | None = None
+    positive: bool = True
+    """Not inside anything negated or collected."""
+
+
+@dataclass
+class Pending:
+    """Parts of a body that can be resolved only when all its names are known."""
+
+    absences: list[tuple[typed.Scope, syntax.Expression, Scope]] = field(default_factory=list)
+    gatherings: list[tuple[typed.Between, syntax.Repeat]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Constituent:
+    """An operand of a pairing, with the context written before it."""
+
+    pattern: typed.Pattern
+    scope: Scope
+    words: syntax.InContext | None
+    span: Span
+
+
+class Patterns:
+    """Checks the patterns of one rule; `bodies.Bodies` adds what stands around them."""
+
+    def __init__(self, declarations: Declarations, rule: syntax.Node, head_variables: set[str]) -> None:
+        self.declarations = declarations
+        self.report = declarations.report
+        self.expressions = Expressions(declarations)
+        self.ids = count(1)
+        self.head_variables = head_variables
+        self.occurrences = Counter(_atom_variables(rule))
+        self.bound: list[tuple[str, Span]] = []
+        """Each variable that is bound positively, with the place of its atom."""
+        self.elsewhere: list[tuple[str, str, Span, Span, str]] = []
+        """Names that must not be bound outside a span: code, name, the span, where to complain, and why."""
+
+    # --- what is a pattern
+
+    def is_pattern(self, node: syntax.Node) -> bool:
+        """Whether something means events; otherwise it is a condition."""
+        match node:
+            case syntax.Call(name=name):
+                known = self.declarations
+                return name.text in known.events or not (
+                    name.text in known.predicates or name.text in FUNCTIONS or name.text in AGGREGATES
+                )
+            case syntax.Name(text=text):
+                return text in self.declarations.events or text not in self.occurrences
+            case syntax.And(operands=operands) | syntax.Or(operands=operands):
+                return any(self.is_pattern(operand) for operand in operands)
+            case syntax.Group(body=body):
+                return len(body.items) > 1 or bool(body.suffixes) or self.is_pattern(body.items[0])
+            case (
+                syntax.Temporal() | syntax.Without() | syntax.InContext() | syntax.Repeat() | syntax.Labelled()
+                | syntax.NotIn() | syntax.Absence() | syntax.Collection() | syntax.LastWindow() | syntax.EachWindow()
+                | syntax.SinceWindow()
+            ):  # fmt: skip
+                return True
+            case _:
+                return False
+
+    # --- patterns
+
+    def pattern(self, node: syntax.Node, place: Place, pending: Pending) -> tuple[typed.Pattern, Scope]:
+        match node:
+            case syntax.Call() | syntax.Name():
+                return self._event(node, None)
+            case syntax.Labelled():
+                return self._labelled(node, place)
+            case syntax.Group(body=body):
+                return self._nested(body, node.span, None, place)
+            case syntax.And(operands=operands):
+                parts = [self.constituent(operand, place, pending) for operand in operands]
+                return self.conjunction(parts, place)
+            case syntax.Or():
+                return self._either(node, place, pending)
+            case syntax.Without(pattern=inner, absent=absent):
+                found, scope = self.pattern(inner, place, pending)
+                id_ = next(self.ids)
+                pending.absences.append((typed.Inside(id_), absent, scope))
+                return typed.Lacking(id_, found), scope
+            case syntax.Temporal():
+                return self._chain(node, place, pending)
+            case syntax.Repeat():
+                return self._run(node, place)
+            case syntax.InContext():
+                self.report.error("E401", node.span, f"the context `{node.initiator}` has nothing to select from here", "contexts stand before a constituent of `seq`, `and`, a comma or another temporal operator")  # fmt: skip
+                return self.pattern(node.pattern, place, pending)
+            case _:
+                self.report.error("E408", node.span, "this is a condition, and cannot be joined to a pattern here", "give it an item of its own, after a comma, or put it behind `where`")  # fmt: skip
+                return self._missing()
+
+    def _missing(self) -> tuple[typed.Pattern, Scope]:
+        """Stands where something was wrong and has been reported."""
+        self.expressions.incomplete = True
+        return typed.Moment(next(self.ids), 0), Scope()
+
+    def constituent(self, node: syntax.Node, place: Place, pending: Pending) -> Constituent:
+        if not isinstance(node, syntax.InContext):
+            return Constituent(*self.pattern(node, place, pending), None, node.span)
+        if isinstance(node.pattern, syntax.Repeat):
+            self.report.error("E401", node.span, "a repetition takes no context", "put the context on a constituent that is not repeated")  # fmt: skip
+        elif place.policy is not None:
+            self.report.error("E401", node.span, f"the context stands beside `policy {place.policy}`", "use either contexts or a policy")  # fmt: skip
+        else:
+            return Constituent(*self.pattern(node.pattern, place, pending), node, node.span)
+        return Constituent(*self.pattern(node.pattern, place, pending), None, node.span)
+
+    # --- atoms
+
+    def _labelled(self, node: syntax.Labelled, place: Place) -> tuple[typed.Pattern, Scope]:
+        match node.pattern:
+            case syntax.Call() | syntax.Name():
+                found, scope = self._event(node.pattern, node.name)
+            case syntax.Group(body=body):
+                found, scope = self._nested(body, node.pattern.span, node.name, place)
+            case _:
+                self.report.error("E408", node.span, "only an event or a pattern in parentheses can be named", "put it in parentheses")  # fmt: skip
+                return self._missing()
+        return found, scope
+
+    def _event(self, node: syntax.Call | syntax.Name, label: syntax.Name | None) -> tuple[typed.Pattern, Scope]:
+        call = node if isinstance(node, syntax.Call) else syntax.Call(node, span=node.span)
+        name = call.name.text
+        if name in TIMERS and name not in self.declarations.events:
+            return self._timer(call, label)
+        event = self.event(call.name, positional=bool(call.arguments) and call.arguments[0].name is None)
+        if event is None:
+            return self._missing()
+        values = self._arguments(call, event)
+        scope = Scope()
+        fields: list[tuple[str, typed.Variable | typed.Constant]] = []
+        for attribute, argument in values:
+            wanted = event.types[attribute]
+            match argument:
+                case syntax.Name(text=text):
+                    fields.append((attribute, typed.Variable(text, wanted)))
+                    self.bound.append((text, argument.span))
+                    if text in scope.variables and not comparable(scope.variables[text], wanted):
+                        self._never_equal(text, scope.variables[text], wanted, argument.span)
+                    scope.variables[text] = wanted
+                case _:
+                    fields.append((attribute, self.constant(argument, wanted)))
+        if label is not None:
+            scope.labels[label.text] = Label(name)
+        found = typed.Atom(next(self.ids), name, tuple(fields), label.text if label else None, call.span)
+        return found, scope
+
+    def _never_equal(self, name: str, one: str, other: str, span: Span) -> None:
+        self.report.error("E202", span, f"`{name}` is {a(one)} in one place and {a(other)} in another, and never equal", "use two variables, and convert one in a condition")  # fmt: skip
+
+    def event(self, name: syntax.Name, positional: bool) -> Event | None:
+        """An event type by its name; one that is neither declared nor derived must be used with named attributes."""
+        known = self.declarations.events
+        found = known.get(name.text)
+        if found is not None and not (found.open and positional):
+            return found
+        guess = did_you_mean(name.text, [n for n, e in known.items() if not e.open])
+        if found is None and (name.text in self.declarations.predicates or name.text in FUNCTIONS or name.text in AGGREGATES):  # fmt: skip
+            self.report.error("E408", name.span, f"`{name.text}` is no event", "an event is needed here")
+            return None
+        if positional or guess:
+            hint = guess or f"declare it: `event {name.text}(…).`"
+            self.report.error("E101", name.span, f"there is no event `{name.text}`", hint)
+            return None
+        known[name.text] = Event(name.text, [], {}, open=True, first_use=name.span)
+        return known[name.text]
+
+    def _arguments(self, call: syntax.Call, event: Event) -> list[tuple[str, syntax.Expression]]:
+        """Which attribute equals what."""
+        if event.open:
+            for argument in call.arguments:
+                if argument.name is not None:
+                    self.expressions.attribute_type(event.name, argument.name)
+        if event.derived and not event.declared and not event.attributes and not call.arguments:
+            return []
+        given = self.expressions.by_position(call, event.attributes, f"the event `{event.name}`")
+        if given is None:
+            self.expressions.incomplete = True
+            return []
+        return [(n, v) for n, v in zip(event.attributes, given, strict=True) if v is not None]
+
+    def constant(self, node: syntax.Expression, wanted: str) -> typed.Constant:
+        """A constant in an atom: it filters."""
+        value: typed.Value
+        match node:
+            case syntax.Literal(value=None):
+                self.report.error("E202", node.span, "nothing equals null, so this never matches", "use a variable and `is_null(…)`")  # fmt: skip
+                return typed.Constant(None, "null")
+            case syntax.Literal(value=str() as text) if wanted == "timestamp":
+                return typed.Constant(self.declarations.moment(text, node.span), "timestamp")
+            case syntax.Literal(value=value):
+                pass
+            case syntax.Amount():
+                value = self.declarations.length(node)
+            case syntax.Negative(operand=syntax.Amount() as amount):
+                value = -self.declarations.length(amount)
+            case _:
+                self.report.error("E206", node.span, "an argument of an event is a variable or a constant", "use a variable, and a condition: `where x = …`")  # fmt: skip
+                return typed.Constant(None, "any")
+        if not comparable(type_of(value), wanted):
+            self.report.error("E202", node.span, f"{a(wanted)} is needed here, this is {a(type_of(value))}")
+        return typed.Constant(value, type_of(value))
+
+    def _timer(self, call: syntax.Call, label: syntax.Name | None) -> tuple[typed.Pattern, Scope]:
+        name = call.name.text
+        if name in RELATIVE_TIMERS:
+            self.report.error("E405", call.span, f"the timer `{name}` must be an item of the body", f"name it there: `…, w: {name}(…), …`, and use `w` here")  # fmt: skip
+            return self._missing()
+        scope = Scope(labels={label.text: Label(None)} if label else {})
+        text = label.text if label else None
+        match name, call.arguments:
+            case "at", (syntax.Argument(value=syntax.Literal(value=str() as moment), name=None),):
+                return typed.Moment(next(self.ids), self.declarations.moment(moment, call.arguments[0].span), text), scope
+            case _, (syntax.Argument(name=None) as argument,) if (length := self.length(argument.value)) is not None:
+                if name == "at":
+                    return typed.Moment(next(self.ids), length, text), scope
+                if length > 0:
+                    return typed.Periodic(next(self.ids), length, text), scope
+                self.report.error("E504", argument.span, "the period of a timer must be positive", "as in `every(5m)`")
+            case _:
+                hint = '`at("2026-12-25T12:00:00Z")`' if name == "at" else "`every(5m)`"
+                self.report.error("E405", call.span, f"the timer `{name}` takes one {'time' if name == 'at' else 'length'}", f"as in {hint}")  # fmt: skip
+        return self._missing()[0], scope
+
+    def length(self, node: syntax.Expression) -> int | None:
+        """A length of time written as a constant, with its sign."""
+        match node:
+            case syntax.Amount():
+                return self.declarations.length(node)
+            case syntax.Literal(value=int() as value) if not isinstance(value, bool):
+                return value
+            case syntax.Negative(operand=syntax.Amount() as amount):
+                return -self.declarations.length(amount)
+            case _:
+                return None
+
+    # --- composition
+
+    def _nested(
+        self, body: syntax.Body, span: Span, label: syntax.Name | None, place: Place
+    ) -> tuple[typed.Pattern, Scope]:
+        found, scope = self.body(body, Place(place.policy, span, place.outer, place.positive))
+        visible = Scope(dict(scope.variables), dict(scope.labels), set(scope.partial), dict(scope.gathered))
+        if label is not None:
+            if label.text in visible.labels:
+                self._duplicate_label(label.text, label.span)
+            visible.labels[label.text] = Label(None)
+        return typed.Nested(next(self.ids), found, label.text if label else None), visible
+
+    def body(self, node: syntax.Body, place: Place) -> tuple[typed.Body, Scope]:
+        raise AssertionError("made in bodies.Bodies")
+
+    def _either(self, node: syntax.Or, place: Place, pending: Pending) -> tuple[typed.Pattern, Scope]:
+        parts = [self.pattern(operand, place, pending) for operand in node.operands]
+        scopes = [scope for _, scope in parts]
+        scope = Scope()
+        names = {name for each in scopes for name in each.variables}
+        for name in names:
+            types = [each.variables.get(name) for each in scopes]
+            if None in types:
+                scope.partial.add(name)
+                self.elsewhere.append(("E302", name, node.span, node.span, f"`{name}` is not bound on every side of the `or`"))  # fmt: skip
+                continue
+            together = types[0]
+            for type_ in types[1:]:
+                together = common(together, type_) if together and type_ else None
+            if together is None:
+                self.report.error("E202", node.span, f"`{name}` has different types on the sides of the `or`", "use two variables")  # fmt: skip
+            scope.variables[name] = together or "any"
+        for label in {label for each in scopes for label in each.labels}:
+            found = [each.labels.get(label) for each in scopes]
+            if None in found:
+                scope.partial.add(label)
+            else:
+                first = found[0]
+                scope.labels[label] = first if first and all(other == first for other in found) else Label(None)
+        for each in scopes:
+            scope.partial |= each.partial
+            scope.gathered.update(each.gathered)
+        return typed.Either(next(self.ids), tuple(p for p, _ in parts), node.span), scope
+
+    def conjunction(self, parts: list[Constituent], place: Place) -> tuple[typed.Pattern, Scope]:
+        """All of the parts, paired from the left."""
+        together = parts[0]
+        for part in parts[1:]:
+            pattern, scope = self._pair(BOTH, together, part, None, place)
+            together = Constituent(pattern, scope, None, Span(together.span.start, part.span.end))
+        if len(parts) == 1 and together.words is not None:
+            word = together.words.initiator
+            self.report.error("E401", together.words.span, f"the context `{word}` has nothing to select from here", "contexts stand before a constituent of `seq`, `and`, a comma or another temporal operator")  # fmt: skip
+        return together.pattern, together.scope
+
+    def _chain(self, node: syntax.Temporal, place: Place, pending: Pending) -> tuple[typed.Pattern, Scope]:
+        """A chain of temporal operators from the left; what is repeated between two `seq` is gathered between them."""
+        operands: list[syntax.Expression] = [node.right]
+        operators: list[syntax.Temporal] = [node]
+        left = node.left
+        while isinstance(left, syntax.Temporal):
+            operands.append(left.right)
+            operators.append(left)
+            left = left.left
+        operands.append(left)
+        operands.reverse()
+        operators.reverse()
+        for operand in operands:
+            self._check_operand(operand)
+        together = self.constituent(operands[0], place, pending)
+        index = 1
+        while index < len(operands):
+            operator, operand = operators[index - 1], operands[index]
+            repeated: syntax.Repeat | None = None
+            if isinstance(operand, syntax.Repeat) and self._stands_between(operands, operators, index):
+                repeated, index = operand, index + 1
+                operand = operands[index]
+            right = self.constituent(operand, place, pending)
+            related = self.relation(operator)
+            pattern, scope = self._pair(related, together, right, _initiator(related), place)
+            if repeated is not None:
+                assert isinstance(pattern, typed.Pair)
+                self._check_repeat(repeated, place)
+                pending.gatherings.append((typed.Between(pattern.id), repeated))
+            together = Constituent(pattern, scope, None, Span(together.span.start, right.span.end))
+            index += 1
+        return together.pattern, together.scope
+
+    def _check_operand(self, operand: syntax.Expression) -> None:
+        match operand:
+            case syntax.Comparison() | syntax.Arithmetic() | syntax.Literal() | syntax.Attribute() | syntax.Amount():
+                self.report.error("E408", operand.span, "a temporal operator relates events, this is a value", "relate patterns, or names of matched events")  # fmt: skip
+
+    def _stands_between(self, operands: list[syntax.Expression], operators: list[syntax.Temporal], at: int) -> bool:
+        """Whether a repetition has neighbours on both sides, in a chain of `seq`, that are not repeated themselves."""
+        return (
+            at + 1 < len(operands)
+            and operators[at - 1].relation == operators[at].relation == "seq"
+            and not isinstance(operands[at - 1], syntax.Repeat)
+            and not isinstance(operands[at + 1], syntax.Repeat)
+        )
+
+    def _check_repeat(self, node: syntax.Repeat, place: Place) -> None:
+        if node.high is not None and node.low > node.high:
+            self.report.error("E404", node.span, f"this repeats at least {node.low} and at most {node.high} times", "the smaller number comes first")  # fmt: skip
+        if place.policy in POLICIES and place.policy != "unrestricted":
+            self.report.error("E401", node.span, f"`policy {place.policy}` cannot apply to a repetition", "use contexts on the constituents that are not repeated")  # fmt: skip
+
+    def _run(self, node: syntax.Repeat, place: Place) -> tuple[typed.Pattern, Scope]:
+        self._check_repeat(node, place)
+        if node.low != node.high or node.low < 1:
+            self.report.error("E404", node.span, "this repetition needs a neighbour on both sides that is not repeated", "put it between two events, `a seq p+ seq b`, or give it a fixed number: `p{3}`")  # fmt: skip
+        pattern, inner = self.pattern(node.pattern, Place(None, place.group, None, place.positive), pending := Pending())
+        if pending.absences or pending.gatherings:
+            pattern, inner = self._nested(syntax.Body((node.pattern,), span=node.pattern.span), node.span, None, place)
+        within = Counter(_atom_variables(node.pattern))
+        keys = tuple(
+            name for name in inner.variables if name in self.head_variables or self.occurrences[name] > within[name]
+        )
+        id_ = next(self.ids)
+        scope = Scope({name: inner.variables[name] for name in keys}, gathered={id_: inner})
+        return typed.Run(id_, pattern, node.low, keys, node.span), scope
+
+    # --- pairs and contexts
+
+    def relation(self, node: syntax.Temporal) -> typed.Relation:
+        """A temporal operator with its bounds as lengths of time."""
+        word, bounds = node.relation, node.bounds
+        if word in ("during", "contains") and len(bounds) == 4 and all(bound.exact for bound in bounds):
+            low, high, low_end, high_end = bounds
+            bounds = (syntax.Bound(low.low, high.low, span=low.span), syntax.Bound(low_end.low, high_end.low, span=low_end.span))  # fmt: skip
+        if bounds and word in UNBOUNDED:
+            hint = "`before[…]` bounds the gap of a sequence" if word == "seq" else "use a relation such as `overlaps[…]`"
+            self.report.error("E504", node.span, f"`{word}` takes no bound", hint)
+            return relation(word)
+        if len(bounds) > brackets(word):
+            self.report.error("E504", node.span, f"`{word}` takes at most {brackets(word)} of these bounds, here are {len(bounds)}", "as in `before[1h..]`, `during[1..3, 2..5]`, `equals[2]`")  # fmt: skip
+            return relation(word)
+        return relation(word, tuple(self._bound(bound, word in TOLERANT) for bound in bounds))
+
+    def _bound(self, bound: syntax.Bound, tolerance: bool) -> tuple[int | None, int | None]:
+        low = self.declarations.length(bound.low) if bound.low else None
+        high = self.declarations.length(bound.high) if bound.high else None
+        if tolerance:
+            if not bound.exact or low is None or low < 0:
+                self.report.error("E504", bound.span, "this is a tolerance: one length, not negative", "as in `equals[2]`: at most 2 apart")  # fmt: skip
+                return None, None
+            return -low, low
+        if low is not None and high is not None and low > high:
+            self.report.error("E504", bound.span, "the lower bound is above the upper one", "the smaller one comes first")
+        return low, high
+
+    def _pair(
+        self, related: typed.Relation, left: Constituent, right: Constituent, initiator: int | None, place: Place
+    ) -> tuple[typed.Pattern, Scope]:
+        contexts = self._contexts(left, right, initiator, place)
+        shared = tuple(name for name in left.scope.variables if name in right.scope.variables)
+        gatherings: list[int | None] = [None, None]
+        sides = [left.scope, right.scope]
+        for side, context in enumerate(contexts):
+            if context is not None and context.initiator == "cumulative" and initiator in (None, side):
+                gatherings[side] = id_ = next(self.ids)
+                inner = sides[side]
+                sides[side] = Scope({name: inner.variables[name] for name in shared}, gathered={id_: inner})
+                span = (left, right)[side].span
+                for name in inner.variables:
+                    if name not in shared:
+                        self.elsewhere.append(("E301", name, span, span, f"`{name}` is not shared with the other side of the cumulative constituent, and has many values"))  # fmt: skip
+        pattern = typed.Pair(
+            next(self.ids), related, left.pattern, right.pattern, shared, *contexts, initiator, *gatherings,
+            span=Span(left.span.start, right.span.end),
+        )  # fmt: skip
+        return pattern, self.merge(sides[0], sides[1], right.span)
+
+    def merge(self, one: Scope, other: Scope, span: Span) -> Scope:
+        """The names of two patterns that both occur."""
+        merged = Scope(dict(one.variables), dict(one.labels), one.partial | other.partial, one.gathered | other.gathered)
+        for name, type_ in other.variables.items():
+            if name in merged.variables:
+                if not comparable(merged.variables[name], type_):
+                    self._never_equal(name, merged.variables[name], type_, span)
+                merged.variables[name] = common(merged.variables[name], type_) or "any"
+            else:
+                merged.variables[name] = type_
+        for label, found in other.labels.items():
+            if label in merged.labels:
+                self._duplicate_label(label, span)
+            merged.labels[label] = found
+        return merged
+
+    def _duplicate_label(self, label: str, span: Span) -> None:
+        self.report.error("E106", span, f"`{label}` names two matched events", "each name stands for one of them")
+
+    def _contexts(
+        self, left: Constituent, right: Constituent, initiator: int | None, place: Place
+    ) -> tuple[typed.Context | None, typed.Context | None]:
+        whole = POLICIES.get(place.policy or "")
+        if whole is not None:
+            return whole, whole
+        if left.words is None and right.words is None:
+            return None, None
+        found = [self._context(part.words, side, initiator) for side, part in enumerate((left, right))]
+        return found[0], found[1]
+
+    def _context(self, words: syntax.InContext | None, side: int, initiator: int | None) -> typed.Context:
+        if words is None:
+            return DEFAULT_CONTEXT
+        first, second = words.initiator, words.terminator
+        if initiator is not None and second is not None:
+            self.report.error("E402", words.span, "in a sequence a constituent takes one context", "write only the first or the second of the two words")  # fmt: skip
+            return DEFAULT_CONTEXT
+        if initiator is not None and side != initiator:
+            return self._terminator(first, words)
+        if second is not None:
+            self._terminator(second, words)
+        return typed.Context(first, second or "chronicle")
+
+    def _terminator(self, word: str, words: syntax.InContext) -> typed.Context:
+        if word not in ("chronicle", "continuous"):
+            self.report.error("E402", words.span, f"a terminator cannot be `{word}`", "a terminator is `chronicle` (used once) or `continuous` (pairs with every initiator offered)")  # fmt: skip
+        return typed.Context("chronicle", word)
+
+
+def _initiator(related: typed.Relation) -> int | None:
+    """Which side of a relation always ends first, so that only it can be the initiator."""
+    if related.word not in ("seq", "before", "after"):
+        return None
+    gap = related.distances[0].low
+    if gap is None or gap <= 0:
+        return None
+    return 1 if related.word == "after" else 0
+
+
+def _atom_variables(node: syntax.Node) -> list[str]:
+    """Every occurrence of a variable as an argument of a call that may be an event, in a body."""
+    found: list[str] = []
+    waiting: list[syntax.Node] = [node]
+    while waiting:
+        match waiting.pop():
+            case syntax.EventRule(body=body):
+                waiting.append(body)
+            case syntax.Call(name=name, arguments=arguments) if name.text not in AGGREGATES and name.text not in FUNCTIONS:
+                found.extend(
+                    argument.value.text
+                    for argument in arguments
+                    if isinstance(argument.value, syntax.Name) and argument.value.text != "_"
+                )
+            case other:
+                waiting.extend(other.children())
+    return found

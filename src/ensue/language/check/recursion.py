@@ -1,0 +1,134 @@
+"""What depends on what, and when: the order in which rules are evaluated, and recursion that has no meaning.
+
+A rule's head at one end time may depend on an event at the same end time or only on earlier ones; the closure of the
+distances tells. What is not monotone (negation, aggregation, windows, contexts, policies) must not depend on its own result
+at the same end time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ensue.language import typed
+from ensue.language.check.graphs import components
+from ensue.language.diagnostics import Report
+from ensue.language.source import Span
+from ensue.temporal.constraints import BODY, constrain
+from ensue.temporal.distances import Distances
+
+
+@dataclass(frozen=True)
+class Use:
+    """How a body uses an event type."""
+
+    event: str
+    span: Span
+    earlier: bool
+    """Only events that end before the head does."""
+    monotone: bool
+    """More of these events never take away a result."""
+
+
+def check_recursion(
+    rules: tuple[typed.Rule, ...], events: Mapping[str, typed.EventType], report: Report
+) -> tuple[typed.Stratum, ...]:
+    """The strata of the rules, innermost dependencies first."""
+    uses = [list(_uses(rule.body, events)) for rule in rules]
+    derived: dict[str, list[int]] = {}
+    for index, rule in enumerate(rules):
+        derived.setdefault(rule.event, []).append(index)
+    depends: dict[str, list[str]] = {name: [] for name in derived}
+    at_once: dict[str, list[str]] = {name: [] for name in derived}
+    for rule, used in zip(rules, uses, strict=True):
+        for use in used:
+            if use.event in derived:
+                depends[rule.event].append(use.event)
+                if not use.earlier:
+                    at_once[rule.event].append(use.event)
+    _report_cycles(rules, uses, at_once, report)
+    strata = []
+    for component in components(depends):
+        recursive = len(component) > 1 or component[0] in depends[component[0]]
+        inside = {name: [other for other in at_once[name] if other in component] for name in component}
+        layers = tuple(tuple(i for name in layer for i in derived[name]) for layer in components(inside))
+        strata.append(typed.Stratum(layers, recursive))
+    return tuple(strata)
+
+
+def _report_cycles(
+    rules: tuple[typed.Rule, ...], uses: list[list[Use]], at_once: dict[str, list[str]], report: Report
+) -> None:
+    component_of = {name: i for i, component in enumerate(components(at_once)) for name in component}
+    for rule, used in zip(rules, uses, strict=True):
+        for use in used:
+            same = component_of.get(use.event) == component_of[rule.event]
+            cyclic = use.event in component_of and same
+            if cyclic and not use.monotone and not use.earlier:
+                report.error(
+                    "E601", use.span, f"`{rule.event}` depends here on its own result at the same end time, through what is negated, collected or selected",  # fmt: skip
+                    "let it depend on an earlier one: `seq` before another event, or `while w: …` with a window that ends later",
+                )  # fmt: skip
+
+
+def _uses(body: typed.Body, events: Mapping[str, typed.EventType]) -> Iterator[Use]:
+    distances = constrain(body, events)
+    ends = [(BODY, True)]
+    yield from _body_uses(body, distances, ends, monotone=True, earlier=False)
+
+
+def _body_uses(
+    body: typed.Body, distances: Distances, ends: list[tuple[int, bool]], monotone: bool, earlier: bool
+) -> Iterator[Use]:
+    monotone = monotone and not body.restricted
+    spans = _scopes(body)
+    if body.pattern is not None:
+        yield from _pattern_uses(body.pattern, distances, ends, monotone, earlier)
+    for part in (*body.absences, *body.gatherings):
+        inside = isinstance(part.scope, typed.Inside)
+        before = earlier or not inside or _is_earlier(spans.get(part.scope), distances, ends)
+        yield from _apart_uses(part.pattern, before)
+    if body.window is not None:
+        yield from _apart_uses(body.window.pattern, earlier or body.window.kind == "each")
+        if body.window.beginning is not None:
+            yield from _apart_uses(body.window.beginning, True)
+
+
+def _apart_uses(pattern: typed.Pattern, earlier: bool) -> Iterator[Use]:
+    """Of what is negated or gathered: all of it counts as not monotone."""
+    for use in _pattern_uses(pattern, Distances(), [], monotone=False, earlier=earlier):
+        yield Use(use.event, use.span, earlier, False)
+
+
+def _scopes(body: typed.Body) -> dict[typed.Scope, int]:
+    """The id of the pattern that each ``without`` looks into."""
+    return {part.scope: part.scope.pattern for part in body.absences if isinstance(part.scope, typed.Inside)}
+
+
+def _is_earlier(id_: int | None, distances: Distances, ends: list[tuple[int, bool]]) -> bool:
+    """Whether something surely ends before the end of what it is part of."""
+    if id_ is None:
+        return False
+    return any((gap := distances.shortest((id_, True), end)) is not None and gap > 0 for end in ends)
+
+
+def _pattern_uses(
+    pattern: typed.Pattern, distances: Distances, ends: list[tuple[int, bool]], monotone: bool, earlier: bool
+) -> Iterator[Use]:
+    earlier = earlier or _is_earlier(pattern.id, distances, ends)
+    match pattern:
+        case typed.Atom(event=event, span=span):
+            yield Use(event, span, earlier, monotone)
+        case typed.Pair(left=left, right=right, left_context=context):
+            monotone = monotone and context is None
+            yield from _pattern_uses(left, distances, ends, monotone, earlier)
+            yield from _pattern_uses(right, distances, ends, monotone, earlier)
+        case typed.Either(alternatives=alternatives):
+            for alternative in alternatives:
+                yield from _pattern_uses(alternative, distances, ends, monotone, earlier)
+        case typed.Lacking(pattern=inner):
+            yield from _pattern_uses(inner, distances, ends, monotone, earlier)
+        case typed.Run(pattern=inner):
+            yield from _pattern_uses(inner, distances, ends, False, earlier)
+        case typed.Nested(body=body):
+            yield from _body_uses(body, distances, ends, monotone, earlier)

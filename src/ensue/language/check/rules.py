@@ -1,0 +1,136 @@
+"""Event rules: body, head, and the types of derived events, which grow until they are stable."""
+
+from __future__ import annotations
+
+from ensue.language import syntax, typed
+from ensue.language.check.bodies import Bodies
+from ensue.language.check.declarations import Declarations, Event
+from ensue.language.check.expressions import a
+from ensue.language.check.patterns import Place
+from ensue.language.diagnostics import Report, did_you_mean
+from ensue.language.functions import AGGREGATES
+from ensue.language.types import common, fits, is_list
+
+
+def check_rules(rules: list[syntax.EventRule], declarations: Declarations) -> tuple[typed.Rule, ...]:
+    """All event rules, typed."""
+    _infer_types(rules, declarations)
+    return tuple(checked for rule in rules if (checked := check_rule(rule, declarations)) is not None)
+
+
+def _infer_types(rules: list[syntax.EventRule], declarations: Declarations) -> None:
+    """Types of the attributes of events that no statement declares: what their heads give, taken together.
+
+    A rule is looked at again only when the type of an event that it mentions has changed.
+    """
+    inferred = [r for r in rules if (e := declarations.events.get(r.head.name.text)) is not None and not e.declared]
+    users: dict[str, list[int]] = {}
+    for index, rule in enumerate(inferred):
+        for name in _mentioned(rule.body):
+            users.setdefault(name, []).append(index)
+    real = declarations.report
+    declarations.report = Report(real.source)
+    waiting = list(range(len(inferred)))
+    turns = 0
+    while waiting and turns < 20 * len(inferred) + 100:
+        turns += 1
+        rule = inferred[waiting.pop(0)]
+        event = declarations.events[rule.head.name.text]
+        before = dict(event.types)
+        checked = check_rule(rule, declarations)
+        if checked is not None:
+            for name, expression in checked.head:
+                event.types[name] = common(event.types[name], expression.type) or event.types[name]
+        if event.types != before:
+            waiting.extend(i for i in users.get(event.name, []) if i not in waiting)
+    declarations.report = real
+
+
+def _mentioned(body: syntax.Body) -> set[str]:
+    names: set[str] = set()
+    waiting: list[syntax.Node] = [body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, syntax.Name):
+            names.add(node.text)
+        waiting.extend(node.children())
+    return names
+
+
+def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule | None:
+    head = rule.head
+    event = declarations.events.get(head.name.text)
+    if event is None:
+        return None  # the head's name was refused
+    plain = {argument.value.text for argument in head.arguments if isinstance(argument.value, syntax.Name)}
+    bodies = Bodies(declarations, rule, plain)
+    body, scope = bodies.body(rule.body, Place())
+    _check_bound_elsewhere(bodies)
+    terms = _terms(head, event, declarations.report)
+    checked: list[tuple[str, typed.Expression]] = []
+    for name, argument in terms:
+        inside = scope.inside((body.window.id,)) if body.window and not _aggregated(argument) else scope
+        inside.gathered = scope.gathered
+        inside.partial = scope.partial
+        expression = bodies.expressions.resolve(argument, inside)
+        wanted = event.types[name]
+        if event.declared and not fits(expression.type, wanted):
+            declarations.report.error("E202", argument.span, f"`{event.name}.{name}` is declared as {a(wanted)}, this is {a(expression.type)}", "change the declaration or convert the value")  # fmt: skip
+        elif not event.declared and common(wanted, expression.type) is None:
+            declarations.report.error("E207", argument.span, f"`{name}` is {a(expression.type)} here and {a(wanted)} in another rule for `{event.name}`", "give it the same type in all rules")  # fmt: skip
+        elif event.declared and is_list(expression.type):
+            pass
+        checked.append((name, expression))
+    beginning = rule.beginning
+    if beginning is not None and scope.find_label(beginning.text) is None:
+        bodies.report_no_label(beginning, scope)
+    label = rule.label.text if rule.label else None
+    return typed.Rule(label, event.name, tuple(checked), body, beginning.text if beginning else None, rule.span)
+
+
+def _aggregated(node: syntax.Node) -> bool:
+    if isinstance(node, syntax.Call) and node.name.text in AGGREGATES:
+        return True
+    return any(_aggregated(child) for child in node.children())
+
+
+def _terms(head: syntax.Call, event: Event, report: Report) -> list[tuple[str, syntax.Expression]]:
+    """The head's terms by attribute: by name where one is written, else by position."""
+    terms: dict[str, syntax.Expression] = {}
+    for position, argument in enumerate(head.arguments):
+        if argument.name is not None:
+            name = argument.name.text
+            if name not in event.types:
+                hint = did_you_mean(name, event.attributes) or _has(event)
+                report.error("E203", argument.name.span, f"the event `{event.name}` has no attribute `{name}`", hint)
+                continue
+        elif position < len(event.attributes):
+            name = event.attributes[position]
+        else:
+            report.error("E203", argument.span, f"the event `{event.name}` has only {len(event.attributes)} attributes", _has(event))  # fmt: skip
+            continue
+        if name in terms:
+            report.error("E203", argument.span, f"the attribute `{name}` is given twice", "give each attribute once")
+        terms[name] = argument.value
+    missing = [name for name in event.attributes if name not in terms]
+    if missing and len(head.arguments) <= len(event.attributes):
+        report.error("E203", head.span, f"the head does not give {', '.join(f'`{name}`' for name in missing)}", f"every rule for `{event.name}` gives all of: {', '.join(event.attributes)}")  # fmt: skip
+    return [(name, terms[name]) for name in event.attributes if name in terms]
+
+
+def _has(event: Event) -> str:
+    return f"it has {', '.join(event.attributes)}" if event.attributes else "it has no attributes"
+
+
+def _check_bound_elsewhere(bodies: Bodies) -> None:
+    """Names that must not be bound outside a part of the rule: sides of `or`, negations, cumulative constituents."""
+    for code, name, span, place, message in bodies.elsewhere:
+        if any(bound == name and not (span.start <= at.start and at.end <= span.end) for bound, at in bodies.bound):
+            hint = {
+                "E301": f"use it in an aggregate, or share `{name}` with the other side",
+                "E302": f"bind `{name}` on each side, or use another variable elsewhere",
+                "E303": f"bind `{name}` inside them too, or leave the parentheses out",
+            }[code]
+            bodies.report.error(code, place, message, hint)
+
+

@@ -1,0 +1,81 @@
+"""What can be named at a place in a rule: variables with their types, matched events, and what was gathered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ensue.language.types import Type
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name of something matched: an event of a type, or (None) a timer or a nested pattern."""
+
+    event: str | None
+
+
+@dataclass
+class Scope:
+    """The names that a pattern binds, or that a body sees."""
+
+    variables: dict[str, Type] = field(default_factory=dict)
+    labels: dict[str, Label] = field(default_factory=dict)
+    partial: set[str] = field(default_factory=set)
+    """Bound on some sides of an `or` only."""
+    gathered: dict[int, Scope] = field(default_factory=dict)
+    """What is collected, repeated or cumulative, by the id of the gathering; visible to aggregates only."""
+    outer: Scope | None = None
+    """What a negated or collected pattern sees from outside."""
+    asked: int = 0
+    """How often something was found here from a scope inside."""
+
+    def find_variable(self, name: str) -> Type | None:
+        if name in self.variables:
+            return self.variables[name]
+        found = self.outer.find_variable(name) if self.outer else None
+        if self.outer and found is not None:
+            self.outer.asked += 1
+        return found
+
+    def find_label(self, name: str) -> Label | None:
+        if name in self.labels:
+            return self.labels[name]
+        found = self.outer.find_label(name) if self.outer else None
+        if self.outer and found is not None:
+            self.outer.asked += 1
+        return found
+
+    def binds(self, name: str) -> bool:
+        return name in self.variables or name in self.labels
+
+    def paths_to(self, names: set[str]) -> list[tuple[int, ...]]:
+        """The ways down to gatherings that bind any of the names, the innermost binding one at each end."""
+        found: list[tuple[int, ...]] = []
+        for id_, inner in self.gathered.items():
+            deeper = [(id_, *path) for path in inner.paths_to(names)]
+            if deeper:
+                found.extend(deeper)
+            elif any(inner.binds(name) for name in names):
+                found.append((id_,))
+        return found
+
+    def inside(self, path: tuple[int, ...]) -> Scope:
+        """Everything that is known for one gathered event: what is outside, and what each level binds."""
+        merged = Scope(dict(self.variables), dict(self.labels), outer=self.outer)
+        scope = self
+        for id_ in path:
+            scope = scope.gathered[id_]
+            merged.variables.update(scope.variables)
+            merged.labels.update(scope.labels)
+        return merged
+
+    def names(self) -> set[str]:
+        known = set(self.variables) | set(self.labels)
+        return known | self.outer.names() if self.outer else known
+
+    def all_gathered(self) -> set[str]:
+        """Every name that is bound only inside a gathering."""
+        names: set[str] = set()
+        for inner in self.gathered.values():
+            names |= set(inner.variables) | set(inner.labels) | inner.all_gathered()
+        return names

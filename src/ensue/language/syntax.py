@@ -1,0 +1,420 @@
+"""The tree of a rule file as it is written: every node knows its span, none knows what it means.
+
+An atom, a function call and a static predicate look alike (``name(…)``), and so do a conjunction of patterns and one
+of conditions; which is which is decided when the names are looked up (`ensue.language.check`). Two trees are equal if
+they say the same, wherever they stand: spans do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+
+from ensue.language.source import NOWHERE, Source, Span
+
+
+@dataclass(frozen=True)
+class Node:
+    """Anything that was written in a rule file."""
+
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True, repr=False)
+
+    def children(self) -> Iterator[Node]:
+        """The nodes directly inside this one, as written."""
+        for part in fields(self):
+            yield from _nodes(getattr(self, part.name))
+
+
+def _nodes(value: object) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, tuple) and not isinstance(value, Span):
+        for item in value:
+            yield from _nodes(item)
+
+
+# --- names and amounts ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Name(Node):
+    """A name: of an event, a variable, a matched event, an attribute; ``_`` is any value."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Amount(Node):
+    """A length of time or a point in it: a plain number of the time column's units, or microseconds if `timed`.
+
+    `timed` says that it was written with units (``1h30m``).
+    """
+
+    value: int
+    timed: bool = False
+
+
+# --- expressions and patterns, which share their operators ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Literal(Node):
+    """A constant: a number, a string, true, false or null."""
+
+    value: int | float | str | bool | None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Literal):
+            return NotImplemented
+        return type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@dataclass(frozen=True)
+class ListLiteral(Node):
+    """``[1, 2]``: a list, as the aggregate ``list`` gives one; only in tests."""
+
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Attribute(Node):
+    """``o.qty``, ``o.start``: something of the event matched as ``o``."""
+
+    owner: Name
+    name: Name
+
+
+@dataclass(frozen=True)
+class Argument(Node):
+    """An argument of a call, ``name = value`` or just a value."""
+
+    value: Expression
+    name: Name | None = None
+
+
+@dataclass(frozen=True)
+class Call(Node):
+    """``name(…)``: an event, a static predicate, a timer, a function or an aggregate."""
+
+    name: Name
+    arguments: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True)
+class Negative(Node):
+    """``-x``."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Arithmetic(Node):
+    """``x + y`` and so on: ``+ - * / // %``."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Comparison(Node):
+    """``x < y`` and so on: ``= != < <= > >=``."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Not(Node):
+    """``not x``, of a condition."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class And(Node):
+    """``x and y``, of patterns or of conditions."""
+
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Or(Node):
+    """``x or y``, of patterns or of conditions."""
+
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Bound(Node):
+    """A bound of a temporal relation: ``[d]`` (exact), ``[low..high]``, ``[low..]`` or ``[..high]``."""
+
+    low: Amount | None
+    high: Amount | None
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Temporal(Node):
+    """``p seq q``, ``p par q``, ``p before[1h..] q``: patterns, or names of matched events, related in time."""
+
+    relation: str
+    bounds: tuple[Bound, ...]
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Without(Node):
+    """``p without q``."""
+
+    pattern: Expression
+    absent: Expression
+
+
+@dataclass(frozen=True)
+class InContext(Node):
+    """``recent p``, ``cumulative/chronicle p``: a constituent with its parameter context."""
+
+    initiator: str
+    terminator: str | None
+    pattern: Expression
+
+
+@dataclass(frozen=True)
+class Repeat(Node):
+    """``p+``, ``p*``, ``p{3}``, ``p{2,5}``; `high` is None where there is no limit."""
+
+    pattern: Expression
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True)
+class Labelled(Node):
+    """``o: p`` names what `p` matched."""
+
+    name: Name
+    pattern: Expression
+
+
+@dataclass(frozen=True)
+class Group(Node):
+    """``(…)``: a nested body, or a condition in parentheses."""
+
+    body: Body
+
+
+Expression = (
+    Literal | ListLiteral | Name | Attribute | Call | Amount | Negative | Arithmetic | Comparison | Not | And | Or
+    | Temporal | Without | InContext | Repeat | Labelled | Group
+)  # fmt: skip
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Absence(Node):
+    """``while w: not p``."""
+
+    window: Name
+    pattern: Expression
+
+
+@dataclass(frozen=True)
+class Collection(Node):
+    """``while w: collect p``."""
+
+    window: Name
+    pattern: Expression
+
+
+@dataclass(frozen=True)
+class LastWindow(Node):
+    """``while last 1000: collect p`` counts events, ``while last 3m: collect p`` looks back in time."""
+
+    size: Amount
+    pattern: Expression
+
+
+@dataclass(frozen=True)
+class EachWindow(Node):
+    """``while each 5m: collect p``."""
+
+    size: Amount
+    pattern: Expression
+
+
+@dataclass(frozen=True)
+class SinceWindow(Node):
+    """``while since q: collect p``."""
+
+    beginning: Expression
+    pattern: Expression
+
+
+@dataclass(frozen=True)
+class NotIn(Node):
+    """``not p in [q, r]``."""
+
+    absent: Expression
+    first: Expression
+    last: Expression
+
+
+Item = Expression | Absence | Collection | LastWindow | EachWindow | SinceWindow | NotIn
+
+
+@dataclass(frozen=True)
+class On(Node):
+    condition: Expression
+
+
+@dataclass(frozen=True)
+class Where(Node):
+    condition: Expression
+
+
+@dataclass(frozen=True)
+class Within(Node):
+    length: Amount
+
+
+@dataclass(frozen=True)
+class Lasting(Node):
+    length: Amount
+
+
+@dataclass(frozen=True)
+class Policy(Node):
+    name: Name
+
+
+Suffix = On | Where | Within | Lasting | Policy
+
+
+@dataclass(frozen=True)
+class Body(Node):
+    """Items between commas, then suffixes: the right side of a rule, or what stands in parentheses."""
+
+    items: tuple[Item, ...]
+    suffixes: tuple[Suffix, ...] = ()
+
+
+# --- statements -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Unit(Node):
+    """``unit s.``"""
+
+    name: Name
+
+
+@dataclass(frozen=True)
+class Column(Node):
+    """``id: int`` in a declaration."""
+
+    name: Name
+    type: Name
+
+
+@dataclass(frozen=True)
+class EventDeclaration(Node):
+    """``event order(id: int).``, ``event tick(price: float) instant.``"""
+
+    name: Name
+    columns: tuple[Column, ...]
+    instant: bool = False
+
+
+@dataclass(frozen=True)
+class TableDeclaration(Node):
+    """``table linked(a: string, b: string).``"""
+
+    name: Name
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Fact(Node):
+    """``linked("site3", "site4").``"""
+
+    call: Call
+
+
+@dataclass(frozen=True)
+class EventRule(Node):
+    """``head <- body.``, with its optional name (``rule late: …``) and beginning (``head from e <- …``)."""
+
+    head: Call
+    body: Body
+    label: Name | None = None
+    beginning: Name | None = None
+
+
+@dataclass(frozen=True)
+class StaticRule(Node):
+    """``head :- body.``"""
+
+    head: Call
+    body: Body
+    label: Name | None = None
+
+
+@dataclass(frozen=True)
+class Point(Node):
+    """A time in a test: a number, a duration since zero, or a timestamp as text."""
+
+    value: Amount | Literal
+
+
+@dataclass(frozen=True)
+class Occurrence(Node):
+    """``order(42, "muffins", 2) @ 3``, ``comp(42, "muffins") @ [3, 7]``."""
+
+    call: Call
+    start: Point
+    end: Point
+
+
+@dataclass(frozen=True)
+class Nothing(Node):
+    """``no comp`` in what a test expects."""
+
+    type: Name
+
+
+@dataclass(frozen=True)
+class Test(Node):
+    """``test "title" given … until … expect ….``"""
+
+    title: str
+    given: tuple[Occurrence, ...]
+    until: Point | None
+    expect: tuple[Occurrence | Nothing, ...]
+
+
+@dataclass(frozen=True)
+class Reaction(Node):
+    """``on overdue(id) if vip(id) do notify(id).``"""
+
+    event: Expression
+    condition: Expression | None
+    action: Call
+
+
+Statement = Unit | EventDeclaration | TableDeclaration | Fact | EventRule | StaticRule | Test | Reaction
+
+
+@dataclass(frozen=True)
+class File:
+    """A rule file: its statements in order, and the text they came from."""
+
+    source: Source
+    statements: tuple[Statement, ...]

@@ -1,0 +1,450 @@
+"""The typed program: what checking makes of the syntax tree, and what every execution starts from.
+
+All names are resolved: a pattern is an atom of an event type, a pairing of two patterns, an alternative; conditions are
+expressions with types; lengths of time are integers in the unit of the time column. Nodes are data, without behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ensue.language.source import NOWHERE, Span
+from ensue.language.types import Type
+
+Value = int | float | str | bool | None | tuple["Value", ...]
+
+
+# --- expressions ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Constant:
+    value: Value
+    type: Type
+
+
+@dataclass(frozen=True)
+class Variable:
+    """The value that a variable is bound to."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True)
+class AttributeOf:
+    """``o.qty``."""
+
+    label: str
+    attribute: str
+    type: Type
+
+
+@dataclass(frozen=True)
+class TimeOf:
+    """``o.start`` or ``o.end``."""
+
+    label: str
+    end: bool
+    type: Type = "time"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operator (``+ - * / // % = != < <= > >= and or not neg``) or a function, on its arguments."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    type: Type
+
+
+@dataclass(frozen=True)
+class Holds:
+    """A static predicate, true where its arguments are among its rows; None stands for any value."""
+
+    predicate: str
+    arguments: tuple[Expression | None, ...]
+    type: Type = "bool"
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """An aggregate over what was gathered. `path` leads there: gatherings by id, the outermost first.
+
+    `argument` is None where events are counted.
+    """
+
+    name: str
+    argument: Expression | None
+    path: tuple[int, ...]
+    type: Type
+
+
+Expression = Constant | Variable | AttributeOf | TimeOf | Operation | Holds | Aggregate
+
+
+# --- relations in time ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Distance:
+    """A condition ``low <= later - earlier <= high`` on two end points; None is no limit.
+
+    A point is ``(side, end)``: side 0 is the left operand, 1 the right one.
+    """
+
+    earlier: tuple[int, bool]
+    later: tuple[int, bool]
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A temporal relation as its word, and as the conjunction of distances that it means."""
+
+    word: str
+    distances: tuple[Distance, ...]
+
+
+# --- patterns ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Context:
+    """How a constituent is selected as an initiator and as a terminator."""
+
+    initiator: str
+    terminator: str
+
+
+@dataclass(frozen=True)
+class Atom:
+    """An event of a type, whose attributes equal the variables or constants given for them."""
+
+    id: int
+    event: str
+    fields: tuple[tuple[str, Variable | Constant], ...]
+    label: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """``at(…)``: an instant of absolute time."""
+
+    id: int
+    time: int
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """``every(d)``: each multiple of `period`."""
+
+    id: int
+    period: int
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two patterns that both occur, related in time; with contexts, instances are selected and consumed.
+
+    `initiator` says which side alone can be the initiator (0 is the left one, as in ``seq``), None that either can. A
+    side whose context is ``cumulative`` is gathered under `left_gathering` or `right_gathering`.
+    """
+
+    id: int
+    relation: Relation
+    left: Pattern
+    right: Pattern
+    shared: tuple[str, ...]
+    left_context: Context | None = None
+    right_context: Context | None = None
+    initiator: int | None = None
+    left_gathering: int | None = None
+    right_gathering: int | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Either:
+    """One of several patterns."""
+
+    id: int
+    alternatives: tuple[Pattern, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """The positive part of ``p without q``; the body's absence of scope ``Inside(id)`` says the rest."""
+
+    id: int
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Run:
+    """``p{n}`` that stands alone: each `p` with the ``n - 1`` before it in its group, gathered under `id`."""
+
+    id: int
+    pattern: Pattern
+    count: int
+    keys: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A body in parentheses: an event with its own covering interval."""
+
+    id: int
+    body: Body
+    label: str | None = None
+
+
+Pattern = Atom | Moment | Periodic | Pair | Either | Lacking | Run | Nested
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Timer:
+    """A relative timer: the interval of the event `of`, its ends moved."""
+
+    id: int
+    of: str
+    start_shift: int
+    end_shift: int
+    label: str | None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A static predicate among the items: its rows are joined, and bind variables."""
+
+    predicate: str
+    arguments: tuple[Variable | Constant | None, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Related:
+    """``o before s``, between matched events."""
+
+    left: str
+    relation: Relation
+    right: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class During:
+    """Strictly inside the event or timer with this name."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class Between:
+    """Strictly between the two sides of the pair with this id."""
+
+    pair: int
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Inside the pattern with this id, its ends included."""
+
+    pattern: int
+
+
+Scope = During | Between | Inside
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Nothing in the scope matches the pattern with the shared variables' values."""
+
+    scope: Scope
+    pattern: Pattern
+    shared: tuple[str, ...]
+    self_contained: bool
+    """Whether the pattern's own conditions use nothing from outside it."""
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """All that matches in the scope with the shared variables' values: between `low` and `high` of them."""
+
+    id: int
+    scope: Scope
+    pattern: Pattern
+    shared: tuple[str, ...]
+    self_contained: bool
+    low: int
+    high: int | None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Window:
+    """``while last 1000``, ``last 3m``, ``each 5m`` or ``since q``, collecting a pattern under `id`.
+
+    `kind` is ``count``, ``span``, ``each`` or ``since``; `size` the number or the length. A group is the value of
+    `shared` (with the rest of the body or with `beginning`) and of the head's other terms.
+    """
+
+    id: int
+    kind: str
+    size: int
+    pattern: Pattern
+    shared: tuple[str, ...]
+    keys: tuple[str, ...]
+    beginning: Pattern | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Body:
+    """What must hold together; see the language reference for the order in which it is checked."""
+
+    pattern: Pattern | None
+    timers: tuple[Timer, ...] = ()
+    lookups: tuple[Lookup, ...] = ()
+    related: tuple[Related, ...] = ()
+    on: tuple[Expression, ...] = ()
+    where: tuple[Expression, ...] = ()
+    within: int | None = None
+    lasting: int | None = None
+    absences: tuple[Absence, ...] = ()
+    gatherings: tuple[Gathering, ...] = ()
+    window: Window | None = None
+    restricted: bool = False
+    correlation: tuple[str, ...] = ()
+    """Under ``policy restricted``: the variables that occur in more than one atom of the rule."""
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EventType:
+    """An event type: its attributes in order, whether it is declared, given, derived, instantaneous."""
+
+    name: str
+    attributes: Mapping[str, Type]
+    declared: bool
+    derived: bool
+    instant: bool = False
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An event rule. `head` gives an expression for each attribute of the event that it derives."""
+
+    label: str | None
+    event: str
+    head: tuple[tuple[str, Expression], ...]
+    body: Body
+    beginning: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Rules to be evaluated together, after all they depend on.
+
+    A recursive one is evaluated step by step; in a step its `layers` (indexes of rules) one after the other, each until
+    nothing new is derived.
+    """
+
+    layers: tuple[tuple[int, ...], ...]
+    recursive: bool
+
+
+@dataclass(frozen=True)
+class StaticLiteral:
+    """A static predicate in the body of a static rule, or its negation."""
+
+    predicate: str
+    arguments: tuple[Variable | Constant | None, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class StaticRule:
+    predicate: str
+    head: tuple[Variable | Constant, ...]
+    literals: tuple[StaticLiteral, ...]
+    conditions: tuple[Expression, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A table or a derived static predicate, with the facts that the program states."""
+
+    name: str
+    columns: Mapping[str, Type]
+    facts: tuple[tuple[Value, ...], ...] = ()
+    declared: bool = False
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """An event in a test."""
+
+    event: str
+    attributes: Mapping[str, Value]
+    start: int
+    end: int
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of the rules: the events given, and for each type named, the events that must be derived."""
+
+    title: str
+    given: tuple[Occurrence, ...]
+    until: int | None
+    expect: Mapping[str, tuple[Occurrence, ...]]
+    timestamps: bool
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """``on event if condition do action(arguments)``."""
+
+    atom: Atom
+    condition: Expression | None
+    action: str
+    arguments: tuple[Expression, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything that a rule file says."""
+
+    events: Mapping[str, EventType]
+    """In the order that decides between events alike: declared ones, derived ones by first rule, others by name."""
+    rules: tuple[Rule, ...]
+    strata: tuple[Stratum, ...]
+    predicates: Mapping[str, Predicate]
+    static_rules: tuple[StaticRule, ...]
+    static_strata: tuple[tuple[str, ...], ...]
+    tests: tuple[Test, ...]
+    reactions: tuple[Reaction, ...]
+    unit: str | None
+    durations: bool
+    """Whether lengths of time are written with units, so that integer times need the statement ``unit``."""

@@ -1,0 +1,75 @@
+"""Questions about typed nodes: which names an expression uses, which variables a pattern shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ensue.language import typed
+
+
+def names_used(expression: typed.Expression | None) -> Iterator[str]:
+    """The variables and the names of matched events in an expression, those inside aggregates aside."""
+    match expression:
+        case typed.Variable(name=name):
+            yield name
+        case typed.AttributeOf(label=label) | typed.TimeOf(label=label):
+            yield label
+        case typed.Operation(arguments=arguments):
+            for argument in arguments:
+                yield from names_used(argument)
+        case typed.Holds(arguments=terms):
+            for term in terms:
+                yield from names_used(term)
+
+
+def has_aggregate(expression: typed.Expression | None) -> bool:
+    match expression:
+        case typed.Aggregate():
+            return True
+        case typed.Operation(arguments=arguments):
+            return any(has_aggregate(argument) for argument in arguments)
+        case typed.Holds(arguments=terms):
+            return any(has_aggregate(term) for term in terms)
+        case _:
+            return False
+
+
+def visible_variables(pattern: typed.Pattern) -> set[str]:
+    """The variables that a pattern binds for what is outside it."""
+    match pattern:
+        case typed.Atom(fields=fields):
+            return {value.name for _, value in fields if isinstance(value, typed.Variable)}
+        case typed.Pair(left=left, right=right, shared=shared):
+            found = set(shared)
+            found |= visible_variables(left) if pattern.left_gathering is None else set()
+            return found | (visible_variables(right) if pattern.right_gathering is None else set())
+        case typed.Either(alternatives=alternatives):
+            return set.intersection(*map(visible_variables, alternatives))
+        case typed.Lacking(pattern=inner):
+            return visible_variables(inner)
+        case typed.Run(keys=keys):
+            return set(keys)
+        case typed.Nested(body=body):
+            found = visible_variables(body.pattern) if body.pattern is not None else set()
+            for lookup in body.lookups:
+                found |= {term.name for term in lookup.arguments if isinstance(term, typed.Variable)}
+            if body.window is not None:
+                found |= set(body.window.keys) | set(body.window.shared)
+                found |= visible_variables(body.window.beginning) if body.window.beginning is not None else set()
+            return found
+        case _:
+            return set()
+
+
+def pairs(pattern: typed.Pattern | None) -> Iterator[typed.Pair]:
+    """The pairings of a body, those in parentheses aside."""
+    match pattern:
+        case typed.Pair(left=left, right=right):
+            yield pattern
+            yield from pairs(left)
+            yield from pairs(right)
+        case typed.Either(alternatives=alternatives):
+            for alternative in alternatives:
+                yield from pairs(alternative)
+        case typed.Lacking(pattern=inner):
+            yield from pairs(inner)

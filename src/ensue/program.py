@@ -1,0 +1,205 @@
+"""A compiled program: what people call."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ensue.data import BadRow, Columns, DataError, Events, give_back, read_events, read_table
+from ensue.language import syntax, typed
+from ensue.language.build import MICROSECONDS
+from ensue.language.check import check
+from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity
+from ensue.language.parse import parse
+from ensue.language.source import Source
+from ensue.reference.tables import detect_tables
+from ensue.results import combined, picked
+
+ENGINES = {"reference": detect_tables}
+"""The executions that answer at once, by name."""
+
+
+class BadRowsWarning(UserWarning):
+    """Some rows were left out because they could not be used."""
+
+
+def compile(rules: str | Path, name: str | None = None) -> Program:
+    """Reads and checks rules: a text, or the path of a file (a `Path`, or a string that ends with ``.ensue``).
+
+    Raises `RuleError` with everything that is wrong.
+
+    >>> program = compile("event order(id: int).  late(id) <- o: order(id), w: extend(o, 6).")
+    >>> program.detect([{"type": "order", "time": 3, "id": 42}], until=10)
+    [{'type': 'late', 'start': 3, 'end': 9, 'id': 42}]
+    """
+    source = _source(rules, name)
+    report = Report(source)
+    file = parse(source, report)
+    program = check(file, report)
+    if report.failed:
+        raise RuleError(report.sorted())
+    return Program(file, program, report.sorted())
+
+
+def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic, ...]:
+    """Everything there is to say about rules, errors and warnings; nothing is raised for them.
+
+    >>> [d.code for d in check_rules("a(x) <- b(y).")]
+    ['E105', 'E101']
+    """
+    source = _source(rules, name)
+    report = Report(source)
+    check(parse(source, report), report)
+    return report.sorted()
+
+
+def _source(rules: str | Path, name: str | None) -> Source:
+    if isinstance(rules, Path) or (isinstance(rules, str) and "\n" not in rules and rules.endswith(".ensue")):
+        path = Path(rules)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise DataError(f"There is no rule file {str(path)!r}.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"The rule file {str(path)!r} cannot be read: {error}.") from None
+        return Source(text, name or str(path))
+    if not isinstance(rules, str):
+        raise TypeError(f"rules are a text or a path, not {type(rules).__name__}")
+    return Source(rules, name or "<rules>")
+
+
+class Program:
+    """Rules that have been checked and can be run."""
+
+    def __init__(self, file: syntax.File, program: typed.Program, diagnostics: Iterable[Diagnostic]) -> None:
+        self.file = file
+        self.typed = program
+        self.warnings = tuple(d for d in diagnostics if d.severity is Severity.WARNING)
+
+    def __repr__(self) -> str:
+        derived = [name for name, event in self.typed.events.items() if event.derived]
+        return f"<ensue.Program {self.file.source.name}: {len(self.typed.rules)} rules for {', '.join(derived) or 'nothing'}>"
+
+    @cached_property
+    def typed_for_timestamps(self) -> typed.Program:
+        """The program on timestamps, whose unit is the microsecond whatever unit is stated for integers."""
+        if self.typed.unit is None:
+            return self.typed
+        kept = tuple(s for s in self.file.statements if not isinstance(s, syntax.Unit | syntax.Test))
+        return check(replace(self.file, statements=kept), Report(self.file.source))
+
+    def detect(
+        self,
+        events: Any,
+        until: int | str | datetime | None = None,
+        *,
+        time: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        type: str | None = None,
+        sequence: str | None = None,
+        tables: Mapping[str, Any] | None = None,
+        emit: str | Iterable[str] | None = None,
+        strict: bool = False,
+        on_bad_row: Callable[[BadRow], None] | None = None,
+        engine: str = "reference",
+    ) -> Any:
+        """Finds what the rules describe, and gives it back in the form that the events came in.
+
+        `events` is an Arrow table or anything with the Arrow C stream interface, a pandas or Polars frame, a path or glob
+        of ``.parquet``, ``.csv`` or ``.jsonl`` files, an iterable of dicts, or a dict of these by event type.
+
+        `until` is the end of time seen, if it is not the last end among the events. `time`, or `start` and `end`, `type`
+        and `sequence` name the columns. `tables` hands over rows of static tables by name. `emit` picks derived types.
+
+        Rows that cannot be used are left out and warned of; `strict` makes the first an error, and `on_bad_row` is called
+        with each instead of the warning.
+        """
+        found, read = self.detect_tables(
+            events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine
+        )
+        _report_bad_rows(read, on_bad_row)
+        attributes = {name: [c for c in table.column_names if c not in ("start", "end")] for name, table in found.items()}
+        return give_back(combined(found), read.form, attributes)
+
+    def detect_tables(
+        self,
+        events: Any,
+        until: int | str | datetime | None = None,
+        columns: Columns = Columns(),
+        tables: Mapping[str, Any] | None = None,
+        emit: str | Iterable[str] | None = None,
+        strict: bool = False,
+        engine: str = "reference",
+    ) -> tuple[dict[str, pa.Table], Events]:
+        """What `detect` finds as an Arrow table for each derived type, and the events as they were read."""
+        if engine not in ENGINES:
+            raise DataError(f"There is no engine {engine!r}; there is {', '.join(ENGINES)}.")
+        wanted = picked(self.typed, emit)
+        schema = {
+            name: dict(event.attributes) for name, event in self.typed.events.items() if event.declared or event.derived
+        }
+        read = read_events(events, columns, schema, strict=strict, known=set(self.typed.events))
+        if self.typed.durations and self.typed.unit is None and read.last_end is not None and not read.timestamps:
+            raise DataError(
+                "The rules write lengths of time with units, but the times of these events are plain integers. "
+                "State what one of them is, as in `unit s.`, at the top of the rules."
+            )
+        program = self.typed_for_timestamps if read.timestamps else self.typed
+        rows = self._static_rows(tables or {})
+        return ENGINES[engine](program, read, self._time(until, read.timestamps), rows, wanted), read
+
+    def _static_rows(self, tables: Mapping[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
+        rows = {}
+        for name, source in tables.items():
+            predicate = self.typed.predicates.get(name)
+            if predicate is None or not predicate.declared:
+                known = ", ".join(n for n, p in self.typed.predicates.items() if p.declared) or "none"
+                raise DataError(f"The rules declare no table {name!r}; declared are: {known}.")
+            rows[name] = read_table(source, dict(predicate.columns), name)
+        return rows
+
+    def _time(self, moment: int | str | datetime | None, timestamps: bool) -> int | None:
+        """A moment in the time column's unit."""
+        if isinstance(moment, datetime):
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return self._in_units((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1), timestamps)
+        if not isinstance(moment, str):
+            return moment
+        if re.fullmatch(r"[+-]?\d+", moment):
+            return int(moment)
+        durations = re.fullmatch(r"((\d+)(us|ms|s|m|h|d))+", moment)
+        if durations:
+            parts = re.findall(r"(\d+)(us|ms|s|m|h|d)", moment)
+            return self._in_units(sum(int(n) * MICROSECONDS[u] for n, u in parts), timestamps)
+        try:
+            return self._time(datetime.fromisoformat(moment), timestamps)
+        except ValueError:
+            raise DataError(f"{moment!r} is no time: write a number, a duration such as 7h, or ISO 8601.") from None
+
+    def _in_units(self, microseconds: int, timestamps: bool) -> int:
+        if timestamps:
+            return microseconds
+        if self.typed.unit is None:
+            raise DataError("The times of these events are plain integers of no stated unit; write `until` as one too.")
+        return microseconds // MICROSECONDS[self.typed.unit]
+
+
+def _report_bad_rows(read: Events, on_bad_row: Callable[[BadRow], None] | None) -> None:
+    if not read.bad_count:
+        return
+    if on_bad_row is not None:
+        for row in read.bad:
+            on_bad_row(row)
+        return
+    shown = "; ".join(map(str, read.bad[:3])) + ("; …" if read.bad_count > 3 else "")
+    count = f"{read.bad_count} row{'s were' if read.bad_count != 1 else ' was'} left out"
+    warnings.warn(f"{count}: {shown}", BadRowsWarning, stacklevel=3)

@@ -1,0 +1,9 @@
+"""The reference: what a program means, computed plainly and slowly from the definitions.
+
+Every other execution is judged against it. It shares nothing with them but the language: syntax, checking, types.
+"""
+
+from ensue.reference.detect import DetectError, detect
+from ensue.reference.matches import Event
+
+__all__ = ["DetectError", "Event", "detect"]

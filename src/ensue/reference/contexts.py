@@ -1,0 +1,89 @@
+"""Selection and consumption by parameter contexts: instances arrive in their order, find initiators, and use them up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ensue.language import typed
+from ensue.reference.matches import Match, both, together
+from ensue.reference.values import equality
+
+Eligible = Callable[[Match, Match], bool]
+"""Whether an instance of the left side and one of the right side may be paired."""
+
+
+def select(pair: typed.Pair, left: list[Match], right: list[Match], eligible: Eligible) -> list[Match]:
+    """The composites of a pairing with contexts."""
+    waiting: dict[Any, tuple[list[Match], list[Match]]] = {}
+    """The initiators of each side that are not used up, oldest first, for each correlation."""
+    arrivals = sorted([(m.order, 0, m) for m in left] + [(m.order, 1, m) for m in right], key=lambda a: a[:2])
+    found: list[Match] = []
+    for _, side, arrived in arrivals:
+        correlation = tuple(equality(arrived.values[name]) for name in pair.shared)
+        if None in correlation:
+            continue  # null correlates with nothing
+        found.extend(_arrive(pair, side, arrived, waiting.setdefault(correlation, ([], [])), eligible))
+    return found
+
+
+def _arrive(
+    pair: typed.Pair, side: int, arrived: Match, waiting: tuple[list[Match], list[Match]], eligible: Eligible
+) -> Iterator[Match]:
+    other = 1 - side
+    contexts = (pair.left_context, pair.right_context)
+    own, others = contexts[side], contexts[other]
+    assert own is not None
+    assert others is not None
+    taken: list[list[Match]] = []
+    if pair.initiator != side:
+        offered = [
+            initiator
+            for initiator in waiting[other]
+            if initiator.identity != arrived.identity
+            and (eligible(arrived, initiator) if side == 0 else eligible(initiator, arrived))
+        ]
+        if offered:
+            taken, waiting[other][:] = _take(others.initiator, own.terminator, offered, waiting[other])
+    for initiators in taken:
+        sides = [initiators, [arrived]] if side == 1 else [[arrived], initiators]
+        yield _compose(pair, *sides)
+    if pair.initiator in (None, side):
+        if not taken:
+            waiting[side].append(arrived)
+        elif own.terminator == "continuous":
+            waiting[side][:] = [arrived]
+
+
+def _take(
+    context: str, terminator: str, offered: list[Match], waiting: list[Match]
+) -> tuple[list[list[Match]], list[Match]]:
+    """What a terminator takes of the initiators offered, composite by composite, and what then still waits."""
+    match context:
+        case "recent":
+            newest = offered[-1]
+            return [[newest]], waiting[waiting.index(newest) + 1 :]
+        case "continuous":
+            newest = offered[-1]
+            return [[newest]], waiting[waiting.index(newest) :]
+        case "chronicle":
+            used = offered if terminator == "continuous" else offered[:1]
+            return [[one] for one in used], [one for one in waiting if one not in used]
+        case _:
+            return [offered], [one for one in waiting if one not in offered]
+
+
+def _compose(pair: typed.Pair, left: list[Match], right: list[Match]) -> Match:
+    sides = []
+    for members, gathering in ((left, pair.left_gathering), (right, pair.right_gathering)):
+        sides.append(members[0] if gathering is None else together(members, gathering, pair.shared))
+    return paired(pair, *sides)
+
+
+def paired(pair: typed.Pair, left: Match, right: Match) -> Match:
+    """Both sides of a pairing as one match, which remembers what lies between them."""
+    found = both(left, right)
+    return Match(
+        found.start, found.end, found.values, found.labels, found.parts,
+        {**found.spans, pair.id: (left.end, right.start)}, found.gathered, found.sources,
+    )  # fmt: skip

@@ -1,0 +1,171 @@
+"""All events that a program derives from a finite set of events.
+
+Rules are evaluated stratum by stratum. A stratum that depends on itself is evaluated step by step, one step for each end
+time: what ends earlier is known, and what ends now is derived layer by layer until nothing new follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ensue.language import typed
+from ensue.reference.evaluate import World
+from ensue.reference.expressions import evaluate
+from ensue.reference.matches import Event
+from ensue.reference.static import Knowledge, Row
+from ensue.reference.values import identity, order
+
+MOST_IN_A_STEP = 100_000
+"""A step that derives more events than this is taken for a derivation without end."""
+
+
+class DetectError(Exception):
+    """A program that cannot be evaluated on these events."""
+
+
+Given = tuple[str, Mapping[str, Any], int, int, Any]
+"""An input event: type, attributes, start, end, and its sequence (None if there is none)."""
+
+
+def detect(
+    program: typed.Program,
+    given: Sequence[Given],
+    until: int | None = None,
+    tables: Mapping[str, Sequence[Row]] | None = None,
+    first_end: int | None = None,
+    last_end: int | None = None,
+) -> list[Event]:
+    """The derived events, in order. `first_end` and `last_end` count rows that are not among those given, too."""
+    ends = [end for *_, end, _ in given] + [end for end in (first_end, last_end) if end is not None]
+    horizon = until if until is not None else max(ends, default=None)
+    if horizon is None:
+        return []
+    seen = [end for end in ends if end <= horizon]
+    return _Detection(program, given, horizon, min(seen, default=None), Knowledge(program, tables or {})).run()
+
+
+class _Detection:
+    def __init__(
+        self, program: typed.Program, given: Sequence[Given], last_end: int, first_end: int | None, knowledge: Knowledge
+    ) -> None:
+        self.program = program
+        self.last_end = last_end
+        self.first_end = first_end
+        self.knowledge = knowledge
+        self.ranks = {name: rank for rank, name in enumerate(program.events)}
+        self.known: dict[str, list[Event]] = {}
+        self.derived: dict[Any, Event] = {}
+        for position, (type_, attributes, start, end, sequence) in enumerate(given):
+            if end <= last_end:
+                event = Event(type_, attributes, start, end, (), frozenset((position,)), position)
+                self._know(replace(event, key=self._key(event, sequence)))
+
+    def run(self) -> list[Event]:
+        for stratum in self.program.strata:
+            if stratum.recursive:
+                self._step_by_step(stratum)
+            else:
+                rules = [i for layer in stratum.layers for i in layer]
+                for event in _merged(self._results(rules, self._world(self.last_end))):
+                    self._derive(event)
+        return sorted(self.derived.values(), key=lambda e: e.key)
+
+    def _step_by_step(self, stratum: typed.Stratum) -> None:
+        rules = [i for layer in stratum.layers for i in layer]
+        time: int | None = None
+        while True:
+            # What would end later is not final, but it tells when to look again: at the end of a timer.
+            later = {event.end for event in self._results(rules, self._world(time)) if time is None or event.end > time}
+            later |= {e.end for events in self.known.values() for e in events if time is None or e.end > time}
+            if not later:
+                return
+            time = min(later)
+            for layer in stratum.layers:
+                self._settle(layer, time)
+
+    def _settle(self, layer: Iterable[int], time: int) -> None:
+        """Derives all that ends now, until nothing new follows."""
+        total = 0
+        while True:
+            results = [event for event in self._results(layer, self._world(time)) if event.end == time]
+            new = sum(self._derive(event) for event in _merged(results))
+            total += new
+            if not new:
+                return
+            if total > MOST_IN_A_STEP:
+                types = ", ".join(sorted({self.program.rules[i].event for i in layer}))
+                raise DetectError(
+                    f"the rules for {types} derive event after event at time {time} and do not come to an end; "
+                    "let each turn need a later event, or bound it with a condition"
+                )
+
+    def _world(self, time: int | None) -> World:
+        """What is known of all that ends up to a time."""
+        limit = self.last_end if time is None else time
+        events = {type_: [e for e in known if e.end <= limit] for type_, known in self.known.items()}
+        if time is None:
+            events = {}
+        return World(events, self.knowledge, self.first_end, self.last_end)
+
+    def _results(self, rules: Iterable[int], world: World) -> list[Event]:
+        return [event for i in rules for event in self._apply(self.program.rules[i], world)]
+
+    def _apply(self, rule: typed.Rule, world: World) -> Iterable[Event]:
+        types = self.program.events[rule.event].attributes
+        for match in world.body(rule.body, head=[term for _, term in rule.head]):
+            attributes = {
+                name: _stored(evaluate(term, match, self.knowledge.held), types[name]) for name, term in rule.head
+            }
+            start = match.start if rule.beginning is None else match.labels[rule.beginning].start
+            event = Event(rule.event, attributes, start, match.end, (), match.sources)
+            if event.end <= self.last_end:
+                yield replace(event, key=self._key(event, None), identity=_same(event))
+
+    def _key(self, event: Event, sequence: Any) -> tuple[Any, ...]:
+        """The place in the order of events: end, start, sequence, type, attributes."""
+        declared = self.program.events.get(event.type)
+        names = declared.attributes if declared is not None else sorted(event.attributes)
+        attributes = tuple(order(event.attributes.get(name)) for name in names)
+        rank = self.ranks.get(event.type, len(self.ranks))
+        return (event.end, event.start, order(sequence), rank, attributes)
+
+    def _derive(self, event: Event) -> bool:
+        """Whether the event is new, or came from more inputs than was known."""
+        before = self.derived.get(event.identity)
+        if before is None:
+            self._know(event)
+        elif event.sources <= before.sources:
+            return False
+        else:
+            event = replace(event, sources=event.sources | before.sources)
+            known = self.known[event.type]
+            known[known.index(before)] = event
+        self.derived[event.identity] = event
+        return True
+
+    def _know(self, event: Event) -> None:
+        self.known.setdefault(event.type, []).append(event)
+
+
+def _same(event: Event) -> Any:
+    values = tuple((name, identity(value)) for name, value in event.attributes.items())
+    return (event.type, event.start, event.end, values)
+
+
+def _merged(events: Iterable[Event]) -> list[Event]:
+    """Derivations of the same event as one, which came from the inputs of all."""
+    found: dict[Any, Event] = {}
+    for event in events:
+        if event.identity in found:
+            event = replace(event, sources=found[event.identity].sources | event.sources)
+        found[event.identity] = event
+    return list(found.values())
+
+
+def _stored(value: Any, type_: str) -> Any:
+    """A value as the attribute holds it."""
+    if type_ == "float" and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value

@@ -1,0 +1,360 @@
+"""The meaning of patterns and bodies: all their matches among a finite set of events.
+
+Nothing here is incremental or clever. A pattern's matches are computed from those of its parts; a body's are those of its
+constituents, filtered in the order in which the language reference lists the conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ensue.language import typed
+from ensue.language.walk import has_aggregate, names_used, visible_variables
+from ensue.reference.contexts import paired, select
+from ensue.reference.expressions import evaluate, holds
+from ensue.reference.matches import NOTHING, Event, Match, Occurrence, Part, agree, both, covering, gather, together
+from ensue.reference.restricted import innermost, latest
+from ensue.reference.static import Knowledge
+from ensue.reference.values import equality, identity, order
+
+TIMER_RANK = 2**31
+"""Timers come after all events in the order of parts, and rows of static predicates after them."""
+
+
+class World:
+    """Events that have been seen, up to the end of time seen, and static knowledge."""
+
+    def __init__(
+        self, events: Mapping[str, list[Event]], knowledge: Knowledge, first_end: int | None, last_end: int
+    ) -> None:
+        self.events = events
+        self.knowledge = knowledge
+        self.first_end = first_end
+        self.last_end = last_end
+        self._cache: dict[int, list[Match]] = {}
+
+    # --- bodies
+
+    def body(self, body: typed.Body, outer: Match = NOTHING, head: Iterable[typed.Expression] = ()) -> list[Match]:
+        """All matches of a body. `outer` is what a negated or collected body sees; `head` the head's terms."""
+        if body.restricted:
+            assert body.pattern is not None
+            found = self._restricted(body.pattern, body, body.correlation)
+            return [m for m in found if self._all(body.where, m, outer)]
+        found = [NOTHING] if body.pattern is None else self.pattern(body.pattern, body, outer)
+        for lookup in body.lookups:
+            found = [joined for match in found for joined in self._look_up(lookup, match)]
+        found = [timed for match in found if (timed := self._set_timers(body.timers, match)) is not None]
+        if body.window is not None:
+            found = [seen for match in found for seen in self._window(body.window, match, list(head))]
+        found = [match for match in found if self._in_relation(body, match, outer) and self._lasts(body, match)]
+        for gathering in body.gatherings:
+            found = [full for match in found if (full := self._gather(gathering, match, outer)) is not None]
+        found = [match for match in found if not any(self._occurs(absence, match, outer) for absence in body.absences)]
+        return [match for match in found if self._all((*self._decidable(body.on, match), *body.where), match, outer)]
+
+    def _all(self, conditions: Iterable[typed.Expression], match: Match, outer: Match) -> bool:
+        seen = _seeing(match, outer)
+        return all(holds(condition, seen, self.knowledge.held) for condition in conditions)
+
+    def _decidable(self, conditions: Iterable[typed.Expression], match: Match) -> list[typed.Expression]:
+        """Of ``on``: what uses a cumulative constituent was decided when it was paired."""
+        gathered = {n for members in match.gathered.values() for m in members for n in (*m.values, *m.labels)}
+        return [c for c in conditions if not any(n in gathered and not match.knows(n) for n in names_used(c))]
+
+    def _in_relation(self, body: typed.Body, match: Match, outer: Match) -> bool:
+        seen = _seeing(match, outer)
+        return all(
+            related_in_time(r.relation, seen.labels[r.left], seen.labels[r.right])
+            for r in body.related
+            if r.left in seen.labels and r.right in seen.labels
+        )
+
+    def _lasts(self, body: typed.Body, match: Match) -> bool:
+        length = match.end - match.start
+        return (body.within is None or length <= body.within) and (body.lasting is None or length == body.lasting)
+
+    def _look_up(self, lookup: typed.Lookup, match: Match) -> Iterator[Match]:
+        for values in self.knowledge.bindings(lookup.predicate, lookup.arguments, match.values):
+            row = tuple(order(values[t.name]) for t in lookup.arguments if isinstance(t, typed.Variable))
+            part = Part((0, 0, (0,), TIMER_RANK + 1, row), ("row", lookup.predicate, row))
+            yield replace(match, values=values, parts=(*match.parts, part))
+
+    def _set_timers(self, timers: Iterable[typed.Timer], match: Match) -> Match | None:
+        """The match with its relative timers, if they have ended."""
+        for timer in timers:
+            of = match.labels[timer.of]
+            start, end = of.start + timer.start_shift, of.end + timer.end_shift
+            if end > self.last_end:
+                return None
+            match = both(match, _interval(timer.id, timer.label, start, end))
+        return match
+
+    # --- absence and accumulation
+
+    def _scope(self, scope: typed.Scope, match: Match, outer: Match) -> tuple[int, int] | None:
+        match scope:
+            case typed.During(label=label):
+                window = _seeing(match, outer).labels[label]
+                return window.start, window.end
+            case typed.Between(pair=id_):
+                return match.spans.get(id_)
+            case typed.Inside(pattern=id_):
+                return match.spans.get(id_)
+
+    def _within(self, part: typed.Absence | typed.Gathering, match: Match, outer: Match) -> list[Match]:
+        """What matches the negated or gathered pattern in its scope, with the values that the match has."""
+        span = self._scope(part.scope, match, outer)
+        if span is None:
+            return []  # a side of an `or` that was not taken
+        start, end = span
+        ends_included = isinstance(part.scope, typed.Inside)
+        seen = _seeing(match, outer)
+        return [
+            inner
+            for inner in self._inner(part.pattern, part.self_contained, seen)
+            if (start <= inner.start and inner.end <= end if ends_included else start < inner.start and inner.end < end)
+            and agree(seen, inner, part.shared)
+        ]
+
+    def _inner(self, pattern: typed.Pattern, self_contained: bool, seen: Match) -> list[Match]:
+        if not self_contained:
+            return self.pattern(pattern, typed.Body(pattern), seen)
+        if id(pattern) not in self._cache:
+            self._cache[id(pattern)] = self.pattern(pattern, typed.Body(pattern))
+        return self._cache[id(pattern)]
+
+    def _occurs(self, absence: typed.Absence, match: Match, outer: Match) -> bool:
+        return bool(self._within(absence, match, outer))
+
+    def _gather(self, gathering: typed.Gathering, match: Match, outer: Match) -> Match | None:
+        if self._scope(gathering.scope, match, outer) is None:
+            return match
+        members = sorted(self._within(gathering, match, outer), key=lambda m: m.order)
+        if len(members) < gathering.low or (gathering.high is not None and len(members) > gathering.high):
+            return None
+        return gather(match, gathering.id, members)
+
+    # --- windows
+
+    def _window(self, window: typed.Window, rest: Match, head: list[typed.Expression]) -> Iterator[Match]:
+        """At each event collected, or each multiple of a length: the events of its group in the window."""
+        terms = [term for term in head if not has_aggregate(term)]
+        if window.kind == "since":
+            yield from self._since(window, rest, terms)
+            return
+        events = [m for m in self._inner(window.pattern, True, rest) if agree(rest, m, _known(window.shared, rest))]
+        groups: dict[Any, list[Match]] = {}
+        for event in sorted(events, key=lambda m: m.order):
+            groups.setdefault(self._group(window, rest, event, terms), []).append(event)
+        for group in groups.values():
+            if window.kind == "each":
+                yield from self._each(window, rest, group)
+                continue
+            for index, event in enumerate(group):
+                if window.kind == "count":
+                    members = group[max(0, index + 1 - window.size) : index + 1]
+                else:
+                    members = [m for m in group if m.end <= event.end and m.start > event.end - window.size]
+                yield _collected(window, rest, event, members)
+
+    def _group(self, window: typed.Window, rest: Match, event: Match, terms: list[typed.Expression]) -> Any:
+        """The group of an event: the head's other terms, and the variables it shares."""
+        seen = _seeing(event, rest)
+        values = [event.values[name] for name in (*window.shared, *window.keys)]
+        values += [evaluate(term, seen, self.knowledge.held) for term in terms]
+        return tuple(map(identity, values))
+
+    def _each(self, window: typed.Window, rest: Match, group: list[Match]) -> Iterator[Match]:
+        ends = dict.fromkeys((event.end // window.size + 1) * window.size for event in group)
+        for end in ends:
+            if end <= self.last_end:
+                members = [m for m in group if end - window.size <= m.end < end]
+                found = gather(_with_names(rest, members[-1]), window.id, members)
+                yield covering(found, end - window.size, end)
+
+    def _since(self, window: typed.Window, rest: Match, terms: list[typed.Expression]) -> Iterator[Match]:
+        assert window.beginning is not None
+        body = typed.Body(window.beginning)
+        beginnings = sorted(self.pattern(window.beginning, body), key=lambda m: m.order)
+        events = sorted(self._inner(window.pattern, True, rest), key=lambda m: m.order)
+        for event in events:
+            before = [
+                b for b in beginnings
+                if b.end < event.start and agree(b, event, _known(window.shared, b))
+                and agree(rest, b, tuple(n for n in b.values if n in rest.values))
+            ]  # fmt: skip
+            if not before:
+                continue
+            known = both(rest, before[-1])
+            if not agree(known, event, window.shared):
+                continue
+            group = self._group(window, known, event, terms)
+            members = [
+                m for m in events
+                if before[-1].end < m.start and m.end <= event.end and agree(known, m, window.shared)
+                and self._group(window, known, m, terms) == group
+            ]  # fmt: skip
+            yield _collected(window, known, event, members)
+
+    # --- patterns
+
+    def pattern(self, pattern: typed.Pattern, body: typed.Body, outer: Match = NOTHING) -> list[Match]:
+        """All matches of a pattern that stands in a body."""
+        match pattern:
+            case typed.Atom():
+                return [found for event in self.events.get(pattern.event, []) if (found := _atom(pattern, event))]
+            case typed.Moment(id=id_, time=time, label=label):
+                return [_interval(id_, label, time, time)] if time <= self.last_end else []
+            case typed.Periodic():
+                return list(self._every(pattern))
+            case typed.Pair(left=left, right=right):
+                return self._pair(pattern, self.pattern(left, body, outer), self.pattern(right, body, outer), body, outer)
+            case typed.Either(alternatives=alternatives):
+                return [found for alternative in alternatives for found in self.pattern(alternative, body, outer)]
+            case typed.Lacking(id=id_, pattern=inner):
+                found = self.pattern(inner, body, outer)
+                return [replace(m, spans={**m.spans, id_: (m.start, m.end)}) for m in found]
+            case typed.Run():
+                return list(self._runs(pattern))
+            case typed.Nested(id=id_, body=inner_body, label=label):
+                return [_named(m, label) for m in self.body(inner_body, outer)]
+
+    def _every(self, pattern: typed.Periodic) -> Iterator[Match]:
+        if self.first_end is None:
+            return
+        first = -(-self.first_end // pattern.period) * pattern.period
+        for time in range(first, self.last_end + 1, pattern.period):
+            yield _interval(pattern.id, pattern.label, time, time)
+
+    def _pair(
+        self, pair: typed.Pair, left: list[Match], right: list[Match], body: typed.Body, outer: Match
+    ) -> list[Match]:
+        if pair.left_context is not None:
+            return select(pair, left, right, lambda one, other: self._eligible(pair, body, one, other, outer))
+        by_value: dict[Any, list[Match]] = {}
+        for match in right:
+            by_value.setdefault(tuple(equality(match.values[name]) for name in pair.shared), []).append(match)
+        found = []
+        for one in left:
+            key = tuple(equality(one.values[name]) for name in pair.shared)
+            if None not in key:
+                found += [paired(pair, one, other) for other in by_value.get(key, ()) if related_in_time(pair.relation, one, other)]  # fmt: skip
+        return found
+
+    def _eligible(self, pair: typed.Pair, body: typed.Body, one: Match, other: Match, outer: Match) -> bool:
+        """Whether every temporal condition and every conjunct of ``on`` that this pairing determines allows it."""
+        if not related_in_time(pair.relation, one, other):
+            return False
+        match = both(one, other)
+        for timer in body.timers:
+            if timer.of in match.labels:
+                of = match.labels[timer.of]
+                shifted = _interval(timer.id, timer.label, of.start + timer.start_shift, of.end + timer.end_shift)
+                match = both(match, shifted)
+        length = match.end - match.start
+        if body.within is not None and length > body.within:
+            return False
+        if body.lasting is not None and (length > body.lasting or (pair is body.pattern and length != body.lasting)):
+            return False
+        determined = [c for c in body.on if all(match.knows(n) or outer.knows(n) for n in names_used(c))]
+        return self._in_relation(body, match, outer) and self._all(determined, match, outer)
+
+    def _runs(self, run: typed.Run) -> Iterator[Match]:
+        groups: dict[Any, list[Match]] = {}
+        for match in sorted(self.pattern(run.pattern, typed.Body(run.pattern)), key=lambda m: m.order):
+            groups.setdefault(tuple(identity(match.values[name]) for name in run.keys), []).append(match)
+        for group in groups.values():
+            for end in range(run.count, len(group) + 1):
+                yield together(group[end - run.count : end], run.id, run.keys)
+
+    # --- policy restricted
+
+    def _restricted(self, pattern: typed.Pattern, body: typed.Body, correlation: Iterable[str]) -> list[Match]:
+        """The restricted meaning of a pattern; `correlation` holds the variables that matter outside it."""
+        variables = sorted(set(correlation) & visible_variables(pattern))
+        match pattern:
+            case typed.Either(alternatives=alternatives):
+                return latest([m for a in alternatives for m in self._restricted(a, body, body.correlation)], variables)
+            case typed.Pair(left=left, right=right, relation=relation):
+                sides = (self._restricted(side, body, body.correlation) for side in (left, right))
+                found = [m for m in self._pair(pattern, *sides, body, NOTHING) if self._lasts(body, m)]
+                return innermost(found, variables) if relation.word == "seq" else latest(found, variables)
+            case typed.Lacking(id=id_, pattern=inner):
+                (absence,) = (a for a in body.absences if a.scope == typed.Inside(id_))
+                inside = self._restricted(absence.pattern, body, set(body.correlation) & set(absence.shared))
+                return [
+                    m for m in self._restricted(inner, body, body.correlation)
+                    if not any(m.start <= a.start and a.end <= m.end and agree(m, a, absence.shared) for a in inside)
+                ]  # fmt: skip
+            case typed.Nested(body=nested, label=label):
+                return [_named(m, label) for m in self.body(nested)]
+            case _:
+                return latest(self.pattern(pattern, body), variables)
+
+
+# --- small steps
+
+
+def _seeing(match: Match, outer: Match) -> Match:
+    """A match that also knows what is known outside it."""
+    if outer is NOTHING:
+        return match
+    return replace(match, values={**outer.values, **match.values}, labels={**outer.labels, **match.labels})
+
+
+def _known(names: Iterable[str], match: Match) -> tuple[str, ...]:
+    return tuple(name for name in names if name in match.values)
+
+
+def _with_names(match: Match, event: Match) -> Match:
+    """A match that also knows the values of one collected event, for the head's other terms."""
+    return replace(match, values={**event.values, **match.values}, labels={**event.labels, **match.labels})
+
+
+def _collected(window: typed.Window, rest: Match, event: Match, members: list[Match]) -> Match:
+    found = gather(_with_names(rest, event), window.id, members)
+    return covering(found, min(m.start for m in members), max(m.end for m in members))
+
+
+def _interval(id_: int, label: str | None, start: int, end: int) -> Match:
+    """A timer."""
+    labels = {label: Occurrence(start, end)} if label is not None else {}
+    part = Part((end, start, (0,), TIMER_RANK, ()), ("timer", id_, start, end))
+    return Match(start, end, labels=labels, parts=(part,))
+
+
+def _named(match: Match, label: str | None) -> Match:
+    if label is None:
+        return match
+    return replace(match, labels={**match.labels, label: Occurrence(match.start, match.end)})
+
+
+def _atom(atom: typed.Atom, event: Event) -> Match | None:
+    values: dict[str, Any] = {}
+    for attribute, term in atom.fields:
+        value = event.attributes.get(attribute)
+        if isinstance(term, typed.Constant):
+            if equality(value) is None or equality(value) != equality(term.value):
+                return None
+        elif term.name in values:
+            if equality(value) is None or equality(value) != equality(values[term.name]):
+                return None
+        else:
+            values[term.name] = value
+    labels = {atom.label: Occurrence(event.start, event.end, event.attributes)} if atom.label is not None else {}
+    part = Part(event.key, event.identity)
+    return Match(event.start, event.end, values, labels, (part,), sources=event.sources)
+
+
+def related_in_time(relation: typed.Relation, left: Match | Occurrence, right: Match | Occurrence) -> bool:
+    """Whether two intervals stand in a relation."""
+    points = ((left.start, left.end), (right.start, right.end))
+    for distance in relation.distances:
+        (earlier, earlier_end), (later, later_end) = distance.earlier, distance.later
+        gap = points[later][later_end] - points[earlier][earlier_end]
+        if (distance.low is not None and gap < distance.low) or (distance.high is not None and gap > distance.high):
+            return False
+    return True

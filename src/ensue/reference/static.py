@@ -1,0 +1,74 @@
+"""Static rules: Datalog, bottom up, each stratum until nothing new follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ensue.language import typed
+from ensue.reference.expressions import holds
+from ensue.reference.matches import Match
+from ensue.reference.values import equality, identity
+
+Row = tuple[Any, ...]
+
+
+class Knowledge:
+    """The rows of every static predicate."""
+
+    def __init__(self, program: typed.Program, tables: Mapping[str, Sequence[Row]]) -> None:
+        self.rows: dict[str, dict[Row, Row]] = {name: {} for name in program.predicates}
+        for name, predicate in program.predicates.items():
+            for row in (*predicate.facts, *tables.get(name, ())):
+                self.add(name, row)
+        for stratum in program.static_strata:
+            rules = [rule for rule in program.static_rules if rule.predicate in stratum]
+            while any(self.add(rule.predicate, row) for rule in rules for row in list(self._derived(rule))):
+                pass
+
+    def add(self, predicate: str, row: Row) -> bool:
+        """Whether the row was new."""
+        key = tuple(map(identity, row))
+        if key in self.rows[predicate]:
+            return False
+        self.rows[predicate][key] = row
+        return True
+
+    def held(self, predicate: str, values: list[Any], matter: list[bool]) -> bool:
+        wanted = [equality(value) for value in values]
+        return any(
+            all(not m or (w is not None and w == equality(v)) for w, v, m in zip(wanted, row, matter, strict=True))
+            for row in self.rows[predicate].values()
+        )
+
+    def bindings(
+        self, predicate: str, terms: Sequence[typed.Variable | typed.Constant | None], values: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        """Values for the variables, one binding for each row that agrees with what is bound already."""
+        for row in self.rows[predicate].values():
+            bound = dict(values)
+            for term, value in zip(terms, row, strict=True):
+                if isinstance(term, typed.Constant) and not _equal(term.value, value):
+                    break
+                if isinstance(term, typed.Variable):
+                    if term.name in bound and not _equal(bound[term.name], value):
+                        break
+                    bound[term.name] = value
+            else:
+                yield bound
+
+    def _derived(self, rule: typed.StaticRule) -> Iterator[Row]:
+        found: list[dict[str, Any]] = [{}]
+        for literal in rule.literals:
+            if literal.negated:
+                found = [b for b in found if not any(self.bindings(literal.predicate, literal.arguments, b))]
+            else:
+                found = [new for b in found for new in self.bindings(literal.predicate, literal.arguments, b)]
+        for bound in found:
+            if all(holds(condition, Match(0, 0, bound), self.held) for condition in rule.conditions):
+                yield tuple(t.value if isinstance(t, typed.Constant) else bound[t.name] for t in rule.head)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    key = equality(left)
+    return key is not None and key == equality(right)

@@ -1,0 +1,51 @@
+"""The reference on Arrow tables: events as rows of Python values in, tables of derived events out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.data import Events, attributes_of
+from ensue.language import typed
+from ensue.reference.detect import Given, detect
+from ensue.reference.static import Row
+from ensue.results import derived_table
+
+
+def detect_tables(
+    program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str]
+) -> dict[str, pa.Table]:
+    """What the program derives from events, for each type wanted."""
+    found = detect(program, given(events, program), until, tables, events.first_end, events.last_end)
+    return {
+        name: derived_table(
+            program.events[name],
+            [(e.start, e.end, e.attributes) for e in found if e.type == name],
+            events.timestamps,
+            events.timezone,
+        )
+        for name in emit
+    }
+
+
+def given(events: Events, program: typed.Program) -> list[Given]:
+    """The events as rows, in the order in which they were handed over."""
+    rows: list[tuple[int, Given]] = []
+    for name, table in events.tables.items():
+        types = program.events[name].attributes if name in program.events else {}
+        columns = {n: _values(c, types.get(n, "any")) for n, c in attributes_of(table).items()}
+        sequence = table["sequence"].to_pylist() if "sequence" in table.column_names[:3] else [None] * table.num_rows
+        starts, ends = table["start"].to_pylist(), table["end"].to_pylist()
+        for i, position in enumerate(table["row"].to_pylist()):
+            attributes = {n: values[i] for n, values in columns.items()}
+            rows.append((position, (name, attributes, starts[i], ends[i], sequence[i])))
+    return [row for _, row in sorted(rows, key=lambda r: r[0])]
+
+
+def _values(column: pa.ChunkedArray, type_: str) -> list[Any]:
+    if type_ == "timestamp":
+        column = pc.cast(column, pa.int64())
+    return column.to_pylist()  # type: ignore[no-any-return]

@@ -1,0 +1,298 @@
+"""What values are worth: equality, order and functions, with SQL's nulls.
+
+None is null. A comparison with null is null, and so is nearly every function of it; NaN equals nothing, and comes last in
+an order. Integers are 64 bits wide and wrap around.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def wrap(number: int) -> int:
+    """An integer in 64 bits, as two's complement has it."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def kind(value: Any) -> int:
+    """Values of different kinds are never equal and not comparable: truth, numbers, text, lists."""
+    match value:
+        case bool():
+            return 0
+        case int() | float():
+            return 1
+        case str():
+            return 2
+        case _:
+            return 3
+
+
+def is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def equality(value: Any) -> Any:
+    """A key that is equal exactly for values that are equal; None where nothing is."""
+    return None if value is None or is_nan(value) else (kind(value), value)
+
+
+def identity(value: Any) -> Any:
+    """A key for values that are the same, where null is the same as null: groups, and derived events."""
+    if value is None:
+        return ("null",)
+    if isinstance(value, tuple):
+        return ("list", *map(identity, value))
+    return ("nan",) if is_nan(value) else (kind(value), value)
+
+
+def order(value: Any) -> Any:
+    """A key for the order of values: nulls first, NaN last."""
+    if value is None:
+        return (0,)
+    if is_nan(value):
+        return (2,)
+    return (1, kind(value), tuple(map(order, value)) if isinstance(value, tuple) else value)
+
+
+def compare(operator: str, left: Any, right: Any) -> bool | None:
+    if left is None or right is None:
+        return None
+    if kind(left) != kind(right):
+        return None
+    match operator:
+        case "=":
+            return bool(left == right)
+        case "!=":
+            return bool(left != right)
+        case "<":
+            return bool(left < right)
+        case "<=":
+            return bool(left <= right)
+        case ">":
+            return bool(left > right)
+        case _:
+            return bool(left >= right)
+
+
+def calculate(operator: str, left: Any, right: Any) -> Any:
+    if not (_is_number(left) and _is_number(right)):
+        return None
+    whole = isinstance(left, int) and isinstance(right, int)
+    match operator:
+        case "+":
+            return wrap(left + right) if whole else left + right
+        case "-":
+            return wrap(left - right) if whole else left - right
+        case "*":
+            return wrap(left * right) if whole else left * right
+        case _ if right == 0:
+            return None
+        case "/":
+            return float(left) / float(right)
+        case "//":
+            return wrap(left // right) if whole else _floating(lambda: left // right)
+        case _:
+            return left % right if whole else _floating(lambda: left % right)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _floating(compute: Callable[[], float]) -> float | None:
+    try:
+        return compute()
+    except OverflowError:
+        return math.inf
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def as_text(value: Any, timestamp: bool = False) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if timestamp and isinstance(value, int):
+        return (EPOCH + timedelta(microseconds=value)).isoformat().replace("+00:00", "Z")
+    return str(value)
+
+
+def as_integer(value: Any) -> int | None:
+    try:
+        if isinstance(value, str):
+            value = int(value.strip()) if re.fullmatch(r"\s*[+-]?\d+\s*", value) else float(value)
+        found = int(value)
+    except (ValueError, OverflowError, TypeError):
+        return None
+    return found if -(2**63) <= found < 2**63 else None
+
+
+def as_float(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (ValueError, TypeError):
+        return None
+
+
+def as_timestamp(value: Any) -> int | None:
+    if isinstance(value, str):
+        try:
+            found = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        found = found if found.tzinfo else found.replace(tzinfo=UTC)
+        return (found - EPOCH) // timedelta(microseconds=1)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def rounded(value: float, decimals: int = 0) -> Any:
+    """To so many decimals, halves away from zero."""
+    if isinstance(value, int):
+        if decimals >= 0:
+            return value
+        if decimals < -18:
+            return 0
+        unit = 10**-decimals
+        return wrap((abs(value) + unit // 2) // unit * unit * (1 if value >= 0 else -1))
+    if not math.isfinite(value) or decimals > 300:
+        return value
+    scale = 10.0**decimals
+    scaled = abs(value) * scale
+    if not math.isfinite(scaled) or scale == 0.0:
+        return value if scale else 0.0
+    return math.copysign(math.floor(scaled + 0.5) / scale, value)
+
+
+def substring(text: str, position: int, length: int | None = None) -> str:
+    """Characters from a position on, the first being 1; what lies before the first does not count."""
+    end = len(text) + 1 if length is None else position + max(0, length)
+    return text[max(1, position) - 1 : max(1, end) - 1]
+
+
+def _left(text: str, count: int) -> str:
+    return text[: max(0, count)]
+
+
+def _right(text: str, count: int) -> str:
+    return text[len(text) - min(len(text), max(0, count)) :]
+
+
+def _replace(text: str, old: str, new: str) -> str:
+    return text.replace(old, new) if old else text
+
+
+def _integer_of(function: Callable[[float], int]) -> Callable[[Any], int | None]:
+    def apply(value: Any) -> int | None:
+        return value if isinstance(value, int) else as_integer(function(value)) if math.isfinite(value) else None
+
+    return apply
+
+
+def _matches(text: str, pattern: str) -> bool | None:
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return None
+
+
+def _logarithm(function: Callable[[float], float]) -> Callable[[Any], float | None]:
+    return lambda value: function(value) if value > 0 else None if not is_nan(value) else math.nan
+
+
+def _power(base: Any, exponent: Any) -> float | None:
+    found = _floating(lambda: float(base) ** float(exponent))
+    return None if isinstance(found, complex) else found
+
+
+STRICT: dict[str, Callable[..., Any]] = {
+    "neg": lambda x: (wrap(-x) if isinstance(x, int) else -x) if _is_number(x) else None,
+    "abs": lambda x: wrap(abs(x)) if isinstance(x, int) else abs(x),
+    "sign": lambda x: None if is_nan(x) else (x > 0) - (x < 0),
+    "round": rounded,
+    "floor": _integer_of(math.floor),
+    "ceil": _integer_of(math.ceil),
+    "trunc": _integer_of(math.trunc),
+    "sqrt": lambda x: None if x < 0 else math.sqrt(x),
+    "exp": lambda x: _floating(lambda: math.exp(x)),
+    "ln": _logarithm(math.log),
+    "log10": _logarithm(math.log10),
+    "power": _power,
+    "mod": lambda x, y: calculate("%", x, y),
+    "is_nan": is_nan,
+    "lower": str.lower,
+    "upper": str.upper,
+    "length": len,
+    "trim": lambda text: text.strip(" "),
+    "ltrim": lambda text: text.lstrip(" "),
+    "rtrim": lambda text: text.rstrip(" "),
+    "left": _left,
+    "right": _right,
+    "substring": substring,
+    "replace": _replace,
+    "starts_with": str.startswith,
+    "ends_with": str.endswith,
+    "contains": lambda text, part: part in text,
+    "matches": _matches,
+    "int": as_integer,
+    "float": as_float,
+    "timestamp": as_timestamp,
+}
+"""Functions that are null as soon as an argument is."""
+
+
+def apply(name: str, arguments: list[Any]) -> Any:
+    """A function that is null for a null argument; null too for arguments of a kind that it does not take."""
+    if any(argument is None for argument in arguments):
+        return None
+    try:
+        return STRICT[name](*arguments)
+    except (TypeError, AttributeError):
+        return None
+
+
+def least(values: list[Any]) -> Any:
+    return min((v for v in values if v is not None), key=order, default=None)
+
+
+def greatest(values: list[Any]) -> Any:
+    return max((v for v in values if v is not None), key=order, default=None)
+
+
+def aggregate(name: str, values: list[Any]) -> Any:
+    """An aggregate over values in the order of their events; nulls have been left out."""
+    match name:
+        case "count":
+            return len(values)
+        case "list":
+            return tuple(values)
+        case _ if not values:
+            return None
+        case "first":
+            return values[0]
+        case "last":
+            return values[-1]
+        case "min":
+            return least(values)
+        case "max":
+            return greatest(values)
+    if not all(map(_is_number, values)):
+        return None
+    if name == "sum":
+        return wrap(sum(values)) if all(isinstance(v, int) for v in values) else _total(values)
+    mean = _total(values) / len(values)
+    if name == "avg":
+        return mean
+    return math.sqrt(_total([(v - mean) ** 2 for v in values]) / (len(values) - 1)) if len(values) > 1 else None
+
+
+def _total(values: list[Any]) -> float:
+    """The sum, exact before it is rounded once."""
+    try:
+        return math.fsum(values)
+    except (OverflowError, ValueError):
+        return sum(map(float, values))

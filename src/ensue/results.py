@@ -1,0 +1,115 @@
+"""Detections as Arrow tables: one for each derived type, and all of them as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.data import DataError
+from ensue.language import typed
+from ensue.language.types import is_list, item_of
+
+Detection = tuple[int, int, Mapping[str, Any]]
+"""Start, end and attributes of a derived event."""
+
+
+def time_type(timestamps: bool, timezone: str | None) -> pa.DataType:
+    return pa.timestamp("us", tz=timezone) if timestamps else pa.int64()
+
+
+def arrow_type(type_: str, timestamps: bool, timezone: str | None) -> pa.DataType | None:
+    """The Arrow type of an attribute; None where only the values can tell."""
+    if is_list(type_):
+        inner = arrow_type(item_of(type_), timestamps, timezone)
+        return pa.list_(inner) if inner is not None else None
+    match type_:
+        case "int":
+            return pa.int64()
+        case "float":
+            return pa.float64()
+        case "string":
+            return pa.string()
+        case "bool":
+            return pa.bool_()
+        case "timestamp":
+            return pa.timestamp("us", tz=timezone if timestamps else "UTC")
+        case "time":
+            return time_type(timestamps, timezone)
+        case _:
+            return None
+
+
+def derived_table(
+    event: typed.EventType, rows: Sequence[Detection], timestamps: bool, timezone: str | None
+) -> pa.Table:
+    """The events derived of one type: start, end, then its attributes."""
+    when = time_type(timestamps, timezone)
+    columns = {
+        "start": _array([start for start, _, _ in rows], when),
+        "end": _array([end for _, end, _ in rows], when),
+    }
+    for name, type_ in event.attributes.items():
+        columns[name] = _array([row.get(name) for _, _, row in rows], arrow_type(type_, timestamps, timezone))
+    return pa.table(columns)
+
+
+def _array(values: list[Any], type_: pa.DataType | None) -> pa.Array:
+    if type_ is not None:
+        return pa.array(values, type=type_)
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several kinds, of an event that is not declared
+        return pa.array([None if value is None else str(value) for value in values], type=pa.string())
+
+
+def combined(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """All detections as one table, in the order of events: type, start, end, then the union of the attributes."""
+    types: dict[str, tuple[str, pa.DataType]] = {}
+    for event, table in tables.items():
+        for field in table.schema:
+            if field.name not in types or pa.types.is_null(types[field.name][1]):
+                types[field.name] = (event, field.type)
+            elif not pa.types.is_null(field.type) and types[field.name][1] != field.type:
+                types[field.name] = (event, _common(field.name, event, field.type, *types[field.name]))
+    fields = [pa.field("type", pa.string()), *(pa.field(name, type_) for name, (_, type_) in types.items())]
+    if not tables:
+        return pa.table({"type": pa.array([], pa.string()), "start": pa.array([], pa.int64()), "end": pa.array([], pa.int64())})  # fmt: skip
+    parts = []
+    for rank, (event, table) in enumerate(tables.items()):
+        columns = [pa.array([event] * table.num_rows, pa.string())]
+        for field in fields[1:]:
+            if field.name in table.column_names:
+                columns.append(table[field.name].cast(field.type))
+            else:
+                columns.append(pa.nulls(table.num_rows, field.type))
+        position = pa.array(range(table.num_rows), pa.int64())
+        ranks = pa.array([rank] * table.num_rows, pa.int64())
+        parts.append(pa.table([*columns, ranks, position], names=[*(f.name for f in fields), "\0rank", "\0position"]))
+    whole = pa.concat_tables(parts)
+    keys = [(name, "ascending") for name in ("end", "start", "\0rank", "\0position")]
+    return whole.take(pc.sort_indices(whole, sort_keys=keys)).drop_columns(["\0rank", "\0position"])
+
+
+def _common(name: str, event: str, type_: pa.DataType, other: str, other_type: pa.DataType) -> pa.DataType:
+    if {type_, other_type} == {pa.int64(), pa.float64()}:
+        return pa.float64()
+    raise DataError(
+        f"The attribute {name!r} is {other_type} in {other!r} and {type_} in {event!r}, so one table cannot hold both. "
+        f"Ask for one of them with emit=[…] (--emit), rename one, or hand the events over by type."
+    )
+
+
+def picked(program: typed.Program, emit: Iterable[str] | None) -> list[str]:
+    """The derived types that are wanted, in the order of events."""
+    derived = [name for name, event in program.events.items() if event.derived]
+    if emit is None:
+        return derived
+    wanted = [emit] if isinstance(emit, str) else list(emit)
+    for name in wanted:
+        if name not in derived:
+            known = ", ".join(derived) or "none"
+            raise DataError(f"No rule derives {name!r}; what the rules derive: {known}.")
+    return [name for name in derived if name in wanted]

@@ -1,0 +1,152 @@
+"""Runs the tests that a rule file holds, on any execution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.language import typed
+from ensue.program import Program
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a test expected of one type and did not get, or got and did not expect."""
+
+    event: str
+    missing: tuple[str, ...]
+    unexpected: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a test ended."""
+
+    test: typed.Test
+    differences: tuple[Difference, ...]
+    error: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        return not self.differences and self.error is None
+
+
+Row = tuple[dict[str, Any], int, int]
+
+
+def run_tests(program: Program, engine: str = "reference") -> Iterator[Outcome]:
+    """Runs each test of a program.
+
+    >>> import ensue
+    >>> program = ensue.compile('''
+    ...     event a(x: int).
+    ...     b(x) <- a(x) where x > 1.
+    ...     test "large ones" given a(1) @ 1, a(2) @ 2 expect b(2) @ 2.
+    ... ''')
+    >>> [outcome.passed for outcome in run_tests(program)]
+    [True]
+    """
+    for test in program.typed.tests:
+        yield run_test(program, test, engine)
+
+
+def run_test(program: Program, test: typed.Test, engine: str = "reference") -> Outcome:
+    given = _tables(program, test)
+    until = test.until
+    if until is None and not test.given:
+        until = None
+    found, _ = program.detect_tables(given, until, emit=list(test.expect), engine=engine)
+    differences = []
+    for event, expected in test.expect.items():
+        got = _rows(found[event])
+        missing = []
+        for occurrence in expected:
+            same = next((row for row in got if _same(row, occurrence)), None)
+            if same is None:
+                missing.append(_written(event, occurrence.attributes, occurrence.start, occurrence.end))
+            else:
+                got.remove(same)
+        if missing or got:
+            unexpected = tuple(_written(event, *row) for row in got)
+            differences.append(Difference(event, tuple(missing), unexpected))
+    return Outcome(test, tuple(differences))
+
+
+def _tables(program: Program, test: typed.Test) -> dict[str, pa.Table]:
+    """The events of a test as tables by type, as any execution takes them."""
+    tables = {}
+    when = pa.timestamp("us", tz="UTC") if test.timestamps else pa.int64()
+    for event in dict.fromkeys(occurrence.event for occurrence in test.given):
+        rows = [occurrence for occurrence in test.given if occurrence.event == event]
+        columns: dict[str, pa.Array] = {
+            "start": pa.array([row.start for row in rows], pa.int64()).cast(when),
+            "end": pa.array([row.end for row in rows], pa.int64()).cast(when),
+        }
+        for name, type_ in program.typed.events[event].attributes.items():
+            values = [row.attributes.get(name) for row in rows]
+            arrow = {"int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(), "timestamp": pa.timestamp("us"), "time": when}.get(type_)  # fmt: skip
+            columns[name] = pa.array(values) if arrow is None else pa.array(values, arrow)
+        tables[event] = pa.table(columns)
+    return tables
+
+
+def _rows(table: pa.Table) -> list[Row]:
+    columns: Mapping[str, list[Any]] = {
+        name: _integers(column).to_pylist() for name, column in zip(table.column_names, table.columns, strict=True)
+    }
+    rows = []
+    for i in range(table.num_rows):
+        attributes = {name: values[i] for name, values in columns.items() if name not in ("start", "end")}
+        rows.append((attributes, columns["start"][i], columns["end"][i]))
+    return rows
+
+
+def _integers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.cast(column, pa.int64()) if pa.types.is_timestamp(column.type) else column
+
+
+def _same(row: Row, expected: typed.Occurrence) -> bool:
+    attributes, start, end = row
+    return (start, end) == (expected.start, expected.end) and all(
+        _equal(value, expected.attributes.get(name)) for name, value in attributes.items()
+    )
+
+
+def _equal(got: Any, expected: Any) -> bool:
+    """The same value; floats to a relative 1e-9."""
+    if isinstance(got, list | tuple) and isinstance(expected, list | tuple):
+        return len(got) == len(expected) and all(_equal(g, e) for g, e in zip(got, expected, strict=True))
+    if isinstance(got, bool) or isinstance(expected, bool) or got is None or expected is None:
+        return got is expected
+    if isinstance(got, float) or isinstance(expected, float):
+        if isinstance(got, str) or isinstance(expected, str):
+            return False
+        return math.isclose(got, expected, rel_tol=1e-9) or (math.isnan(got) and math.isnan(expected))
+    return bool(got == expected)
+
+
+def _written(event: str, attributes: Mapping[str, Any], start: int, end: int) -> str:
+    """An event as a rule file writes it."""
+    terms = ", ".join(_term(value) for value in attributes.values())
+    when = str(start) if start == end else f"[{start}, {end}]"
+    return f"{event}({terms}) @ {when}"
+
+
+def _term(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            return f'"{escaped}"'
+        case list() | tuple():
+            return f"[{', '.join(map(_term, value))}]"
+        case _:
+            return str(value)
