@@ -13,10 +13,13 @@
 [{'type': 'done', 'start': 3, 'end': 7, 'id': 42, 'product': 'muffins'}]
 """
 
-from ensue.data import BadRow, DataError
-from ensue.language.diagnostics import Diagnostic, RuleError, Severity
-from ensue.program import BadRowsWarning, Program, check_rules, compile
-from ensue.reference.detect import DetectError
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ensue.data import BadRow, DataError
+    from ensue.language.diagnostics import Diagnostic, RuleError, Severity
+    from ensue.program import BadRowsWarning, Program, check_rules, compile
+    from ensue.reference.detect import DetectError
 
 __version__ = "0.1.0"
 
@@ -32,3 +35,26 @@ __all__ = [
     "check_rules",
     "compile",
 ]
+
+_HOMES = {
+    "BadRow": "ensue.data",
+    "BadRowsWarning": "ensue.program",
+    "DataError": "ensue.data",
+    "DetectError": "ensue.reference.detect",
+    "Diagnostic": "ensue.language.diagnostics",
+    "Program": "ensue.program",
+    "RuleError": "ensue.language.diagnostics",
+    "Severity": "ensue.language.diagnostics",
+    "check_rules": "ensue.program",
+    "compile": "ensue.program",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What the package offers is imported when it is first asked for, so that `ensue --version` answers at once."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ensue' has no attribute {name!r}")
+    import importlib
+
+    value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
+    return value

@@ -52,8 +52,8 @@ def compile(rules: str | Path, name: str | None = None) -> Program:
 def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic, ...]:
     """Everything there is to say about rules, errors and warnings; nothing is raised for them.
 
-    >>> [d.code for d in check_rules("a(x) <- b(y).")]
-    ['E105', 'E101']
+    >>> [d.code for d in check_rules("event b(y: int).  a(x) <- b(y).")]
+    ['E105']
     """
     source = _source(rules, name)
     report = Report(source)
@@ -177,6 +177,8 @@ class Program:
         if re.fullmatch(r"[+-]?\d+", moment):
             return int(moment)
         durations = re.fullmatch(r"((\d+)(us|ms|s|m|h|d))+", moment)
+        if durations and timestamps:
+            raise DataError("The times of these events are timestamps; write `until` as one too: 2026-12-25T12:00:00Z.")
         if durations:
             parts = re.findall(r"(\d+)(us|ms|s|m|h|d)", moment)
             return self._in_units(sum(int(n) * MICROSECONDS[u] for n, u in parts), timestamps)

@@ -10,8 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ensue.data import DataError
 from ensue.language import typed
+from ensue.language.types import is_list, item_of
 from ensue.program import Program
+from ensue.reference.detect import DetectError
+from ensue.reference.values import as_text
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,11 @@ def run_tests(program: Program, engine: str = "reference") -> Iterator[Outcome]:
 
 
 def run_test(program: Program, test: typed.Test, engine: str = "reference") -> Outcome:
-    given = _tables(program, test)
-    until = test.until
-    if until is None and not test.given:
-        until = None
-    found, _ = program.detect_tables(given, until, emit=list(test.expect), engine=engine)
+    """Runs one test; what cannot be evaluated has failed."""
+    try:
+        found, _ = program.detect_tables(_tables(program, test), test.until, emit=list(test.expect), engine=engine)
+    except (DataError, DetectError) as error:
+        return Outcome(test, (), str(error))
     differences = []
     for event, expected in test.expect.items():
         got = _rows(found[event])
@@ -68,11 +72,12 @@ def run_test(program: Program, test: typed.Test, engine: str = "reference") -> O
         for occurrence in expected:
             same = next((row for row in got if _same(row, occurrence)), None)
             if same is None:
-                missing.append(_written(event, occurrence.attributes, occurrence.start, occurrence.end))
+                row = (dict(occurrence.attributes), occurrence.start, occurrence.end)
+                missing.append(_written(program.typed.events[event], row, test.timestamps))
             else:
                 got.remove(same)
         if missing or got:
-            unexpected = tuple(_written(event, *row) for row in got)
+            unexpected = tuple(_written(program.typed.events[event], row, test.timestamps) for row in got)
             differences.append(Difference(event, tuple(missing), unexpected))
     return Outcome(test, tuple(differences))
 
@@ -130,14 +135,18 @@ def _equal(got: Any, expected: Any) -> bool:
     return bool(got == expected)
 
 
-def _written(event: str, attributes: Mapping[str, Any], start: int, end: int) -> str:
+def _written(event: typed.EventType, row: Row, timestamps: bool) -> str:
     """An event as a rule file writes it."""
-    terms = ", ".join(_term(value) for value in attributes.values())
-    when = str(start) if start == end else f"[{start}, {end}]"
-    return f"{event}({terms}) @ {when}"
+    attributes, start, end = row
+    terms = ", ".join(_term(attributes.get(n), t, timestamps) for n, t in event.attributes.items())
+    times = [_term(time, "time", timestamps) for time in (start, end)]
+    when = times[0] if start == end else f"[{', '.join(times)}]"
+    return f"{event.name}({terms}) @ {when}"
 
 
-def _term(value: Any) -> str:
+def _term(value: Any, type_: str, timestamps: bool) -> str:
+    if isinstance(value, int) and (type_ == "timestamp" or (type_ == "time" and timestamps)):
+        value = as_text(value, timestamp=True)
     match value:
         case None:
             return "null"
@@ -147,6 +156,7 @@ def _term(value: Any) -> str:
             escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
             return f'"{escaped}"'
         case list() | tuple():
-            return f"[{', '.join(map(_term, value))}]"
+            inner = item_of(type_) if is_list(type_) else "any"
+            return f"[{', '.join(_term(item, inner, timestamps) for item in value)}]"
         case _:
             return str(value)

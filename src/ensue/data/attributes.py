@@ -10,7 +10,7 @@ from ensue.data.infer import as_inferred, infer, unblanked
 from ensue.data.raw import Raw, any_of, has_values, keep, value_at
 from ensue.data.split import Group
 from ensue.data.stamp import Fault
-from ensue.data.values import ARROW_TYPES, AttributeTypes, bad_values, convert, nulls, wrong_value
+from ensue.data.values import ARROW_TYPES, AttributeTypes, arrow_type_of, bad_values, convert, nulls, wrong_value
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def read_declared(group: Group, types: AttributeTypes) -> Piece:
     for name, kind in types.items():
         raw = group.columns.get(name)
         if raw is None:
-            missing = nulls(len(group.row), ARROW_TYPES[kind])
+            missing = nulls(len(group.row), arrow_type_of(kind))
             attributes.append(_Attribute(name, kind, missing, missing))
         else:
             seen = unblanked(raw, kind, group.text)

@@ -1,6 +1,6 @@
 """Detections in the form in which the events came in."""
 
-import sys
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -46,7 +46,7 @@ def _in_kind(table: pa.Table, kind: Kind) -> object:
         case "pandas":
             return _pandas(table)
         case "polars":
-            return sys.modules["polars"].from_arrow(table)
+            return importlib.import_module("polars").from_arrow(table)
         case "rows":
             return python_values(table)
         case _:
@@ -55,7 +55,7 @@ def _in_kind(table: pa.Table, kind: Kind) -> object:
 
 def _pandas(table: pa.Table) -> object:
     """Integers and truth values with gaps in pandas's own types for that: as floats, large integers would be others."""
-    pandas: Any = sys.modules["pandas"]
+    pandas: Any = importlib.import_module("pandas")
     gaps = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
     series = {
         name: column.to_pandas(types_mapper=gaps.get if column.null_count else None)

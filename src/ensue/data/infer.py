@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensue.data.iso import micros_of_column
-from ensue.data.json_text import to_json
+from ensue.data.json_text import to_text
 from ensue.data.python_values import FLOAT_WORDS, is_text
 from ensue.data.raw import Raw, has_values, unwrapped
 from ensue.data.values import ARROW_TYPES, blanks_as_null, convert, ints_of_text, nulls
@@ -139,7 +139,11 @@ def _carried(pieces: Sequence[Raw]) -> list[pa.ChunkedArray] | None:
     try:
         columns = [pa.chunked_array([pa.array(raw)]) if isinstance(raw, list) else raw for raw in pieces]
         table = pa.concat_tables([pa.table({"": column}) for column in columns], promote_options="permissive")
-        return [column.cast(table.schema.field(0).type) for column in columns]
+        common = table.schema.field(0).type
+        carried = [column if column.type == common else column.cast(common) for column in columns]
+        for column in carried:
+            column.validate()  # Arrow casts a list of nothing but nulls to one that is too short
+        return carried
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
 
@@ -157,5 +161,5 @@ def _texts(raw: Raw, text: bool) -> pa.ChunkedArray:
 def _text(value: object) -> str | None:
     if value is None:
         return None
-    text = value if isinstance(value, str) else to_json(value)
+    text = to_text(value)
     return text if is_text(text) else None

@@ -121,7 +121,7 @@ def texts_of_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     micros = column.cast(pa.timestamp("us", zone)).cast(pa.int64())
     texts = micros.cast(pa.timestamp("us")).cast(pa.string())
     joined = pc.replace_substring_regex(texts, r"^(.{10}) (.{8})(\.000000)?", r"\1T\2")
-    if not pc.all(pc.match_substring_regex(joined, r"^[0-9]{4}-.{5}T")).as_py():
+    if not pc.all(pc.match_substring_regex(joined, r"^[0-9]{4}-.{5}T"), min_count=0).as_py():
         raise DataError(BEYOND_PYTHON)
     return joined if zone is None else pc.binary_join_element_wise(joined, "Z", "")
 

@@ -40,33 +40,38 @@ def read_json(path: Path) -> Part:
 
 def _read_at_once(data: bytes) -> pa.Table | None:
     """The file as a table, or None where the table would not be what the lines say."""
-    texts: dict[str, pa.DataType] = _sampled_texts(data)
-    table = _parse(data, texts)
-    if table is None:
+    sampled = _sample(data)
+    if sampled is None:
+        return None
+    texts = {name for name, is_string in sampled.items() if is_string}
+    first = _parse(data, texts)
+    if first is None:
         return None
     # Arrow reads strings that look like timestamps as such, and a number after many strings as one of them; not so
     # in columns that it is told are text.
-    more = {f.name: pa.string() for f in table.schema if pa.types.is_string(f.type) or pa.types.is_timestamp(f.type)}
-    if not more.keys() <= texts.keys():
-        table = _parse(data, texts | more)
-    return table if table is not None and _is_faithful(table, data) else None
+    more = {f.name for f in first.schema if pa.types.is_string(f.type) or pa.types.is_timestamp(f.type)}
+    table = first if more <= texts else _parse(data, texts | more)
+    if table is None or not _is_faithful(table, data):
+        return None
+    # Columns stand in the order in which they first occur; Arrow has those that it was told of in front.
+    return table.select(list(dict.fromkeys([*sampled, *first.column_names])))
 
 
-def _sampled_texts(data: bytes) -> dict[str, pa.DataType]:
-    texts: dict[str, pa.DataType] = {}
-    lines = (match.group() for match in re.finditer(rb"[^\n]+", data))
+def _sample(data: bytes) -> dict[str, bool] | None:
+    """The names on the first lines, and which of them have strings; None where one of those lines is bad anyway."""
+    names: dict[str, bool] = {}
+    lines = (match.group() for match in re.finditer(rb"[^\n]*\S[^\n]*", data))
     for line in islice(lines, _SAMPLE):
-        try:
-            row = json.loads(line)
-        except ValueError:
-            return texts
-        if isinstance(row, dict):
-            texts.update((name, pa.string()) for name, value in row.items() if isinstance(value, str) and is_text(name))
-    return texts
+        row = _row(line.decode())
+        if isinstance(row, str):
+            return None
+        for name, value in row.items():
+            names[name] = names.get(name, False) or isinstance(value, str)
+    return names
 
 
-def _parse(data: bytes, texts: dict[str, pa.DataType]) -> pa.Table | None:
-    options = pyarrow.json.ParseOptions(explicit_schema=pa.schema(list(texts.items())))
+def _parse(data: bytes, texts: set[str]) -> pa.Table | None:
+    options = pyarrow.json.ParseOptions(explicit_schema=pa.schema([(name, pa.string()) for name in sorted(texts)]))
     try:
         return pyarrow.json.read_json(pa.BufferReader(data), parse_options=options)
     except pa.ArrowException:

@@ -21,6 +21,18 @@ def to_json(value: object) -> str:
         return _ENCODER.encode(_without_odd_floats(value))
 
 
+def to_text(value: object) -> str:
+    """A value as text outside JSON: what JSON can only have as a string needs no quotes there.
+
+    >>> to_text(date(2026, 1, 2)), to_text(float("inf")), to_text(["a", 1])
+    ('2026-01-02', 'Infinity', '["a", 1]')
+    """
+    if isinstance(value, str):
+        return value
+    text = to_json(value)
+    return text[1:-1] if text[0] == '"' else text
+
+
 def _other(value: Any) -> Any:
     if isinstance(value, date):
         return text_of_moment(value)

@@ -103,7 +103,7 @@ def value_at(raw: Raw, index: int) -> Any:
     try:
         return scalar.as_py()
     except (ValueError, OverflowError, pa.ArrowException):  # a timestamp that no Python datetime holds
-        return str(scalar)
+        return getattr(scalar, "value", f"a {scalar.type}")
 
 
 def unwrapped(column: pa.ChunkedArray) -> pa.ChunkedArray:

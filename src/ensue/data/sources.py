@@ -55,7 +55,7 @@ def _by_type(sources: Mapping[Any, Any]) -> tuple[Form, Iterator[Part]]:
     for event_type, source in sources.items():
         if not isinstance(event_type, str):
             raise DataError(f"Tables are handed over by event type, and {shortened(event_type)} is no name of one.")
-        name = f"The table of {event_type!r}"
+        name = repr(event_type)
         if isinstance(source, Mapping) and frame_kind(source) is None:
             raise DataError(f"{name} is a dict; a dict by event type holds {_FORMS.rpartition(', or')[0]}.")
         recognised[event_type] = recognise_table(source, name, f"{event_type}, row")

@@ -4,6 +4,7 @@ Every conversion gives null where it cannot read a value, so a bad value is one 
 Text from CSV may stand for any type; a string from elsewhere is just a string.
 """
 
+import re
 from collections.abc import Mapping
 
 import pyarrow as pa
@@ -43,12 +44,11 @@ def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
     >>> convert([1, 2.0, 2.5, True], "int", text=False).to_pylist()
     [1, 2, None, None]
     """
-    if kind not in ARROW_TYPES:
-        raise DataError(f"There is no attribute type {kind!r}; there are {', '.join(ARROW_TYPES)}.")
+    arrow_type = arrow_type_of(kind)
     if isinstance(raw, list):
         read = READERS[kind]
         values = pa.array([None if value is None else read(value) for value in raw], _stored(kind))
-        return pa.chunked_array([values.cast(ARROW_TYPES[kind])])
+        return pa.chunked_array([values.cast(arrow_type)])
     column = unwrapped(raw)
     match kind:
         case "int":
@@ -62,7 +62,14 @@ def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
         case _:
             micros = micros_of(column, text)
             converted = None if micros is None else micros.cast(pa.timestamp("us"))
-    return nulls(len(column), ARROW_TYPES[kind]) if converted is None else converted
+    return nulls(len(column), arrow_type) if converted is None else converted
+
+
+def arrow_type_of(kind: str) -> pa.DataType:
+    """The Arrow type of one of the five."""
+    if kind not in ARROW_TYPES:
+        raise DataError(f"There is no attribute type {kind!r}; there are {', '.join(ARROW_TYPES)}.")
+    return ARROW_TYPES[kind]
 
 
 def nulls(length: int, arrow_type: pa.DataType) -> pa.ChunkedArray:
@@ -89,10 +96,15 @@ def wrong_value(name: str, value: object, kind: str) -> str:
     "attribute 'id' is 9223372036854775808, outside the 64 bits of an int"
     """
     what = f"attribute {name!r} is {shortened(value)}"
-    number = isinstance(value, int) and not isinstance(value, bool)
-    if kind == "int" and (number or (isinstance(value, str) and value.strip().lstrip("+-").isdecimal())):
+    if kind == "int" and _is_too_large(value):
         return f"{what}, outside the 64 bits of an int"
     return f"{what}, not {'an' if kind == 'int' else 'a'} {kind}"
+
+
+def _is_too_large(value: object) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(r"[+-]?[0-9]+", value.strip()) is not None and as_int_text(value) is None
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def micros_of(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:

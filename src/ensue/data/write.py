@@ -13,7 +13,7 @@ import pyarrow.parquet
 from ensue.data.errors import DataError, first_line
 from ensue.data.iso import python_values
 from ensue.data.json_lines import BATCH, json_lines, with_moments_as_text
-from ensue.data.json_text import to_json
+from ensue.data.json_text import to_text
 
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$')
 
@@ -73,12 +73,7 @@ def _fields(column: pa.ChunkedArray) -> list[str]:
 def _field(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, str):
-        text = value
-    else:
-        text = to_json(value)
-        # A date, or one of the floats that JSON lacks, is a string to JSON and plain text here.
-        text = text[1:-1] if text[0] == '"' else text
+    text = to_text(value)
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 

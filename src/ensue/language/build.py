@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
@@ -16,7 +17,7 @@ from ensue.language.source import Span
 KEYWORDS = frozenset(
     """event instant table rule test given until expect no unit on if do from and or not in seq par before after meets
     met_by overlaps overlapped_by starts started_by during contains finishes finished_by equals without while collect
-    last each since where within lasting policy recent chronicle continuous cumulative true false null""".split()
+    last each since where within lasting policy recent chronicle continuous cumulative true false null""".split()  # noqa: SIM905
 )
 
 MICROSECONDS = {"us": 1, "ms": 10**3, "s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
@@ -24,7 +25,7 @@ MICROSECONDS = {"us": 1, "ms": 10**3, "s": 10**6, "m": 60 * 10**6, "h": 3600 * 1
 LARGEST = 2**63 - 1
 
 
-class Rejected(Exception):
+class Rejected(Exception):  # noqa: N818 (it never leaves the parser)
     """A token that fits the grammar but says nothing sensible, such as an integer of 30 digits."""
 
     def __init__(self, code: str, span: Span, message: str, hint: str) -> None:
@@ -36,18 +37,18 @@ def _span(meta: Meta) -> Span:
     return Span(meta.start_pos, meta.end_pos)
 
 
-def _at(token: Token) -> Span:
+def token_span(token: Token) -> Span:
     return Span(token.start_pos or 0, token.end_pos or 0)
 
 
 def _name(token: Token) -> syntax.Name:
-    return syntax.Name(token.value.strip("`"), span=_at(token))
+    return syntax.Name(token.value.strip("`"), span=token_span(token))
 
 
-def _integer(token: Token) -> int:
-    value = int(token.value) if len(token.value) <= 20 else LARGEST + 1
-    if value > LARGEST:
-        raise Rejected("E007", _at(token), "this number does not fit into 64 bits", "the largest integer is 2^63 - 1")
+def _integer(token: Token, most: int = LARGEST) -> int:
+    value = int(token.value) if len(token.value) <= 20 else most + 1
+    if value > most:
+        raise Rejected("E007", token_span(token), "this number does not fit into 64 bits", f"the largest integer is {LARGEST}")
     return value
 
 
@@ -59,19 +60,25 @@ def _duration(token: Token) -> int:
         scale = 10 ** len(fraction)
         scaled = int(whole + fraction) * MICROSECONDS[unit] if len(number) < 30 else LARGEST + 1
         if scaled % scale:
-            raise Rejected("E503", _at(token), "this duration is not a whole number of microseconds", "round it")
+            raise Rejected("E503", token_span(token), "this duration is not a whole number of microseconds", "round it")
         total += scaled // scale
     if total > LARGEST:
-        raise Rejected("E007", _at(token), "this duration does not fit into 64 bits", "the longest is 2^63 - 1 µs")
+        raise Rejected("E007", token_span(token), "this duration does not fit into 64 bits", "the longest is 2^63 - 1 µs")
     return total
 
 
 def _text(token: Token) -> str:
     """The text of a string: JSON's escapes (``\\" \\\\ \\n \\t \\u00e9``)."""
     try:
-        return str(json.loads(token.value, strict=False))
+        text = str(json.loads(token.value, strict=False))
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        raise Rejected(
+            "E003", token_span(token), "half of a surrogate pair is no character", r"write the character itself, or both halves"
+        ) from None
     except json.JSONDecodeError as error:
-        place = _at(token)
+        place = token_span(token)
         at = Span(place.start + error.pos, min(place.start + error.pos + 2, place.end))
         raise Rejected(
             "E003", at, "this escape is not known in a string", r"known are \" \\ \n \r \t \b \f \/ and \u00e9"
@@ -110,8 +117,8 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return syntax.Test(_text(title), given or (), until, expect, span=_span(meta))
 
     def reaction(self, meta: Meta, parts: list[Any]) -> syntax.Reaction:
-        event, condition, action = parts
-        return syntax.Reaction(event, condition, action, span=_span(meta))
+        event, *condition, action = parts  # an inlined rule leaves no placeholder
+        return syntax.Reaction(event, condition[0] if condition else None, action, span=_span(meta))
 
     def label(self, meta: Meta, parts: list[Any]) -> syntax.Name:
         return parts[0]  # type: ignore[no-any-return]
@@ -242,13 +249,17 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return syntax.Literal(_text(parts[0]), span=_span(meta))
 
     def integer(self, meta: Meta, parts: list[Any]) -> syntax.Literal:
-        return syntax.Literal(_integer(parts[0]), span=_span(meta))
+        # One more than the largest, for `-9223372036854775808`; parsing refuses it where no minus stands before it.
+        return syntax.Literal(_integer(parts[0], LARGEST + 1), span=_span(meta))
 
     def floating(self, meta: Meta, parts: list[Any]) -> syntax.Literal:
-        return syntax.Literal(float(parts[0].value), span=_span(meta))
+        value = float(parts[0].value)
+        if math.isinf(value):
+            raise Rejected("E007", token_span(parts[0]), "this number is too large", "the largest is about 1.8e308")
+        return syntax.Literal(value, span=_span(meta))
 
     def duration(self, meta: Meta, parts: list[Any]) -> syntax.Amount:
-        return syntax.Amount(_duration(parts[0]), True, span=_span(meta))
+        return syntax.Amount(_duration(parts[0]), True, parts[0].value, span=_span(meta))
 
     def true(self, meta: Meta, parts: list[Any]) -> syntax.Literal:
         return syntax.Literal(True, span=_span(meta))
@@ -290,7 +301,8 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         minus, token = parts
         timed = token.type == "DURATION"
         value = _duration(token) if timed else _integer(token)
-        return syntax.Amount(-value if minus else value, timed, span=_span(meta))
+        written = f"{minus or ''}{token.value}"
+        return syntax.Amount(-value if minus else value, timed, written, span=_span(meta))
 
     # --- tests
 
@@ -306,7 +318,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def point(self, meta: Meta, parts: list[Any]) -> syntax.Point:
         (value,) = parts
         if isinstance(value, Token):
-            value = syntax.Literal(_text(value), span=_at(value))
+            value = syntax.Literal(_text(value), span=token_span(value))
         return syntax.Point(value, span=_span(meta))
 
     def nothing(self, meta: Meta, parts: list[Any]) -> syntax.Nothing:

@@ -1,12 +1,13 @@
 """What is wrong with a rule file, said so that a person can mend it.
 
-A diagnostic has a stable code, a place, one sentence of what is wrong, and one of what to do. `docs/messages.md` explains
-the codes; the golden files in `tests/messages` hold every message.
+A diagnostic has a stable code, a place, one sentence of what is wrong, and one of what to do. `docs/messages.md`
+explains the codes; the golden files in `tests/messages` hold every message.
 """
 
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -44,19 +45,52 @@ class Diagnostic:
 
     def __str__(self) -> str:
         line, column = self.source.position(self.span.start)
-        text = self.source.line(line)
+        text, carets = _pointed(self.source.line(line), column - 1, self.span.end - self.span.start)
         gutter = f"{line} | "
-        # Tabs stay tabs in the line of carets, so that they stand below what they point at.
-        before = "".join("\t" if char == "\t" else " " for char in text[: column - 1])
-        width = max(1, min(self.span.end - self.span.start, len(text) - column + 1))
         shown = [
-            f"{self.file}:{line}:{column}: {self.severity.value} {self.code}: {self.message}",
+            f"{self.file}:{line}:{column}: {self.severity.value} {self.code}: {_printable(self.message)}",
             f"{gutter}{text}",
-            f"{' ' * (len(gutter) - 2)}| {before}{'^' * width}",
+            f"{' ' * (len(gutter) - 2)}| {carets}",
         ]
         if self.hint:
-            shown.append(f"  = {self.hint}")
+            shown.append(f"  = {_printable(self.hint)}")
         return "\n".join(shown)
+
+
+WIDEST = 120
+"""A line of source that is longer is shown only around the place that is meant."""
+
+
+def _pointed(line: str, start: int, length: int, widest: int = WIDEST) -> tuple[str, str]:
+    """A line of source as it is shown, and carets below what is meant of it.
+
+    >>> print(*_pointed("a" * 200 + " bad " + "c" * 200, 201, 3, widest=24), sep="\\n")
+    …aaaaaaa bad cccccccccccc…
+             ^^^
+    """
+    end = min(start + max(length, 1), max(len(line.rstrip()), start + 1))
+    left, right = 0, len(line)
+    if len(line) > widest:
+        left = max(0, min(start - widest // 3, len(line) - widest))
+        right = left + widest
+    before, meant, after = line[left:start], line[start : min(end, right)], line[end:right]
+    opening, closing = "…" if left else "", "…" if right < len(line) else ""
+    # Tabs stay tabs in the line of carets, so that they stand below what they point at.
+    blanks = "".join("\t" if char == "\t" else " " * _cells(char) for char in opening + before)
+    carets = "^" * max(1, sum(map(_cells, meant)))
+    return opening + _printable(before + meant + after) + closing, blanks + carets
+
+
+def _printable(text: str) -> str:
+    """Text without signs that a terminal would obey or could not write."""
+    return "".join(char if char.isprintable() or char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def _cells(char: str) -> int:
+    """How many columns of a terminal a character takes."""
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 class RuleError(Exception):
@@ -77,17 +111,14 @@ class Report:
     """Collects diagnostics of one source while it is checked."""
 
     source: Source
-    found: list[Diagnostic] = field(default_factory=list)
+    found: dict[Diagnostic, None] = field(default_factory=dict)
+    """In the order in which they were found, each once."""
 
     def error(self, code: str, span: Span, message: str, hint: str | None = None) -> None:
-        self._add(Diagnostic(code, message, span, self.source, hint))
+        self.found[Diagnostic(code, message, span, self.source, hint)] = None
 
     def warning(self, code: str, span: Span, message: str, hint: str | None = None) -> None:
-        self._add(Diagnostic(code, message, span, self.source, hint, Severity.WARNING))
-
-    def _add(self, diagnostic: Diagnostic) -> None:
-        if diagnostic not in self.found:
-            self.found.append(diagnostic)
+        self.found[Diagnostic(code, message, span, self.source, hint, Severity.WARNING)] = None
 
     @property
     def failed(self) -> bool:
@@ -98,10 +129,18 @@ class Report:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """A hint with the known word that looks most like `word`, if any does.
+    """A hint with the known word that looks most like `word`, if any does; capitals do not count.
 
-    >>> did_you_mean("ordr", ["order", "shipped"])
-    'did you mean `order`?'
+    >>> did_you_mean("ordr", ["order", "shipped"]), did_you_mean("WHERE", ["where", "within"])
+    ('did you mean `order`?', 'did you mean `where`?')
     """
-    close = difflib.get_close_matches(word, sorted(set(known)), n=1, cutoff=0.7)
-    return f"did you mean `{close[0]}`?" if close else None
+    wanted = word.casefold()
+    names = {name.casefold(): name for name in sorted(set(known), reverse=True)}
+    near = [name for name in names if abs(len(name) - len(wanted)) <= max(2, len(wanted) // 3)]
+    if len(near) > _MANY:  # long lists take time: then only what begins alike
+        near = [name for name in near if name[:2] == wanted[:2]][:_MANY]
+    close = difflib.get_close_matches(wanted, sorted(near), n=1, cutoff=0.7)
+    return f"did you mean `{names[close[0]]}`?" if close else None
+
+
+_MANY = 200

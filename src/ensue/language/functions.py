@@ -1,8 +1,8 @@
 """The functions of expressions: what each takes and gives. What they compute is for each execution to say.
 
 A parameter is a type, or one of two groups: ``number`` (int or float) and ``value`` (anything that can be compared).
-A trailing ``...`` repeats the last parameter. A result of ``same`` is the common type of the arguments marked ``number``
-or ``value``; ``number`` arguments of type any give any.
+A trailing ``...`` repeats the last parameter. A result of ``same`` is the common type of the arguments marked
+``number`` or ``value``; ``number`` arguments of type any give any.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ FUNCTIONS: dict[str, Signature] = {
     "int": _f("value", "int", "as an integer: decimals cut off, text read; null if it is none"),
     "float": _f("value", "float", "as a floating point number; null if it is none"),
     "string": _f("value", "string", "as text"),
-    "timestamp": _f("value", "timestamp", "as a timestamp: ISO 8601 text, or microseconds since 1970; null if it is none"),
+    "timestamp": _f("value", "timestamp", "as a timestamp: ISO 8601 text, or microseconds since 1970; else null"),
 }
 
 AGGREGATES: dict[str, str] = {

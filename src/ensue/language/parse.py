@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedToken, VisitError
 
-from ensue.language.build import KEYWORDS, Builder, Rejected
-from ensue.language.diagnostics import Report, did_you_mean
+from ensue.language.build import LARGEST, Builder, Rejected, token_span
+from ensue.language.diagnostics import Report
+from ensue.language.limits import DEEPEST
 from ensue.language.source import Source, Span
-from ensue.language.syntax import File, Node, Statement
-
-DEEPEST = 150
-"""How deeply patterns and expressions may nest."""
+from ensue.language.syntax import Arithmetic, File, Literal, Node, Statement, Temporal, Without
+from ensue.language.unexpected import STATEMENT_WORDS, Stuck, report_unexpected, report_unreadable
 
 _LEXEME = re.compile(
     r"""
@@ -37,14 +37,21 @@ def parse(source: Source, report: Report) -> File:
     """
     text, wrong = _blank_unreadable(source, report)
     statements: list[Statement] = []
+    lost: set[str] = set()
+    end = 0
     for tokens in _cut(_grammar().lex(text)):
-        span = Span(tokens[0].start_pos, tokens[-1].end_pos)
-        if any(span.start <= at < span.end for at in wrong):
-            continue  # one error is enough for a statement
-        statement = _parse_statement(tokens, source, report)
-        if statement is not None:
-            statements.append(statement)
-    return File(source, tuple(statements))
+        begin, end = end, _end(tokens, len(text))
+        if any(begin <= at < end for at in wrong):
+            lost |= _begun(tokens, source)  # one error is enough for a statement
+            continue
+        rest = tokens
+        while rest:
+            tokens, (statement, rest) = rest, _parse_statement(rest, begin, source, report)
+            if statement is not None:
+                statements.append(statement)
+            else:
+                lost |= _begun(tokens[: len(tokens) - len(rest)], source)
+    return File(source, tuple(statements), frozenset(lost))
 
 
 @cache
@@ -65,32 +72,17 @@ def _blank_unreadable(source: Source, report: Report) -> tuple[str, list[int]]:
             pieces.append(found[0])
             at = found.end()
             continue
-        end = _report_unreadable(source, at, report)
-        wrong.append(at)
-        pieces.append(" " * (end - at))
+        end = report_unreadable(source, at, report)
+        if text[at] == ";":  # it was meant to end the statement
+            pieces.append("." + " " * (end - at - 1))
+        else:
+            wrong.append(at)
+            pieces.append(" " * (end - at))
         at = end
     return "".join(pieces), wrong
 
 
-def _report_unreadable(source: Source, at: int, report: Report) -> int:
-    text = source.text
-    sign = text[at]
-    line_end = text.find("\n", at)
-    line_end = len(text) if line_end < 0 else line_end
-    if sign in '"`':
-        kind = "string" if sign == '"' else "quoted name"
-        report.error("E003", Span(at, line_end), f"this {kind} has no end", f"close it with {sign} on the same line")
-        return line_end
-    if sign.isdigit():
-        end = at + len(re.match(r"[\w.]*\w", text[at:])[0])  # type: ignore[index]
-        report.error(
-            "E007", Span(at, end), f"`{text[at:end]}` is no number",
-            "a number is 12 or 1.5, a duration 6h, 1h30m or 250ms (us ms s m h d)",
-        )  # fmt: skip
-        return end
-    hint = "strings stand in double quotes" if sign == "'" else None
-    report.error("E001", Span(at, at + 1), f"unexpected character {sign!r}", hint)
-    return at + 1
+# --- statements -------------------------------------------------------------------------------------------------------
 
 
 def _cut(tokens: Iterator[Token]) -> Iterator[list[Token]]:
@@ -105,115 +97,96 @@ def _cut(tokens: Iterator[Token]) -> Iterator[list[Token]]:
         yield statement
 
 
-def _parse_statement(tokens: list[Token], source: Source, report: Report) -> Statement | None:
+def _end(tokens: list[Token], end_of_text: int) -> int:
+    last = tokens[-1]
+    return token_span(last).end if last.type == "DOT" else end_of_text
+
+
+def _begins_line(token: Token, first: Token, source: Source) -> bool:
+    """Whether a token is the first on its line, no further to the right than the statement it is part of."""
+    start = token_span(token).start
+    line, column = source.position(start)
+    first_line, first_column = source.position(token_span(first).start)
+    return line > first_line and column <= first_column and not source.line(line)[: column - 1].strip()
+
+
+def _begun(tokens: list[Token], source: Source) -> set[str]:
+    """The names that a statement, or several without periods between them, would have declared."""
+    names: set[str] = set()
+    for index, token in enumerate(tokens):
+        if index == 0 or _begins_line(token, tokens[0], source):
+            name = index + {"EVENT": 1, "TABLE": 1, "RULE": 3}.get(token.type, 0)
+            names.update(str(found.value).strip("`") for found in tokens[name : name + 1])
+    return names
+
+
+def _parse_statement(
+    tokens: list[Token], begin: int, source: Source, report: Report
+) -> tuple[Statement | None, list[Token]]:
+    """A statement, or None if it is wrong; and the tokens of the next one, where only the period between is missing."""
     parser = _grammar().parse_interactive()
-    previous = tokens[0]
+    after_period = 0 < begin == token_span(tokens[0]).start
+    for index, token in enumerate(tokens):
+        try:
+            parser.feed_token(token)
+        except UnexpectedToken:
+            accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+            new = index > 0 and _begins_line(token, tokens[0], source)
+            if new and "DOT" in accepted:
+                _report_missing_period(tokens[index - 1], report)
+                parser.feed_token(Token.new_borrow_pos("DOT", ".", tokens[index - 1]))
+                return _build(parser, report), tokens[index:]
+            new = new and token.value in STATEMENT_WORDS
+            report_unexpected(Stuck(tokens, index, accepted, new, after_period), report)
+            return None, tokens[index:] if new else []
+    if tokens[-1].type != "DOT":
+        accepted = parser.accepts()  # type: ignore[no-untyped-call]
+        if "DOT" not in accepted:
+            report_unexpected(Stuck(tokens, len(tokens), accepted, False, after_period), report)
+            return None, []
+        _report_missing_period(tokens[-1], report)
+        parser.feed_token(Token.new_borrow_pos("DOT", ".", tokens[-1]))
+    return _build(parser, report), []
+
+
+def _report_missing_period(last: Token, report: Report) -> None:
+    end = token_span(last).end
+    report.error(
+        "E005", Span(end - 1, end), "the period is missing after this", "every statement ends with a period: `.`"
+    )
+
+
+def _build(parser: Any, report: Report) -> Statement | None:
+    """The statement that was read, unless something in it says nothing sensible."""
     try:
-        for token in tokens:
-            try:
-                parser.feed_token(token)
-            except UnexpectedToken:
-                _report_unexpected(token, previous, parser.accepts(), source, report)
-                return None
-            previous = token
-        if tokens[-1].type != "DOT":
-            place = Span(previous.end_pos - 1, previous.end_pos)
-            report.error("E005", place, "the statement is not finished", "end it with a period: `.`")
-            return None
-        statement: Statement = Builder().transform(parser.feed_eof(tokens[-1]))
+        statement: Statement = Builder().transform(parser.feed_eof())
     except VisitError as error:
         rejected = error.orig_exc
         if not isinstance(rejected, Rejected):
             raise
         report.error(rejected.code, rejected.span, rejected.message, rejected.hint)
         return None
-    place = _too_deep(statement)
-    if place is not None:
-        report.error(
-            "E004", place, f"this is nested more than {DEEPEST} levels deep",
-            "give the inner part a rule of its own, and use its head here",
-        )  # fmt: skip
-        return None
-    return statement
+    return statement if _is_within_limits(statement, report) else None
 
 
-def _too_deep(statement: Node) -> Span | None:
-    """The first node that lies too deep, found without recursion."""
-    waiting = [(statement, 0)]
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+def _is_within_limits(statement: Node, report: Report) -> bool:
+    """Whether nothing is nested too deeply and no number is too large; found without recursion."""
+    waiting = [(statement, 0, 0)]
     while waiting:
-        node, depth = waiting.pop()
+        node, depth, links = waiting.pop()
         if depth > DEEPEST:
-            return node.span
-        waiting.extend((child, depth + 1) for child in node.children())
-    return None
-
-
-_SHOWN = {
-    "NAME": "a name", "QUOTED": "a name", "STRING": "a string", "INT": "a number", "FLOAT": "a number",
-    "DURATION": "a duration", "ATTRIBUTE": "an attribute", "COMPARE": "a comparison", "RELATION": "a temporal operator",
-    "CONTEXT": "a context", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
-    "COMMA": "`,`", "DOT": "`.`", "COLON": "`:`", "AT": "`@`", "EQUAL": "`=`", "PLUS": "an operator", "MINUS": "an operator",
-    "TIMES": "an operator", "SLASH": "an operator", "DIVIDE": "an operator", "PLUS_AFTER": "a repetition",
-    "STAR_AFTER": "a repetition", "_COLON_COLLECT": "`: collect`", "_ARROW": "`<-`", "_IMPLIED": "`:-`", "LAST": "`last`", "INSTANT": "`instant`",
-}  # fmt: skip
-_STARTS_OPERAND = {"NAME", "STRING", "INT", "LPAR"}
-_CONTINUES = {"PLUS", "COMPARE", "RELATION", "TIMES"}
-
-
-def _report_unexpected(token: Token, previous: Token, accepted: set[str], source: Source, report: Report) -> None:
-    span = Span(token.start_pos, token.end_pos)
-    if token.type == "DOT" and previous is not token:
-        message = "the statement ends too early"
-    else:
-        message = f"unexpected `{token.value if len(token.value) < 40 else token.value[:40] + '…'}`"
-    report.error("E002", span, message, _hint_for(token, accepted, source))
-
-
-def _hint_for(token: Token, accepted: set[str], source: Source) -> str:
-    word = str(token.value)
-    if word in KEYWORDS and "NAME" in accepted:
-        return f"`{word}` is a word of the language; as a name it stands in backticks: `` `{word}` ``"
-    line, column = source.position(token.start_pos)
-    if column == 1 and line > 1 and "DOT" in accepted:
-        return "is the period missing at the end of the statement above?"
-    if word == "=" and {"COLON", "COMMA"} <= accepted:
-        return "a head and an atom take `name = value` only inside their parentheses"
-    wanted = sorted({_SHOWN.get(kind, f"`{_literal(kind)}`") for kind in _summarised(accepted)})
-    hint = "expected " + _either(wanted) if wanted else "nothing can follow here"
-    if token.type == "NAME":
-        words = [_literal(kind) for kind in accepted if kind not in _SHOWN]
-        words += [w for w in _RELATIONS if "RELATION" in accepted]
-        guess = did_you_mean(word, words)
-        hint = f"{guess} ({hint})" if guess else hint
-    return hint
-
-
-_RELATIONS = (
-    "seq", "par", "before", "after", "meets", "met_by", "overlaps", "overlapped_by", "starts", "started_by", "during",
-    "contains", "finishes", "finished_by", "equals",
-)  # fmt: skip
-
-
-def _summarised(accepted: set[str]) -> set[str]:
-    """Fewer words for the usual sets: a value or pattern; or what can go on after one."""
-    rest = set(accepted)
-    if rest >= _STARTS_OPERAND:
-        rest -= {"QUOTED", "STRING", "INT", "FLOAT", "DURATION", "ATTRIBUTE", "LPAR", "TRUE", "FALSE", "NULL", "MINUS",
-                 "NOT", "LAST", "RELATION", "CONTEXT", "LSQB"}  # fmt: skip
-    if rest >= _CONTINUES:
-        rest -= {"COMPARE", "MINUS", "TIMES", "SLASH", "DIVIDE", "PLUS_AFTER", "STAR_AFTER", "LBRACE", "AND", "OR",
-                 "WITHOUT", "RELATION"}  # fmt: skip
-    return rest
-
-
-def _literal(kind: str) -> str:
-    return _signs().get(kind, kind.lower())
-
-
-@cache
-def _signs() -> dict[str, str]:
-    return {t.name: t.pattern.value for t in _grammar().terminals if t.pattern.type == "str"}
-
-
-def _either(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+            what = "this chain of operators is too long" if 2 * links > depth else "this is nested too deeply"
+            report.error("E004", node.span, what, "give a part of it a rule of its own, and use its head here")
+            return False
+        if isinstance(node, Literal) and isinstance(node.value, int) and node.value == LARGEST + 1:
+            report.error(
+                "E007", node.span, "this number does not fit into 64 bits", f"the largest integer is {LARGEST}"
+            )
+            return False
+        for child in reversed(list(node.children())):
+            link = isinstance(child, Arithmetic | Temporal | Without) and type(child) is type(node)
+            waiting.append((child, depth + 1, links + link))
+    return True

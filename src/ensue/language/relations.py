@@ -1,7 +1,7 @@
 """The temporal relations as distances between end points: Allen's thirteen, ``seq`` and ``par``.
 
-Each relation is a conjunction of comparisons. Some of them can be refined by a bound in brackets, which then replaces the
-comparison; an open side of the bound keeps the comparison's own limit.
+Each relation is a conjunction of comparisons. Some of them can be refined by a bound in brackets, which then replaces
+the comparison; an open side of the bound keeps the comparison's own limit.
 """
 
 from __future__ import annotations

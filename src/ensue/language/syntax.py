@@ -47,11 +47,12 @@ class Name(Node):
 class Amount(Node):
     """A length of time or a point in it: a plain number of the time column's units, or microseconds if `timed`.
 
-    `timed` says that it was written with units (``1h30m``).
+    `timed` says that it was written with units (``1h30m``); `written` is how, if it was.
     """
 
     value: int
     timed: bool = False
+    written: str | None = field(default=None, compare=False)
 
 
 # --- expressions and patterns, which share their operators ------------------------------------------------------------
@@ -418,3 +419,5 @@ class File:
 
     source: Source
     statements: tuple[Statement, ...]
+    lost: frozenset[str] = frozenset()
+    """The names that statements with errors would have declared; nothing follows from their absence."""

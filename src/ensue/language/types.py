@@ -1,8 +1,8 @@
 """The types of values, as words: the five that a program declares, and those that only arise.
 
-``int float string bool timestamp`` are declared. ``time`` is what ``o.start`` and ``o.end`` give: an integer or a timestamp,
-as the events have it. ``list<t>`` comes from the aggregate ``list``, ``null`` from the constant, and ``any`` from an
-attribute of an event that is not declared.
+``int float string bool timestamp`` are declared. ``time`` is what ``o.start`` and ``o.end`` give: an integer or a
+timestamp, as the events have it. ``list<t>`` comes from the aggregate ``list``, ``null`` from the constant, and ``any``
+from an attribute of an event that is not declared.
 """
 
 from __future__ import annotations
@@ -10,6 +10,11 @@ from __future__ import annotations
 DECLARED = ("int", "float", "string", "bool", "timestamp")
 NUMBERS = frozenset({"int", "float"})
 TIMES = frozenset({"time", "timestamp"})
+
+_CONVERTED = frozenset(
+    {("int", "float"), ("time", "int"), ("time", "timestamp"), ("int", "time"), ("timestamp", "time")}
+)
+"""Which types are stored as which others without being asked."""
 
 Type = str
 
@@ -59,7 +64,7 @@ def fits(given: Type, wanted: Type) -> bool:
         return True
     if is_list(given) and is_list(wanted):
         return fits(item_of(given), item_of(wanted))
-    return (given, wanted) in {("int", "float"), ("time", "int"), ("time", "timestamp"), ("int", "time"), ("timestamp", "time")}  # fmt: skip
+    return (given, wanted) in _CONVERTED
 
 
 def comparable(left: Type, right: Type) -> bool:

@@ -11,14 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.limits import MOST_TURNS
 from ensue.reference.evaluate import World
 from ensue.reference.expressions import evaluate
 from ensue.reference.matches import Event
 from ensue.reference.static import Knowledge, Row
 from ensue.reference.values import identity, order
-
-MOST_IN_A_STEP = 100_000
-"""A step that derives more events than this is taken for a derivation without end."""
 
 
 class DetectError(Exception):
@@ -87,19 +85,15 @@ class _Detection:
 
     def _settle(self, layer: Iterable[int], time: int) -> None:
         """Derives all that ends now, until nothing new follows."""
-        total = 0
-        while True:
+        for _ in range(MOST_TURNS):
             results = [event for event in self._results(layer, self._world(time)) if event.end == time]
-            new = sum(self._derive(event) for event in _merged(results))
-            total += new
-            if not new:
+            if not sum(self._derive(event) for event in _merged(results)):
                 return
-            if total > MOST_IN_A_STEP:
-                types = ", ".join(sorted({self.program.rules[i].event for i in layer}))
-                raise DetectError(
-                    f"the rules for {types} derive event after event at time {time} and do not come to an end; "
-                    "let each turn need a later event, or bound it with a condition"
-                )
+        types = ", ".join(sorted({self.program.rules[i].event for i in layer}))
+        raise DetectError(
+            f"The rules for {types} derive event after event at time {time} and do not come to an end. "
+            "Let each turn need a later event, or bound it with a condition."
+        )
 
     def _world(self, time: int | None) -> World:
         """What is known of all that ends up to a time."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.limits import EARLIEST
 from ensue.language.walk import has_aggregate, names_used, visible_variables
 from ensue.reference.contexts import paired, select
 from ensue.reference.expressions import evaluate, holds
@@ -85,11 +86,10 @@ class World:
     def _set_timers(self, timers: Iterable[typed.Timer], match: Match) -> Match | None:
         """The match with its relative timers, if they have ended."""
         for timer in timers:
-            of = match.labels[timer.of]
-            start, end = of.start + timer.start_shift, of.end + timer.end_shift
-            if end > self.last_end:
+            set_ = _timer(timer, match)
+            if set_.end > self.last_end:
                 return None
-            match = both(match, _interval(timer.id, timer.label, start, end))
+            match = both(match, set_)
         return match
 
     # --- absence and accumulation
@@ -157,7 +157,8 @@ class World:
                 if window.kind == "count":
                     members = group[max(0, index + 1 - window.size) : index + 1]
                 else:
-                    members = [m for m in group if m.end <= event.end and m.start > event.end - window.size]
+                    since = event.end - window.size
+                    members = [m for m in group if m is event or (m.end <= event.end and m.start > since)]
                 yield _collected(window, rest, event, members)
 
     def _group(self, window: typed.Window, rest: Match, event: Match, terms: list[typed.Expression]) -> Any:
@@ -173,7 +174,7 @@ class World:
             if end <= self.last_end:
                 members = [m for m in group if end - window.size <= m.end < end]
                 found = gather(_with_names(rest, members[-1]), window.id, members)
-                yield covering(found, end - window.size, end)
+                yield covering(found, max(end - window.size, EARLIEST), end)
 
     def _since(self, window: typed.Window, rest: Match, terms: list[typed.Expression]) -> Iterator[Match]:
         assert window.beginning is not None
@@ -251,9 +252,7 @@ class World:
         match = both(one, other)
         for timer in body.timers:
             if timer.of in match.labels:
-                of = match.labels[timer.of]
-                shifted = _interval(timer.id, timer.label, of.start + timer.start_shift, of.end + timer.end_shift)
-                match = both(match, shifted)
+                match = both(match, _timer(timer, match))
         length = match.end - match.start
         if body.within is not None and length > body.within:
             return False
@@ -324,6 +323,13 @@ def _interval(id_: int, label: str | None, start: int, end: int) -> Match:
     labels = {label: Occurrence(start, end)} if label is not None else {}
     part = Part((end, start, (0,), TIMER_RANK, ()), ("timer", id_, start, end))
     return Match(start, end, labels=labels, parts=(part,))
+
+
+def _timer(timer: typed.Timer, match: Match) -> Match:
+    """A relative timer, for the event that it refers to."""
+    of = match.labels[timer.of]
+    start, end = max(of.start + timer.start_shift, EARLIEST), max(of.end + timer.end_shift, EARLIEST)
+    return _interval(timer.id, timer.label, start, end)
 
 
 def _named(match: Match, label: str | None) -> Match:

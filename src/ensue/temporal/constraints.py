@@ -105,6 +105,27 @@ def labelled(pattern: typed.Pattern) -> Iterator[tuple[str, int]]:
                     yield timer.label, timer.id
 
 
+def parts(body: typed.Body) -> Iterator[int]:
+    """The ids of what a body covers: events, timers, and alternatives and runs as a whole."""
+    if body.pattern is not None:
+        yield from _parts(body.pattern)
+    for timer in body.timers:
+        yield timer.id
+
+
+def _parts(pattern: typed.Pattern) -> Iterator[int]:
+    match pattern:
+        case typed.Pair(left=left, right=right):
+            yield from _parts(left)
+            yield from _parts(right)
+        case typed.Lacking(pattern=inner):
+            yield from _parts(inner)
+        case typed.Nested(body=body):
+            yield from parts(body)
+        case _:
+            yield pattern.id
+
+
 def bodies(body: typed.Body) -> Iterator[typed.Body]:
     """The bodies that must be possible on their own: the whole, each side of an `or`, what is negated or gathered."""
     yield body

@@ -6,6 +6,7 @@ Shortest paths are computed from one point at a time, when asked for.
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
@@ -38,6 +39,7 @@ class Distances:
 
     constraints: list[Constraint] = field(default_factory=list)
     _from: dict[Point, dict[Point, int]] = field(default_factory=dict, repr=False)
+    _leaving: dict[Point, list[tuple[Point, int]]] = field(default_factory=dict, repr=False)
 
     def require(
         self, earlier: Point, later: Point, low: int | None = None, high: int | None = None, reason: object = None
@@ -48,6 +50,7 @@ class Distances:
         if low is not None:
             self.constraints.append(Constraint(later, earlier, -low, reason))
         self._from.clear()
+        self._leaving.clear()
 
     def copy(self) -> Distances:
         return Distances(list(self.constraints))
@@ -63,19 +66,29 @@ class Distances:
 
     def _paths(self, start: Point) -> dict[Point, int]:
         if start not in self._from:
-            reached: dict[Point, int] = {start: 0}
-            for _ in range(len(self.constraints) + 1):
-                changed = False
-                for c in self.constraints:
-                    if c.earlier in reached:
-                        through = reached[c.earlier] + c.limit
-                        if c.later not in reached or through < reached[c.later]:
-                            reached[c.later] = through
-                            changed = True
-                if not changed:
-                    break
-            self._from[start] = reached
+            self._from[start] = self._search(start)
         return self._from[start]
+
+    def _search(self, start: Point) -> dict[Point, int]:
+        """Shortest paths by relaxing what has changed; a negative cycle ends it, and then they mean nothing."""
+        if not self._leaving:
+            for c in self.constraints:
+                self._leaving.setdefault(c.earlier, []).append((c.later, c.limit))
+        reached: dict[Point, int] = {start: 0}
+        waiting = deque([start])
+        turns: Counter[Point] = Counter()
+        while waiting:
+            point = waiting.popleft()
+            turns[point] += 1
+            if turns[point] > len(reached) + 1:
+                break
+            for later, limit in self._leaving.get(point, ()):
+                through = reached[point] + limit
+                if later not in reached or through < reached[later]:
+                    reached[later] = through
+                    if later not in waiting:
+                        waiting.append(later)
+        return reached
 
     def contradiction(self) -> list[object] | None:
         """The reasons of constraints that cannot all hold, each once; None if all can."""

@@ -19,9 +19,9 @@ def check(file: syntax.File, report: Report) -> typed.Program:
     """The typed program; it means something only if nothing is reported as an error."""
     declarations = declare(file, report)
     statements = file.statements
-    predicates, static_rules, static_strata = Static(declarations).check(
-        [s for s in statements if isinstance(s, syntax.Fact)], [s for s in statements if isinstance(s, syntax.StaticRule)]
-    )
+    facts = [s for s in statements if isinstance(s, syntax.Fact)]
+    static = [s for s in statements if isinstance(s, syntax.StaticRule)]
+    predicates, static_rules, static_strata = Static(declarations).check(facts, static)
     rules = check_rules([s for s in statements if isinstance(s, syntax.EventRule)], declarations)
     titles: set[str] = set()
     tests: list[typed.Test] = []

@@ -41,11 +41,11 @@ class Bodies(Patterns):
         pending = Pending()
         pattern, scope = self._constituents(items, place, pending)
         scope.outer = place.outer
-        lookups = tuple(found for item in items.lookups if (found := self._lookup(item, scope)) is not None)
+        lookups = tuple(lookup for item in items.lookups if (lookup := self._lookup(item, scope)) is not None)
         timers = self._timers(items.timers, scope)
         window = self._window(items.windows, scope, place)
         pairing = self._pairing_scope(pattern, scope)
-        related = tuple(found for item in items.related if (found := self._related(item, pairing)) is not None)
+        related = tuple(each for item in items.related if (each := self._related(item, pairing)) is not None)
         absences = self._absences(items, pending, scope, place)
         gatherings = self._gatherings(items, pending, scope, place)
         where = [c for item in items.conditions for c in self.expressions.conjuncts(item, scope)]
@@ -64,11 +64,16 @@ class Bodies(Patterns):
                 case syntax.Lasting(length=length):
                     value = self._suffix_length(length)
                     if lasting is not None and lasting != value:
-                        self.report.error("E501", suffix.span, "a pattern cannot last two different lengths", "write `lasting` once")  # fmt: skip
+                        self.report.error(
+                            "E501", suffix.span, "a pattern cannot last two different lengths", "write `lasting` once"
+                        )
                     lasting = value
         self._check_pairing_names(pattern, scope, on, related, node.span)
         if pattern is None and window is None and not self.expressions.incomplete:
-            self.report.error("E409", node.span, "there is no event in this body", "a rule with `<-` matches at least one event; a static rule is written with `:-`")  # fmt: skip
+            self.report.error(
+                "E409", node.span, "there is no event in this body",
+                "a rule with `<-` matches at least one event; a static rule is written with `:-`",
+            )  # fmt: skip
         found = typed.Body(
             pattern, timers, lookups, related, tuple(on), tuple(where), within, lasting, absences, gatherings, window,
             policy == "restricted", self._correlation() if policy == "restricted" else (), node.span,
@@ -106,7 +111,9 @@ class Bodies(Patterns):
             case syntax.Call(name=name) if name.text in self.declarations.predicates:
                 items.lookups.append(item)
             case syntax.Labelled(pattern=syntax.Call(name=name)) if name.text in self.declarations.predicates:
-                self.report.error("E408", item.span, f"`{name.text}` is no event, and cannot be named", "leave the name out")  # fmt: skip
+                self.report.error(
+                    "E408", item.span, f"`{name.text}` is no event, and cannot be named", "leave the name out"
+                )
             case _ if self.is_pattern(item):
                 items.patterns.append(item)
             case _:
@@ -133,10 +140,16 @@ class Bodies(Patterns):
                     names.append(side)
                     continue
                 case syntax.InContext():
-                    self.report.error("E401", side.span, f"the context `{side.initiator}` has nothing to select from here", f"the other side is the matched event itself; write `{side.initiator} a(x) seq b(y)`")  # fmt: skip
+                    self.report.error(
+                        "E401", side.span, f"the context `{side.initiator}` has nothing to select from here",
+                        f"the other side is the matched event itself; write `{side.initiator} a(x) seq b(y)`",
+                    )  # fmt: skip
                     return
                 case syntax.Temporal():
-                    self.report.error("E408", side.span, "this relation of matched events is a condition, not an event", "write one relation for each item: `a before b, b before c`")  # fmt: skip
+                    self.report.error(
+                        "E408", side.span, "this relation of matched events is a condition, not an event",
+                        "write one relation for each item: `a before b, b before c`",
+                    )  # fmt: skip
                     return
                 case syntax.Labelled(name=name):
                     item: syntax.Expression = side
@@ -144,7 +157,10 @@ class Bodies(Patterns):
                     name = syntax.Name(f"the event at {side.span.start}", span=side.span)
                     item = syntax.Labelled(name, side, span=side.span)
                 case _:
-                    self.report.error("E408", side.span, "a temporal operator relates events, this is none", "relate patterns, or names of matched events")  # fmt: skip
+                    self.report.error(
+                        "E408", side.span, "a temporal operator relates events, this is none",
+                        "relate patterns, or names of matched events",
+                    )  # fmt: skip
                     return
             labels.add(name.text)
             self._sort_item(item, items, labels, outer)
@@ -158,7 +174,10 @@ class Bodies(Patterns):
         for item in items.patterns:
             if isinstance(item, syntax.NotIn):
                 if POLICIES.get(place.policy or "") is not None:
-                    self.report.error("E401", item.span, f"`policy {place.policy}` cannot apply to `not … in`", "leave the policy out, or put one of them into a rule of its own")  # fmt: skip
+                    self.report.error(
+                        "E401", item.span, f"`policy {place.policy}` cannot apply to `not … in`",
+                        "leave the policy out, or put one of them into a rule of its own",
+                    )  # fmt: skip
                 for side in (item.first, item.last):
                     if isinstance(side, syntax.InContext):
                         self.report.error("E401", side.span, "`not … in` takes no contexts", "leave the context out")
@@ -201,7 +220,11 @@ class Bodies(Patterns):
                 for names in conditions:
                     if names & own and not names <= reached:
                         name = min(names & own)
-                        self.report.error("E301", span, f"`{name}` belongs to a cumulative constituent, and its pairing does not decide this condition", "use it only with names of the other side of its pairing, or in an aggregate behind `where`")  # fmt: skip
+                        self.report.error(
+                            "E301", span,
+                            f"`{name}` belongs to a cumulative constituent, and its pairing does not decide this condition",
+                            "use it only with names of the other side of its pairing, or in an aggregate behind `where`",
+                        )  # fmt: skip
 
     # --- timers, lookups, relations
 
@@ -218,7 +241,7 @@ class Bodies(Patterns):
                 if label is not None:
                     if label.text in scope.labels:
                         self._duplicate_label(label.text, label.span)
-                    scope.labels[label.text] = Label(None)
+                    scope.labels[label.text] = Label(None, label.span)
             waiting = [w for w in waiting if w not in ready] if ready else []
         return tuple(found)
 
@@ -227,22 +250,33 @@ class Bodies(Patterns):
         owner = _timer_owner(call)
         length = self.length(call.arguments[1].value) if len(call.arguments) == 2 else None
         if owner is None or length is None:
-            self.report.error("E405", call.span, f"the timer `{name}` takes a matched event and a length of time", f"as in `w: {name}(o, 6h)`, where `o: order(id)` is another item; it is {TIMERS[name]}")  # fmt: skip
+            self.report.error(
+                "E405", call.span, f"the timer `{name}` takes a matched event and a length of time",
+                f"as in `w: {name}(o, 6h)`, where `o: order(id)` is another item; it is {TIMERS[name]}",
+            )  # fmt: skip
             return None
         if scope.find_label(owner.text) is None:
             self.report_no_label(owner, scope)
             return None
         if name != "shift" and length < 0:
-            self.report.error("E505", call.arguments[1].span, "this timer could end before it starts", "use a length that is not negative, or `shift`")  # fmt: skip
+            self.report.error(
+                "E505", call.arguments[1].span, "this timer could end before it starts",
+                "use a length that is not negative, or `shift`",
+            )  # fmt: skip
         shifts = {"extend": (0, length), "extend_backward": (-length, 0), "shift": (length, length)}[name]
         return typed.Timer(next(self.ids), owner.text, *shifts, label.text if label else None, call.span)
 
     def report_no_label(self, name: syntax.Name, scope: Scope) -> None:
         if name.text in scope.partial:
-            self.report.error("E302", name.span, f"`{name.text}` is not bound on every side of the `or`", "name a pattern on each side, or leave it out here")  # fmt: skip
+            self.report.error(
+                "E302", name.span, f"`{name.text}` is not bound on every side of the `or`",
+                "name a pattern on each side, or leave it out here",
+            )  # fmt: skip
             return
         if name.text in scope.all_gathered():
-            self.report.error("E301", name.span, f"`{name.text}` stands for many collected events", "relate what is not collected")  # fmt: skip
+            self.report.error(
+                "E301", name.span, f"`{name.text}` stands for many collected events", "relate what is not collected"
+            )
             return
         if self.expressions.incomplete:
             return
@@ -286,14 +320,14 @@ class Bodies(Patterns):
     def inner(
         self, node: syntax.Expression, outer: Scope, place: Place
     ) -> tuple[typed.Pattern, Scope, tuple[str, ...], bool]:
-        """What is negated or collected: its pattern, what it binds, what it shares, and whether it needs nothing else."""
+        """What is negated or collected: its pattern, what it binds, what it shares, whether it needs nothing else."""
         group = node.span if isinstance(node, syntax.Group) else None
         body = node.body if isinstance(node, syntax.Group) else syntax.Body((node,), span=node.span)
-        known, asked = len(self.bound), outer.asked
+        known, asked = len(self.bound), len(outer.asked)
         policy = place.policy if place.policy == "restricted" else None
         found, scope = self.body(body, Place(policy, group, outer, positive=False))
         del self.bound[known:]
-        self_contained = outer.asked == asked
+        self_contained = len(outer.asked) == asked
         pattern: typed.Pattern = typed.Nested(next(self.ids), found)
         if found.pattern is not None and found == typed.Body(found.pattern):
             pattern = found.pattern
@@ -317,11 +351,16 @@ class Bodies(Patterns):
             if place.group is not None:
                 for name in inner.variables:
                     if name not in shared:
-                        self.elsewhere.append(("E303", name, place.group, node.span, f"`{name}` is bound only outside the parentheses around this"))  # fmt: skip
+                        self.elsewhere.append(
+                            ("E303", name, place.group, node.span, f"`{name}` is bound only outside the parentheses around this"),
+                        )  # fmt: skip
             if place.policy == "restricted":
                 for name in shared:
                     if name not in local.variables:
-                        self.report.error("E303", node.span, f"`{name}` is not bound by the pattern that this is absent from", "under `policy restricted` what is absent shares variables with that pattern only")  # fmt: skip
+                        self.report.error(
+                            "E303", node.span, f"`{name}` is not bound by the pattern that this is absent from",
+                            "under `policy restricted` what is absent shares variables with that pattern only",
+                        )  # fmt: skip
             found.append(typed.Absence(where, pattern, shared, self_contained, node.span))
         return tuple(found)
 
@@ -342,7 +381,9 @@ class Bodies(Patterns):
             if place.group is not None:
                 for name in inner.variables:
                     if name not in shared:
-                        self.elsewhere.append(("E303", name, place.group, node.span, f"`{name}` is bound only outside the parentheses around this"))  # fmt: skip
+                        self.elsewhere.append(
+                            ("E303", name, place.group, node.span, f"`{name}` is bound only outside the parentheses around this"),
+                        )  # fmt: skip
             found.append(typed.Gathering(id_, where, pattern, shared, self_contained, low, high, node.span))
         return tuple(found)
 
@@ -350,7 +391,10 @@ class Bodies(Patterns):
         if not windows:
             return None
         for extra in windows[1:]:
-            self.report.error("E406", extra.span, "a body has at most one `while last`, `each` or `since`", "put the other into a rule of its own")  # fmt: skip
+            self.report.error(
+                "E406", extra.span, "a body has at most one `while last`, `each` or `since`",
+                "put the other into a rule of its own",
+            )  # fmt: skip
         node = windows[0]
         beginning: typed.Pattern | None = None
         kind, size = "since", 0
@@ -365,11 +409,17 @@ class Bodies(Patterns):
                 scope.variables, scope.labels = merged.variables, merged.labels
                 scope.partial, scope.gathered = merged.partial, merged.gathered
         if not isinstance(node, syntax.SinceWindow) and size <= 0:
-            self.report.error("E504", node.size.span, "the size of a window must be positive", "as in `last 1000`, `last 3m`, `each 5m`")  # fmt: skip
+            self.report.error(
+                "E504", node.size.span, "the size of a window must be positive",
+                "as in `last 1000`, `last 3m`, `each 5m`",
+            )  # fmt: skip
             size = 1
         pattern, inner, shared, self_contained = self.inner(node.pattern, scope, place)
         if not self_contained:
-            self.report.error("E406", node.pattern.span, "what a window collects cannot use names from outside it", "put the condition into a rule of its own, or behind `where`")  # fmt: skip
+            self.report.error(
+                "E406", node.pattern.span, "what a window collects cannot use names from outside it",
+                "put the condition into a rule of its own, or behind `where`",
+            )  # fmt: skip
         id_ = next(self.ids)
         keys = tuple(n for n in inner.variables if n not in shared and n in self.head_variables and place.group is None)
         scope.variables.update({name: inner.variables[name] for name in keys})
@@ -381,7 +431,9 @@ class Bodies(Patterns):
     def _suffix_length(self, amount: syntax.Amount) -> int:
         value = self.declarations.length(amount)
         if value < 0:
-            self.report.error("E504", amount.span, "a length of time cannot be negative here", "an event ends at or after its start")  # fmt: skip
+            self.report.error(
+                "E504", amount.span, "a length of time cannot be negative here", "an event ends at or after its start"
+            )
         return value
 
     def _policy(self, node: syntax.Body) -> str | None:
@@ -414,7 +466,10 @@ class Bodies(Patterns):
         if body.pattern is not None:
             wrong.extend(_not_restricted(body.pattern, body.span))
         for span, what in wrong:
-            self.report.error("E403", span, f"`policy restricted` does not take {what}", "it is for `or`, `and`, `seq`, `without`, `within` and `where`")  # fmt: skip
+            self.report.error(
+                "E403", span, f"`policy restricted` does not take {what}",
+                "it is for `or`, `and`, `seq`, `without`, `within` and `where`",
+            )  # fmt: skip
 
 
 def _not_restricted(pattern: typed.Pattern, span: Span) -> list[tuple[Span, str]]:

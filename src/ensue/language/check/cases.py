@@ -32,7 +32,9 @@ def check_test(test: syntax.Test, declarations: Declarations) -> typed.Test | No
                 expect.setdefault(found.event, []).append(found)
     for name, place in nothing.items():
         if expect[name]:
-            declarations.report.error("E702", place.span, f"the test expects `{name}` and no `{name}`", "leave one of them out")  # fmt: skip
+            declarations.report.error(
+                "E702", place.span, f"the test expects `{name}` and no `{name}`", "leave one of them out"
+            )
     if None in given:
         return None
     return typed.Test(
@@ -66,7 +68,10 @@ def _derived(name: syntax.Name, declarations: Declarations) -> Event | None:
     event = declarations.events.get(name.text)
     if event is None or not event.derived:
         known = [n for n, e in declarations.events.items() if e.derived]
-        declarations.report.error("E701", name.span, f"no rule derives `{name.text}`", did_you_mean(name.text, known) or "expect what a rule derives")  # fmt: skip
+        declarations.report.error(
+            "E701", name.span, f"no rule derives `{name.text}`",
+            did_you_mean(name.text, known) or "expect what a rule derives",
+        )  # fmt: skip
         return None
     return event
 
@@ -86,13 +91,15 @@ def _occurrence(node: syntax.Occurrence, declarations: Declarations, expected: b
     if given is None:
         return None
     attributes: dict[str, typed.Value] = {}
-    for name, argument in zip(event.attributes, given, strict=True):
-        attributes[name] = None if argument is None else _value(argument, event, name, declarations)
+    for name, value in zip(event.attributes, given, strict=True):
+        attributes[name] = None if value is None else _value(value, event, name, declarations)
     start, end = _time(node.start, declarations), _time(node.end, declarations)
     if start > end:
         declarations.report.error("E703", node.span, "this event starts after its end", "write the earlier time first")
     if event.instant and start != end:
-        declarations.report.error("E703", node.span, f"`{event.name}` is declared as `instant`", "its start is its end: write one time")  # fmt: skip
+        declarations.report.error(
+            "E703", node.span, f"`{event.name}` is declared as `instant`", "its start is its end: write one time"
+        )
     return typed.Occurrence(event.name, attributes, start, end, node.span)
 
 
@@ -118,13 +125,18 @@ def check_reaction(reaction: syntax.Reaction, declarations: Declarations) -> typ
     if not isinstance(pattern, typed.Atom):
         if isinstance(pattern, typed.Moment) and pattern.time == 0 and scope == Scope():
             return None  # reported
-        declarations.report.error("E704", reaction.event.span, "a reaction is to an event", "as in `on overdue(id) do notify(id).`")  # fmt: skip
+        declarations.report.error(
+            "E704", reaction.event.span, "a reaction is to an event", "as in `on overdue(id) do notify(id).`"
+        )
         return None
     condition = None
     if reaction.condition is not None:
         condition = bodies.expressions.condition(reaction.condition, scope, aggregates=False)
     for argument in reaction.action.arguments:
         if argument.name is not None:
-            declarations.report.error("E704", argument.span, "an action takes its arguments by position", "leave the name out")  # fmt: skip
-    arguments = tuple(bodies.expressions.resolve(arg.value, scope, aggregates=False) for arg in reaction.action.arguments)
-    return typed.Reaction(pattern, condition, reaction.action.name.text, arguments, reaction.span)
+            declarations.report.error(
+                "E704", argument.span, "an action takes its arguments by position", "leave the name out"
+            )
+    action = reaction.action
+    arguments = tuple(bodies.expressions.resolve(each.value, scope, aggregates=False) for each in action.arguments)
+    return typed.Reaction(pattern, condition, action.name.text, arguments, reaction.span)

@@ -17,7 +17,7 @@ RESERVED_ATTRIBUTES = frozenset({"type", "start", "end", "time"})
 
 @dataclass
 class Event:
-    """An event type while the program is checked; `types` of a derived event's attributes grow until they are stable."""
+    """An event type while the program is checked; the `types` of a derived event grow until they are stable."""
 
     name: str
     attributes: list[str]

@@ -29,7 +29,9 @@ class Expressions:
         """An expression that must be true or false."""
         found = self.resolve(node, scope, aggregates)
         if found.type not in ("bool", "any", "null"):
-            self.report.error("E205", node.span, f"a condition is needed here, this is {a(found.type)}", "compare it with something")  # fmt: skip
+            self.report.error(
+                "E205", node.span, f"a condition is needed here, this is {a(found.type)}", "compare it with something"
+            )
         return found
 
     def conjuncts(self, node: syntax.Expression, scope: Scope, aggregates: bool = True) -> Iterator[typed.Expression]:
@@ -97,11 +99,20 @@ class Expressions:
         """Says why a variable has no value here."""
         name = node.text
         if scope.find_label(name) is not None:
-            self.report.error("E105", node.span, f"`{name}` is an event, not a value", f"name an attribute, `{name}.attribute`, or a time, `{name}.start`")  # fmt: skip
+            self.report.error(
+                "E105", node.span, f"`{name}` is an event, not a value",
+                f"name an attribute, `{name}.attribute`, or a time, `{name}.start`",
+            )  # fmt: skip
         elif name in scope.partial:
-            self.report.error("E302", node.span, f"`{name}` is not bound on every side of the `or`", "bind it on each side, or leave it out here")  # fmt: skip
+            self.report.error(
+                "E302", node.span, f"`{name}` is not bound on every side of the `or`",
+                "bind it on each side, or leave it out here",
+            )  # fmt: skip
         elif name in scope.all_gathered():
-            self.report.error("E301", node.span, f"`{name}` belongs to collected events and has many values", f"use it in an aggregate: `list({name})`, `max({name})`, `count({name})`")  # fmt: skip
+            self.report.error(
+                "E301", node.span, f"`{name}` belongs to collected events and has many values",
+                f"use it in an aggregate: `list({name})`, `max({name})`, `count({name})`",
+            )  # fmt: skip
         elif not self.incomplete:
             hint = did_you_mean(name, scope.names()) or "bind it in an atom of the body, as in `order(id, qty)`"
             self.report.error("E105", node.span, f"the variable `{name}` is never bound", hint)
@@ -111,9 +122,15 @@ class Expressions:
         label = scope.find_label(owner)
         if label is None:
             if owner in scope.all_gathered():
-                self.report.error("E301", node.owner.span, f"`{owner}` stands for many collected events", f"use it in an aggregate: `max({owner}.{attribute})`")  # fmt: skip
+                self.report.error(
+                    "E301", node.owner.span, f"`{owner}` stands for many collected events",
+                    f"use it in an aggregate: `max({owner}.{attribute})`",
+                )  # fmt: skip
             elif owner in scope.partial:
-                self.report.error("E302", node.owner.span, f"`{owner}` is not bound on every side of the `or`", "name a pattern on each side, or leave it out here")  # fmt: skip
+                self.report.error(
+                    "E302", node.owner.span, f"`{owner}` is not bound on every side of the `or`",
+                    "name a pattern on each side, or leave it out here",
+                )  # fmt: skip
             elif not self.incomplete:
                 hint = did_you_mean(owner, scope.names()) or f"name a matched event with it: `{owner}: order(id)`"
                 self.report.error("E104", node.owner.span, f"there is no matched event called `{owner}`", hint)
@@ -121,7 +138,10 @@ class Expressions:
         if attribute in ("start", "end"):
             return typed.TimeOf(owner, attribute == "end")
         if label.event is None:
-            self.report.error("E102", node.name.span, f"`{owner}` is a timer or a composite and has no attributes", f"it has only `{owner}.start` and `{owner}.end`")  # fmt: skip
+            self.report.error(
+                "E102", node.name.span, f"`{owner}` is a timer or a composite and has no attributes",
+                f"it has only `{owner}.start` and `{owner}.end`",
+            )  # fmt: skip
             return UNKNOWN
         return typed.AttributeOf(owner, attribute, self.attribute_type(label.event, node.name))
 
@@ -183,10 +203,16 @@ class Expressions:
         elif isinstance(left, typed.Constant) and isinstance(left.value, str) and right.type == "timestamp":
             left = typed.Constant(self.declarations.moment(left.value, node.left.span), "timestamp")
         if {left.type, right.type} == {"int", "timestamp"} or not comparable(left.type, right.type):
-            self.report.error("E202", node.span, f"{a(left.type)} cannot be compared with {a(right.type)}", "convert one of them: `int(…)`, `float(…)`, `string(…)`, `timestamp(…)`")  # fmt: skip
+            self.report.error(
+                "E202", node.span, f"{a(left.type)} cannot be compared with {a(right.type)}",
+                "convert one of them: `int(…)`, `float(…)`, `string(…)`, `timestamp(…)`",
+            )  # fmt: skip
             return UNKNOWN
         if isinstance(right, typed.Constant) and right.value is None and right.type == "null":
-            self.report.error("E202", node.right.span, "nothing equals null, so this never holds", "use `is_null(…)` or `is_not_null(…)`")  # fmt: skip
+            self.report.error(
+                "E202", node.right.span, "nothing equals null, so this never holds",
+                "use `is_null(…)` or `is_not_null(…)`",
+            )  # fmt: skip
         return typed.Operation(node.operator, (left, right), "bool")
 
     # --- calls
@@ -199,24 +225,39 @@ class Expressions:
             return self._aggregate(node, scope, aggregates)
         for argument in node.arguments:
             if argument.name is not None and name in FUNCTIONS:
-                self.report.error("E201", argument.span, f"the function `{name}` takes no named arguments", "put a comparison in parentheses: `((x = 1))`")  # fmt: skip
+                self.report.error(
+                    "E201", argument.span, f"the function `{name}` takes no named arguments",
+                    "put a comparison in parentheses: `((x = 1))`",
+                )  # fmt: skip
                 return UNKNOWN
         signature = FUNCTIONS.get(name)
         if signature is not None:
             return self._function(node, signature, scope, aggregates)
         if name in self.declarations.events:
-            return self._wrong(node.span, f"`{name}` is an event, and a condition contains no event", "make it an item of the body, before `where`")  # fmt: skip
+            return self._wrong(
+                node.span, f"`{name}` is an event, and a condition contains no event",
+                "make it an item of the body, before `where`",
+            )  # fmt: skip
         if name in TIMERS:
-            return self._wrong(node.span, f"`{name}` is a timer, and a condition contains no event", f"make it an item of the body: `w: {name}(…)`")  # fmt: skip
+            return self._wrong(
+                node.span, f"`{name}` is a timer, and a condition contains no event",
+                f"make it an item of the body: `w: {name}(…)`",
+            )  # fmt: skip
         known = [*FUNCTIONS, *AGGREGATES, *self.declarations.predicates]
-        self.report.error("E103", node.name.span, f"there is no function `{name}`", did_you_mean(name, known) or "the language reference lists them")  # fmt: skip
+        self.report.error(
+            "E103", node.name.span, f"there is no function `{name}`",
+            did_you_mean(name, known) or "the language reference lists them",
+        )  # fmt: skip
         return UNKNOWN
 
     def _function(self, node: syntax.Call, signature: Signature, scope: Scope, aggregates: bool) -> typed.Expression:
         name = node.name.text
         arguments = [self.resolve(argument.value, scope, aggregates) for argument in node.arguments]
         if not signature.accepts(len(arguments)):
-            self.report.error("E201", node.span, f"`{name}` takes {signature.arity()}, here are {len(arguments)}", f"`{name}` gives {signature.text}")  # fmt: skip
+            self.report.error(
+                "E201", node.span, f"`{name}` takes {signature.arity()}, here are {len(arguments)}",
+                f"`{name}` gives {signature.text}",
+            )  # fmt: skip
             return UNKNOWN
         for index, argument in enumerate(arguments):
             wanted = signature.parameter(index)
@@ -225,7 +266,10 @@ class Expressions:
                 return UNKNOWN
         type_ = result_type(signature, [argument.type for argument in arguments])
         if type_ is None:
-            self.report.error("E202", node.span, f"the arguments of `{name}` have no type in common", "convert them: `int(…)`, `float(…)`, `string(…)`")  # fmt: skip
+            self.report.error(
+                "E202", node.span, f"the arguments of `{name}` have no type in common",
+                "convert them: `int(…)`, `float(…)`, `string(…)`",
+            )  # fmt: skip
             return UNKNOWN
         return typed.Operation(name, tuple(arguments), type_)
 
@@ -255,7 +299,10 @@ class Expressions:
         """The arguments of a call in the order of the columns: all of them by position, or some by name."""
         named = [argument for argument in node.arguments if argument.name is not None]
         if named and len(named) < len(node.arguments):
-            self.report.error("E201", node.span, "arguments are either all by position or all by name", "write `name = variable` for each, or for none")  # fmt: skip
+            self.report.error(
+                "E201", node.span, "arguments are either all by position or all by name",
+                "write `name = variable` for each, or for none",
+            )  # fmt: skip
             return None
         values: dict[str, syntax.Expression] = {}
         if named:
@@ -272,7 +319,11 @@ class Expressions:
                 values[column] = argument.value
         elif node.arguments:
             if len(node.arguments) != len(columns):
-                self.report.error("E201", node.span, f"{what} has {counted(len(columns), 'attribute')} ({', '.join(columns)}), here are {len(node.arguments)}", "give all of them (`_` for any), or some by name: `name = variable`")  # fmt: skip
+                self.report.error(
+                    "E201", node.span,
+                    f"{what} has {counted(len(columns), 'attribute')} ({', '.join(columns)}), here are {len(node.arguments)}",
+                    "give all of them (`_` for any), or some by name: `name = variable`",
+                )  # fmt: skip
                 return None
             values = {c: argument.value for c, argument in zip(columns, node.arguments, strict=True)}
         result = [values.get(column) for column in columns]
@@ -281,11 +332,20 @@ class Expressions:
     def _aggregate(self, node: syntax.Call, scope: Scope, aggregates: bool) -> typed.Expression:
         name = node.name.text
         if not aggregates:
-            self.report.error("E304", node.span, f"the aggregate `{name}` cannot stand here", "aggregates stand in the head and in `where`")  # fmt: skip
+            self.report.error(
+                "E304", node.span, f"the aggregate `{name}` cannot stand here",
+                "aggregates stand in the head and in `where`",
+            )  # fmt: skip
             return UNKNOWN
         if len(node.arguments) != 1 or node.arguments[0].name is not None:
-            hint = {"min": "the smallest of several values is `least(…)`", "max": "the largest of several values is `greatest(…)`"}.get(name)  # fmt: skip
-            self.report.error("E201", node.span, f"`{name}` takes one argument, here are {len(node.arguments)}", hint or f"it gives {AGGREGATES[name]}")  # fmt: skip
+            hint = {
+                "min": "the smallest of several values is `least(…)`",
+                "max": "the largest of several values is `greatest(…)`",
+            }.get(name)
+            self.report.error(
+                "E201", node.span, f"`{name}` takes one argument, here are {len(node.arguments)}",
+                hint or f"it gives {AGGREGATES[name]}",
+            )  # fmt: skip
             return UNKNOWN
         argument = node.arguments[0].value
         names = set(names_in(argument))
@@ -296,16 +356,22 @@ class Expressions:
                 if missing.text in hidden:
                     self.report_unbound(missing, scope)
             if not hidden and not self.incomplete:
-                self.report.error("E304", node.span, f"`{name}` has nothing to range over: none of its names is collected", "aggregates range over `while … collect`, repetitions and cumulative constituents")  # fmt: skip
+                self.report.error(
+                    "E304", node.span, f"`{name}` has nothing to range over: none of its names is collected",
+                    "aggregates range over `while … collect`, repetitions and cumulative constituents",
+                )  # fmt: skip
             return UNKNOWN
         path = max(paths, key=len)
         if any(path[: len(other)] != other for other in paths):
             self.report.error("E305", node.span, f"`{name}` mixes events of two collections", "aggregate each on its own")
             return UNKNOWN
         inside = scope.inside(path)
-        if isinstance(argument, syntax.Name) and argument.text in inside.labels and argument.text not in inside.variables:
+        if isinstance(argument, syntax.Name) and inside.names_event(argument.text):
             if name != "count":
-                self.report.error("E304", argument.span, f"`{argument.text}` is an event; only `count` takes one", f"name an attribute: `{name}({argument.text}.attribute)`")  # fmt: skip
+                self.report.error(
+                    "E304", argument.span, f"`{argument.text}` is an event; only `count` takes one",
+                    f"name an attribute: `{name}({argument.text}.attribute)`",
+                )  # fmt: skip
                 return UNKNOWN
             return typed.Aggregate("count", None, path, "int")
         inner = self.resolve(argument, inside, aggregates=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count
@@ -12,6 +13,7 @@ from ensue.language.check.expressions import Expressions, a, type_of
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
 from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
+from ensue.language.parse import DEEPEST
 from ensue.language.relations import BOTH, TOLERANT, UNBOUNDED, brackets, relation
 from ensue.language.source import Span
 from ensue.language.types import common, comparable
@@ -28,6 +30,8 @@ POLICIES: dict[str, typed.Context | None] = {
 }
 
 DEFAULT_CONTEXT = typed.Context("chronicle", "chronicle")
+
+CONTEXT_WORDS = re.compile(r"\w+(\s*/\s*\w+)?")
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,8 @@ class Patterns:
         """Each variable that is bound positively, with the place of its atom."""
         self.elsewhere: list[tuple[str, str, Span, Span, str]] = []
         """Names that must not be bound outside a span: code, name, the span, where to complain, and why."""
+        self.excused: set[Span] = set()
+        """Repetitions without neighbours of which nothing needs to be said."""
 
     # --- what is a pattern
 
@@ -125,10 +131,19 @@ class Patterns:
             case syntax.Repeat():
                 return self._run(node, place)
             case syntax.InContext():
-                self.report.error("E401", node.span, f"the context `{node.initiator}` has nothing to select from here", "contexts stand before a constituent of `seq`, `and`, a comma or another temporal operator")  # fmt: skip
+                self._report_idle_context(node)
                 return self.pattern(node.pattern, place, pending)
+            case syntax.Comparison() | syntax.Not():
+                self.report.error(
+                    "E408", node.span, "this is a condition, and cannot be joined to a pattern here",
+                    "give it an item of its own, after a comma, or put it behind `where`",
+                )  # fmt: skip
+                return self._missing()
             case _:
-                self.report.error("E408", node.span, "this is a condition, and cannot be joined to a pattern here", "give it an item of its own, after a comma, or put it behind `where`")  # fmt: skip
+                self.report.error(
+                    "E408", node.span, "this is a value, and an event is needed here",
+                    "relate patterns or names of matched events; values are compared behind `where`",
+                )  # fmt: skip
                 return self._missing()
 
     def _missing(self) -> tuple[typed.Pattern, Scope]:
@@ -139,13 +154,40 @@ class Patterns:
     def constituent(self, node: syntax.Node, place: Place, pending: Pending) -> Constituent:
         if not isinstance(node, syntax.InContext):
             return Constituent(*self.pattern(node, place, pending), None, node.span)
-        if isinstance(node.pattern, syntax.Repeat):
-            self.report.error("E401", node.span, "a repetition takes no context", "put the context on a constituent that is not repeated")  # fmt: skip
-        elif place.policy is not None:
-            self.report.error("E401", node.span, f"the context stands beside `policy {place.policy}`", "use either contexts or a policy")  # fmt: skip
-        else:
-            return Constituent(*self.pattern(node.pattern, place, pending), node, node.span)
-        return Constituent(*self.pattern(node.pattern, place, pending), None, node.span)
+        taken = self.check_context(node)
+        if taken and place.policy is not None:
+            self.report.error(
+                "E401", self.context_span(node), f"a context cannot stand beside `policy {place.policy}`",
+                "use either contexts or a policy",
+            )  # fmt: skip
+            taken = False
+        return Constituent(*self.pattern(node.pattern, place, pending), node if taken else None, node.span)
+
+    def check_context(self, node: syntax.InContext) -> bool:
+        """Whether what stands behind a context can have one; says so if not."""
+        hint = "leave the context out; events and patterns of events take one"
+        match node.pattern:
+            case syntax.Repeat():
+                what, hint = "a repetition", "put the context on a constituent that is not repeated"
+            case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)) if name.text in RELATIVE_TIMERS:
+                what = "a timer"
+            case pattern if not self.is_pattern(pattern):
+                what = "a condition"
+            case _:
+                return True
+        self.report.error("E401", self.context_span(node), f"{what} takes no context", hint)
+        return False
+
+    def context_span(self, node: syntax.InContext) -> Span:
+        """The words of a context, without what stands behind them."""
+        words = CONTEXT_WORDS.match(self.report.source.text, node.span.start)
+        return Span(*words.span()) if words else node.span
+
+    def _report_idle_context(self, node: syntax.InContext) -> None:
+        self.report.error(
+            "E401", self.context_span(node), f"`{node.initiator}` has nothing to select from here",
+            "a context stands before one side of `seq`, `and`, a comma or another temporal operator",
+        )  # fmt: skip
 
     # --- atoms
 
@@ -156,7 +198,9 @@ class Patterns:
             case syntax.Group(body=body):
                 found, scope = self._nested(body, node.pattern.span, node.name, place)
             case _:
-                self.report.error("E408", node.span, "only an event or a pattern in parentheses can be named", "put it in parentheses")  # fmt: skip
+                self.report.error(
+                    "E408", node.span, "only an event or a pattern in parentheses can be named", "put it in parentheses"
+                )
                 return self._missing()
         return found, scope
 
@@ -183,12 +227,15 @@ class Patterns:
                 case _:
                     fields.append((attribute, self.constant(argument, wanted)))
         if label is not None:
-            scope.labels[label.text] = Label(name)
+            scope.labels[label.text] = Label(name, label.span)
         found = typed.Atom(next(self.ids), name, tuple(fields), label.text if label else None, call.span)
         return found, scope
 
     def _never_equal(self, name: str, one: str, other: str, span: Span) -> None:
-        self.report.error("E202", span, f"`{name}` is {a(one)} in one place and {a(other)} in another, and never equal", "use two variables, and convert one in a condition")  # fmt: skip
+        self.report.error(
+            "E202", span, f"`{name}` is {a(one)} in one place and {a(other)} in another, and never equal",
+            "use two variables, and convert one in a condition",
+        )  # fmt: skip
 
     def event(self, name: syntax.Name, positional: bool) -> Event | None:
         """An event type by its name; one that is neither declared nor derived must be used with named attributes."""
@@ -226,7 +273,9 @@ class Patterns:
         value: typed.Value
         match node:
             case syntax.Literal(value=None):
-                self.report.error("E202", node.span, "nothing equals null, so this never matches", "use a variable and `is_null(…)`")  # fmt: skip
+                self.report.error(
+                    "E202", node.span, "nothing equals null, so this never matches", "use a variable and `is_null(…)`"
+                )
                 return typed.Constant(None, "null")
             case syntax.Literal(value=str() as text) if wanted == "timestamp":
                 return typed.Constant(self.declarations.moment(text, node.span), "timestamp")
@@ -237,7 +286,10 @@ class Patterns:
             case syntax.Negative(operand=syntax.Amount() as amount):
                 value = -self.declarations.length(amount)
             case _:
-                self.report.error("E206", node.span, "an argument of an event is a variable or a constant", "use a variable, and a condition: `where x = …`")  # fmt: skip
+                self.report.error(
+                    "E206", node.span, "an argument of an event is a variable or a constant",
+                    "use a variable, and a condition: `where x = …`",
+                )  # fmt: skip
                 return typed.Constant(None, "any")
         if not comparable(type_of(value), wanted):
             self.report.error("E202", node.span, f"{a(wanted)} is needed here, this is {a(type_of(value))}")
@@ -246,13 +298,17 @@ class Patterns:
     def _timer(self, call: syntax.Call, label: syntax.Name | None) -> tuple[typed.Pattern, Scope]:
         name = call.name.text
         if name in RELATIVE_TIMERS:
-            self.report.error("E405", call.span, f"the timer `{name}` must be an item of the body", f"name it there: `…, w: {name}(…), …`, and use `w` here")  # fmt: skip
+            self.report.error(
+                "E405", call.span, f"the timer `{name}` must be an item of the body",
+                f"name it there: `…, w: {name}(…), …`, and use `w` here",
+            )  # fmt: skip
             return self._missing()
-        scope = Scope(labels={label.text: Label(None)} if label else {})
+        scope = Scope(labels={label.text: Label(None, label.span)} if label else {})
         text = label.text if label else None
         match name, call.arguments:
             case "at", (syntax.Argument(value=syntax.Literal(value=str() as moment), name=None),):
-                return typed.Moment(next(self.ids), self.declarations.moment(moment, call.arguments[0].span), text), scope
+                time = self.declarations.moment(moment, call.arguments[0].span)
+                return typed.Moment(next(self.ids), time, text), scope
             case _, (syntax.Argument(name=None) as argument,) if (length := self.length(argument.value)) is not None:
                 if name == "at":
                     return typed.Moment(next(self.ids), length, text), scope
@@ -261,7 +317,10 @@ class Patterns:
                 self.report.error("E504", argument.span, "the period of a timer must be positive", "as in `every(5m)`")
             case _:
                 hint = '`at("2026-12-25T12:00:00Z")`' if name == "at" else "`every(5m)`"
-                self.report.error("E405", call.span, f"the timer `{name}` takes one {'time' if name == 'at' else 'length'}", f"as in {hint}")  # fmt: skip
+                self.report.error(
+                    "E405", call.span, f"the timer `{name}` takes one {'time' if name == 'at' else 'length'}",
+                    f"as in {hint}",
+                )  # fmt: skip
         return self._missing()[0], scope
 
     def length(self, node: syntax.Expression) -> int | None:
@@ -286,7 +345,7 @@ class Patterns:
         if label is not None:
             if label.text in visible.labels:
                 self._duplicate_label(label.text, label.span)
-            visible.labels[label.text] = Label(None)
+            visible.labels[label.text] = Label(None, label.span)
         return typed.Nested(next(self.ids), found, label.text if label else None), visible
 
     def body(self, node: syntax.Body, place: Place) -> tuple[typed.Body, Scope]:
@@ -301,13 +360,17 @@ class Patterns:
             types = [each.variables.get(name) for each in scopes]
             if None in types:
                 scope.partial.add(name)
-                self.elsewhere.append(("E302", name, node.span, node.span, f"`{name}` is not bound on every side of the `or`"))  # fmt: skip
+                self.elsewhere.append(
+                    ("E302", name, node.span, node.span, f"`{name}` is not bound on every side of the `or`")
+                )
                 continue
             together = types[0]
             for type_ in types[1:]:
                 together = common(together, type_) if together and type_ else None
             if together is None:
-                self.report.error("E202", node.span, f"`{name}` has different types on the sides of the `or`", "use two variables")  # fmt: skip
+                self.report.error(
+                    "E202", node.span, f"`{name}` has different types on the sides of the `or`", "use two variables"
+                )
             scope.variables[name] = together or "any"
         for label in {label for each in scopes for label in each.labels}:
             found = [each.labels.get(label) for each in scopes]
@@ -323,13 +386,19 @@ class Patterns:
 
     def conjunction(self, parts: list[Constituent], place: Place) -> tuple[typed.Pattern, Scope]:
         """All of the parts, paired from the left."""
+        if len(parts) > DEEPEST:
+            self.report.error(
+                "E004", parts[DEEPEST].span, f"this joins {len(parts)} events: there can be {DEEPEST}",
+                "give some of them a rule of their own, and use its head here",
+            )  # fmt: skip
+            parts = parts[:DEEPEST]
+            self.expressions.incomplete = True
         together = parts[0]
         for part in parts[1:]:
             pattern, scope = self._pair(BOTH, together, part, None, place)
             together = Constituent(pattern, scope, None, Span(together.span.start, part.span.end))
         if len(parts) == 1 and together.words is not None:
-            word = together.words.initiator
-            self.report.error("E401", together.words.span, f"the context `{word}` has nothing to select from here", "contexts stand before a constituent of `seq`, `and`, a comma or another temporal operator")  # fmt: skip
+            self._report_idle_context(together.words)
         return together.pattern, together.scope
 
     def _chain(self, node: syntax.Temporal, place: Place, pending: Pending) -> tuple[typed.Pattern, Scope]:
@@ -344,8 +413,12 @@ class Patterns:
         operands.append(left)
         operands.reverse()
         operators.reverse()
-        for operand in operands:
-            self._check_operand(operand)
+        for index, operand in enumerate(operands):
+            if isinstance(operand, syntax.InContext) and isinstance(operand.pattern, syntax.Repeat):
+                self.check_context(operand)
+                operands[index] = operand.pattern
+            elif isinstance(operand, syntax.Repeat) and index and isinstance(operands[index - 1], syntax.Repeat):
+                self.excused.add(operand.span)  # one message is enough for two repetitions side by side
         together = self.constituent(operands[0], place, pending)
         index = 1
         while index < len(operands):
@@ -365,11 +438,6 @@ class Patterns:
             index += 1
         return together.pattern, together.scope
 
-    def _check_operand(self, operand: syntax.Expression) -> None:
-        match operand:
-            case syntax.Comparison() | syntax.Arithmetic() | syntax.Literal() | syntax.Attribute() | syntax.Amount():
-                self.report.error("E408", operand.span, "a temporal operator relates events, this is a value", "relate patterns, or names of matched events")  # fmt: skip
-
     def _stands_between(self, operands: list[syntax.Expression], operators: list[syntax.Temporal], at: int) -> bool:
         """Whether a repetition has neighbours on both sides, in a chain of `seq`, that are not repeated themselves."""
         return (
@@ -381,15 +449,27 @@ class Patterns:
 
     def _check_repeat(self, node: syntax.Repeat, place: Place) -> None:
         if node.high is not None and node.low > node.high:
-            self.report.error("E404", node.span, f"this repeats at least {node.low} and at most {node.high} times", "the smaller number comes first")  # fmt: skip
-        if place.policy in POLICIES and place.policy != "unrestricted":
-            self.report.error("E401", node.span, f"`policy {place.policy}` cannot apply to a repetition", "use contexts on the constituents that are not repeated")  # fmt: skip
+            self.report.error(
+                "E404", node.span, f"this repeats at least {node.low} and at most {node.high} times",
+                "the smaller number comes first",
+            )  # fmt: skip
+        if POLICIES.get(place.policy or "") is not None:
+            self.report.error(
+                "E401", node.span, f"`policy {place.policy}` cannot apply to a repetition",
+                "use contexts on the constituents that are not repeated",
+            )  # fmt: skip
 
     def _run(self, node: syntax.Repeat, place: Place) -> tuple[typed.Pattern, Scope]:
         self._check_repeat(node, place)
-        if node.low != node.high or node.low < 1:
-            self.report.error("E404", node.span, "this repetition needs a neighbour on both sides that is not repeated", "put it between two events, `a seq p+ seq b`, or give it a fixed number: `p{3}`")  # fmt: skip
-        pattern, inner = self.pattern(node.pattern, Place(None, place.group, None, place.positive), pending := Pending())
+        if node.low == node.high == 0:
+            self.report.error("E404", node.span, "this repeats zero times", "give it a number above zero: `p{3}`")
+        elif (node.low != node.high or node.low < 1) and node.span not in self.excused:
+            self.report.error(
+                "E404", node.span, "this repetition needs a neighbour on both sides that is not repeated",
+                "put it between two events in one chain, `a seq p+ seq b`, or give it a fixed number: `p{3}`",
+            )  # fmt: skip
+        pending = Pending()
+        pattern, inner = self.pattern(node.pattern, Place(None, place.group, None, place.positive), pending)
         if pending.absences or pending.gatherings:
             pattern, inner = self._nested(syntax.Body((node.pattern,), span=node.pattern.span), node.span, None, place)
         within = Counter(_atom_variables(node.pattern))
@@ -407,13 +487,19 @@ class Patterns:
         word, bounds = node.relation, node.bounds
         if word in ("during", "contains") and len(bounds) == 4 and all(bound.exact for bound in bounds):
             low, high, low_end, high_end = bounds
-            bounds = (syntax.Bound(low.low, high.low, span=low.span), syntax.Bound(low_end.low, high_end.low, span=low_end.span))  # fmt: skip
+            bounds = (
+                syntax.Bound(low.low, high.low, span=low.span.to(high.span)),
+                syntax.Bound(low_end.low, high_end.low, span=low_end.span.to(high_end.span)),
+            )
         if bounds and word in UNBOUNDED:
-            hint = "`before[…]` bounds the gap of a sequence" if word == "seq" else "use a relation such as `overlaps[…]`"
-            self.report.error("E504", node.span, f"`{word}` takes no bound", hint)
+            better = "`before[…]` bounds the gap of a sequence" if word == "seq" else "`overlaps[…]` takes one"
+            self.report.error("E504", node.span, f"`{word}` takes no bound", better)
             return relation(word)
         if len(bounds) > brackets(word):
-            self.report.error("E504", node.span, f"`{word}` takes at most {brackets(word)} of these bounds, here are {len(bounds)}", "as in `before[1h..]`, `during[1..3, 2..5]`, `equals[2]`")  # fmt: skip
+            self.report.error(
+                "E504", node.span, f"`{word}` takes at most {brackets(word)} of these bounds, here are {len(bounds)}",
+                "as in `before[1h..]`, `during[1..3, 2..5]`, `equals[2]`",
+            )  # fmt: skip
             return relation(word)
         return relation(word, tuple(self._bound(bound, word in TOLERANT) for bound in bounds))
 
@@ -422,7 +508,10 @@ class Patterns:
         high = self.declarations.length(bound.high) if bound.high else None
         if tolerance:
             if not bound.exact or low is None or low < 0:
-                self.report.error("E504", bound.span, "this is a tolerance: one length, not negative", "as in `equals[2]`: at most 2 apart")  # fmt: skip
+                self.report.error(
+                    "E504", bound.span, "this is a tolerance: one length, not negative",
+                    "as in `equals[2]`: at most 2 apart",
+                )  # fmt: skip
                 return None, None
             return -low, low
         if low is not None and high is not None and low > high:
@@ -444,10 +533,12 @@ class Patterns:
                 span = (left, right)[side].span
                 for name in inner.variables:
                     if name not in shared:
-                        self.elsewhere.append(("E301", name, span, span, f"`{name}` is not shared with the other side of the cumulative constituent, and has many values"))  # fmt: skip
+                        self.elsewhere.append(
+                            ("E301", name, span, span, f"`{name}` is not shared with the other side of the cumulative constituent, and has many values"),
+                        )  # fmt: skip
         pattern = typed.Pair(
-            next(self.ids), related, left.pattern, right.pattern, shared, *contexts, initiator, *gatherings,
-            span=Span(left.span.start, right.span.end),
+            next(self.ids), related, left.pattern, right.pattern, shared, contexts[0], contexts[1], initiator,
+            gatherings[0], gatherings[1], left.span.to(right.span),
         )  # fmt: skip
         return pattern, self.merge(sides[0], sides[1], right.span)
 
@@ -463,12 +554,12 @@ class Patterns:
                 merged.variables[name] = type_
         for label, found in other.labels.items():
             if label in merged.labels:
-                self._duplicate_label(label, span)
+                self._duplicate_label(label, found.span)
             merged.labels[label] = found
         return merged
 
     def _duplicate_label(self, label: str, span: Span) -> None:
-        self.report.error("E106", span, f"`{label}` names two matched events", "each name stands for one of them")
+        self.report.error("E106", span, f"`{label}` names two matched events", "give each of them its own name")
 
     def _contexts(
         self, left: Constituent, right: Constituent, initiator: int | None, place: Place
@@ -486,7 +577,10 @@ class Patterns:
             return DEFAULT_CONTEXT
         first, second = words.initiator, words.terminator
         if initiator is not None and second is not None:
-            self.report.error("E402", words.span, "in a sequence a constituent takes one context", "write only the first or the second of the two words")  # fmt: skip
+            self.report.error(
+                "E402", words.span, "in a sequence a constituent takes one context",
+                "write only the first or the second of the two words",
+            )  # fmt: skip
             return DEFAULT_CONTEXT
         if initiator is not None and side != initiator:
             return self._terminator(first, words)
@@ -496,7 +590,10 @@ class Patterns:
 
     def _terminator(self, word: str, words: syntax.InContext) -> typed.Context:
         if word not in ("chronicle", "continuous"):
-            self.report.error("E402", words.span, f"a terminator cannot be `{word}`", "a terminator is `chronicle` (used once) or `continuous` (pairs with every initiator offered)")  # fmt: skip
+            self.report.error(
+                "E402", words.span, f"a terminator cannot be `{word}`",
+                "a terminator is `chronicle` (used once) or `continuous` (pairs with every initiator offered)",
+            )  # fmt: skip
         return typed.Context("chronicle", word)
 
 
@@ -518,7 +615,9 @@ def _atom_variables(node: syntax.Node) -> list[str]:
         match waiting.pop():
             case syntax.EventRule(body=body):
                 waiting.append(body)
-            case syntax.Call(name=name, arguments=arguments) if name.text not in AGGREGATES and name.text not in FUNCTIONS:
+            case syntax.Call(name=name) if name.text in AGGREGATES or name.text in FUNCTIONS:
+                pass
+            case syntax.Call(arguments=arguments):
                 found.extend(
                     argument.value.text
                     for argument in arguments

@@ -8,13 +8,15 @@ from itertools import combinations
 from ensue.language import typed
 from ensue.language.diagnostics import Report
 from ensue.language.source import Span
-from ensue.temporal.constraints import bodies, constrain
+from ensue.temporal.constraints import BODY, bodies, constrain, labelled, parts
+from ensue.temporal.distances import Distances, Point
 
 
 def check_possible(rule: typed.Rule, events: Mapping[str, typed.EventType], report: Report) -> None:
     """Reports what can never happen in a rule, and warns where one event may be matched twice."""
     for body in bodies(rule.body):
         _check_contradiction(body, events, report)
+    _check_instant(rule, events, report)
     _warn_of_twins(rule.body, events, report)
 
 
@@ -34,30 +36,67 @@ def _check_contradiction(body: typed.Body, events: Mapping[str, typed.EventType]
     report.error("E501", place, message, "change one of them, or the rule will never find anything")
 
 
+def _check_instant(rule: typed.Rule, events: Mapping[str, typed.EventType], report: Report) -> None:
+    """What is declared as `instant` must be derived at one point in time, as far as the conditions tell."""
+    if not events[rule.event].instant:
+        return
+    body = rule.body
+    ids = dict(labelled(body.pattern)) if body.pattern is not None else {}
+    ids |= {timer.label: timer.id for timer in body.timers if timer.label is not None}
+    covered = list(parts(body))
+    starts = covered if rule.beginning is None else [ids.get(rule.beginning, BODY)]
+    distances = constrain(body, events)
+    apart = [distances.longest((start, False), (end, True)) for start in starts for end in covered]
+    if body.window is not None or any(length is None or length > 0 for length in apart):
+        report.error(
+            "E410", rule.span, f"`{rule.event}` is declared as `instant`, but this rule derives it over an interval",
+            "leave `instant` out of its declaration, or start it at its end: `… from e <- …`",
+        )  # fmt: skip
+
+
 def _spans(reason: object) -> Iterator[Span]:
     match reason:
-        case typed.Body(span=span) | typed.Related(span=span) | typed.Pair(span=span) | typed.Timer(span=span) | typed.Atom(span=span):  # fmt: skip
-            if span.end:
-                yield span
+        case (
+            typed.Body(span=span) | typed.Related(span=span) | typed.Pair(span=span) | typed.Timer(span=span)
+            | typed.Atom(span=span)
+        ) if span.end:  # fmt: skip
+            yield span
 
 
 def _warn_of_twins(body: typed.Body, events: Mapping[str, typed.EventType], report: Report) -> None:
     """`a(x) and a(y)` may be matched by one event, once on each side."""
+    distances = constrain(body, events)
+    warned: set[int] = set()
     for one, other, in_context in _same_type(body):
-        if in_context or any(
-            isinstance(value, typed.Constant) and isinstance(values.get(name), typed.Constant) and values[name] != value
-            for values in (dict(other.fields),)
-            for name, value in one.fields
-        ):
+        if other.id in warned or in_context or _differ(one, other) or not _can_coincide(one.id, other.id, distances):
             continue
-        distances = constrain(body, events)
-        distances.require((one.id, False), (other.id, False), 0, 0)
-        distances.require((one.id, True), (other.id, True), 0, 0)
-        if distances.contradiction() is None:
-            report.warning(
-                "W001", other.span, f"one event `{one.event}` can stand in both places",
-                "relate the two in time (`seq`), or compare what makes them different, if that is not meant",
-            )  # fmt: skip
+        warned.add(other.id)
+        report.warning(
+            "W001", other.span, f"one event `{one.event}` can stand in both places",
+            "relate the two in time (`seq`), or compare what makes them different, if that is not meant",
+        )  # fmt: skip
+
+
+def _differ(one: typed.Atom, other: typed.Atom) -> bool:
+    """Whether two atoms ask for different constants in one attribute."""
+    values = dict(other.fields)
+    return any(
+        isinstance(value, typed.Constant) and isinstance(values.get(name), typed.Constant) and values[name] != value
+        for name, value in one.fields
+    )
+
+
+def _can_coincide(one: int, other: int, distances: Distances) -> bool:
+    """Whether the two can have the same start and the same end: no cycle through the joined points is negative."""
+    starts, ends = ((one, False), (other, False)), ((one, True), (other, True))
+
+    def least(leave: tuple[Point, Point], arrive: tuple[Point, Point]) -> int | None:
+        found = (distances.longest(a, b) for a in leave for b in arrive)
+        return min((length for length in found if length is not None), default=None)
+
+    there, back = least(starts, ends), least(ends, starts)
+    around = (least(starts, starts), least(ends, ends), None if there is None or back is None else there + back)
+    return all(length is None or length >= 0 for length in around)
 
 
 def _same_type(body: typed.Body) -> Iterator[tuple[typed.Atom, typed.Atom, bool]]:

@@ -1,8 +1,8 @@
 """What depends on what, and when: the order in which rules are evaluated, and recursion that has no meaning.
 
 A rule's head at one end time may depend on an event at the same end time or only on earlier ones; the closure of the
-distances tells. What is not monotone (negation, aggregation, windows, contexts, policies) must not depend on its own result
-at the same end time.
+distances tells. What is not monotone (negation, aggregation, windows, contexts, policies) must not depend on its own
+result at the same end time.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def _body_uses(
     spans = _scopes(body)
     if body.pattern is not None:
         yield from _pattern_uses(body.pattern, distances, ends, monotone, earlier)
-    for part in (*body.absences, *body.gatherings):
+    parts: tuple[typed.Absence | typed.Gathering, ...] = (*body.absences, *body.gatherings)
+    for part in parts:
         inside = isinstance(part.scope, typed.Inside)
         before = earlier or not inside or _is_earlier(spans.get(part.scope), distances, ends)
         yield from _apart_uses(part.pattern, before)

@@ -75,9 +75,17 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
         expression = bodies.expressions.resolve(argument, inside)
         wanted = event.types[name]
         if event.declared and not fits(expression.type, wanted):
-            declarations.report.error("E202", argument.span, f"`{event.name}.{name}` is declared as {a(wanted)}, this is {a(expression.type)}", "change the declaration or convert the value")  # fmt: skip
+            declarations.report.error(
+                "E202", argument.span,
+                f"`{event.name}.{name}` is declared as {a(wanted)}, this is {a(expression.type)}",
+                "change the declaration or convert the value",
+            )  # fmt: skip
         elif not event.declared and common(wanted, expression.type) is None:
-            declarations.report.error("E207", argument.span, f"`{name}` is {a(expression.type)} here and {a(wanted)} in another rule for `{event.name}`", "give it the same type in all rules")  # fmt: skip
+            declarations.report.error(
+                "E207", argument.span,
+                f"`{name}` is {a(expression.type)} here and {a(wanted)} in another rule for `{event.name}`",
+                "give it the same type in all rules",
+            )  # fmt: skip
         elif event.declared and is_list(expression.type):
             pass
         checked.append((name, expression))
@@ -107,14 +115,20 @@ def _terms(head: syntax.Call, event: Event, report: Report) -> list[tuple[str, s
         elif position < len(event.attributes):
             name = event.attributes[position]
         else:
-            report.error("E203", argument.span, f"the event `{event.name}` has only {len(event.attributes)} attributes", _has(event))  # fmt: skip
+            report.error(
+                "E203", argument.span, f"the event `{event.name}` has only {len(event.attributes)} attributes",
+                _has(event),
+            )  # fmt: skip
             continue
         if name in terms:
             report.error("E203", argument.span, f"the attribute `{name}` is given twice", "give each attribute once")
         terms[name] = argument.value
     missing = [name for name in event.attributes if name not in terms]
     if missing and len(head.arguments) <= len(event.attributes):
-        report.error("E203", head.span, f"the head does not give {', '.join(f'`{name}`' for name in missing)}", f"every rule for `{event.name}` gives all of: {', '.join(event.attributes)}")  # fmt: skip
+        report.error(
+            "E203", head.span, f"the head does not give {', '.join(f'`{name}`' for name in missing)}",
+            f"every rule for `{event.name}` gives all of: {', '.join(event.attributes)}",
+        )  # fmt: skip
     return [(name, terms[name]) for name in event.attributes if name in terms]
 
 

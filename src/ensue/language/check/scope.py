@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ensue.language.source import NOWHERE, Span
 from ensue.language.types import Type
 
 
@@ -12,6 +13,8 @@ class Label:
     """A name of something matched: an event of a type, or (None) a timer or a nested pattern."""
 
     event: str | None
+    span: Span = field(default=NOWHERE, compare=False)
+    """Where it is given."""
 
 
 @dataclass
@@ -26,15 +29,15 @@ class Scope:
     """What is collected, repeated or cumulative, by the id of the gathering; visible to aggregates only."""
     outer: Scope | None = None
     """What a negated or collected pattern sees from outside."""
-    asked: int = 0
-    """How often something was found here from a scope inside."""
+    asked: list[str] = field(default_factory=list)
+    """What was found here from a scope inside."""
 
     def find_variable(self, name: str) -> Type | None:
         if name in self.variables:
             return self.variables[name]
         found = self.outer.find_variable(name) if self.outer else None
         if self.outer and found is not None:
-            self.outer.asked += 1
+            self.outer.asked.append(name)
         return found
 
     def find_label(self, name: str) -> Label | None:
@@ -42,8 +45,12 @@ class Scope:
             return self.labels[name]
         found = self.outer.find_label(name) if self.outer else None
         if self.outer and found is not None:
-            self.outer.asked += 1
+            self.outer.asked.append(name)
         return found
+
+    def names_event(self, name: str) -> bool:
+        """Whether a name stands for a matched event here, and not for a value."""
+        return name in self.labels and name not in self.variables
 
     def binds(self, name: str) -> bool:
         return name in self.variables or name in self.labels

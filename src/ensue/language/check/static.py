@@ -48,7 +48,10 @@ class Static:
         row = []
         for column, argument in zip(predicate.columns, arguments, strict=True):
             if argument is None:
-                self.report.error("E105", fact.span, f"the fact has no value for `{column}`", "facts are made of constants; write `null` for none")  # fmt: skip
+                self.report.error(
+                    "E105", fact.span, f"the fact has no value for `{column}`",
+                    "facts are made of constants; write `null` for none",
+                )  # fmt: skip
                 return None
             row.append(self._constant(argument, predicate, column))
         return tuple(row)
@@ -60,11 +63,17 @@ class Static:
             return None
         if predicate.declared:
             if not comparable(found.type, wanted):
-                self.report.error("E202", node.span, f"`{predicate.name}.{column}` is declared as {a(wanted)}, this is {a(found.type)}")  # fmt: skip
+                self.report.error(
+                    "E202", node.span,
+                    f"`{predicate.name}.{column}` is declared as {a(wanted)}, this is {a(found.type)}",
+                )  # fmt: skip
         else:
             together = common(wanted, found.type)
             if together is None:
-                self.report.error("E207", node.span, f"`{column}` is {a(found.type)} here and {a(wanted)} in another fact", "give it the same type in all facts")  # fmt: skip
+                self.report.error(
+                    "E207", node.span, f"`{column}` is {a(found.type)} here and {a(wanted)} in another fact",
+                    "give it the same type in all facts",
+                )  # fmt: skip
             predicate.types[column] = together or "any"
         return float(found.value) if wanted == "float" and isinstance(found.value, int) else found.value
 
@@ -101,7 +110,10 @@ class Static:
                     literals.append((item, False))
                 case syntax.Not(operand=syntax.Call() as call) if self._is_predicate(call):
                     literals.append((call, True))
-                case syntax.NotIn() | syntax.Absence() | syntax.Collection() | syntax.LastWindow() | syntax.EachWindow() | syntax.SinceWindow():  # fmt: skip
+                case (
+                    syntax.NotIn() | syntax.Absence() | syntax.Collection() | syntax.LastWindow() | syntax.EachWindow()
+                    | syntax.SinceWindow()
+                ):  # fmt: skip
                     self._event_in_static(item)
                 case _:
                     conditions.append(item)
@@ -120,7 +132,9 @@ class Static:
         return typed.StaticRule(predicate.name, head, tuple(c for c in checked if c), tuple(where), rule.span)
 
     def _event_in_static(self, node: syntax.Node) -> None:
-        self.report.error("E306", node.span, "a static rule has no events and no time", "an event rule is written with `<-`")  # fmt: skip
+        self.report.error(
+            "E306", node.span, "a static rule has no events and no time", "an event rule is written with `<-`"
+        )
 
     def _is_predicate(self, call: syntax.Call) -> bool:
         name = call.name.text
@@ -147,7 +161,11 @@ class Static:
                         self.expressions.report_unbound(argument, scope)
                     known = scope.variables.get(text, wanted)
                     if not comparable(known, wanted):
-                        self.report.error("E202", argument.span, f"`{text}` is {a(known)} in one place and {a(wanted)} in another, and never equal", "use two variables")  # fmt: skip
+                        self.report.error(
+                            "E202", argument.span,
+                            f"`{text}` is {a(known)} in one place and {a(wanted)} in another, and never equal",
+                            "use two variables",
+                        )  # fmt: skip
                     scope.variables.setdefault(text, wanted)
                     arguments.append(typed.Variable(text, wanted))
                 case _:
@@ -167,7 +185,10 @@ class Static:
         for column, argument in zip(predicate.columns, arguments, strict=True):
             match argument:
                 case None:
-                    self.report.error("E306", rule.head.span, f"the head does not give `{column}`", "give every column a variable or a constant")  # fmt: skip
+                    self.report.error(
+                        "E306", rule.head.span, f"the head does not give `{column}`",
+                        "give every column a variable or a constant",
+                    )  # fmt: skip
                     return None
                 case syntax.Name(text=text):
                     if text not in scope.variables:
@@ -193,7 +214,10 @@ class Static:
             negated = [literal.predicate for literal in rule.literals if literal.negated] + list(_held(rule.conditions))
             for name in negated:
                 if component_of[name] == component_of[rule.predicate]:
-                    self.report.error("E602", rule.span, f"`{rule.predicate}` depends on the negation of itself, through `{name}`", "negate only what is defined without it")  # fmt: skip
+                    self.report.error(
+                        "E602", rule.span, f"`{rule.predicate}` depends on the negation of itself, through `{name}`",
+                        "negate only what is defined without it",
+                    )  # fmt: skip
         return tuple(tuple(component) for component in found)
 
 
@@ -228,5 +252,7 @@ def constant(node: syntax.Expression, wanted: str, declarations: Declarations) -
             return typed.Constant(-number, type_of(number))
         case _:
             hint = did_you_mean(node.text, ["true", "false", "null"]) if isinstance(node, syntax.Name) else None
-            declarations.report.error("E206", node.span, "a constant is needed here", hint or 'text stands in double quotes: "tea"')  # fmt: skip
+            declarations.report.error(
+                "E206", node.span, "a constant is needed here", hint or 'text stands in double quotes: "tea"'
+            )
             return None

@@ -1,0 +1,36 @@
+"""The command line: `ensue check`, `fmt`, `test`, `run` and `demo`.
+
+Every command has its own module. They import what they work with when they run, so that `ensue --version` and
+`ensue --help` answer at once.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+NEEDED = ("click", "rich")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs a command line, that of the process if none is given, and exits with its code."""
+    try:
+        import click  # noqa: F401
+        import rich  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name not in NEEDED:
+            raise
+        print(
+            "ensue: the command line needs click and rich; install them with: pip install 'ensue[cli]'", file=sys.stderr
+        )
+        sys.exit(2)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started the process
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+    try:
+        from ensue.cli.commands import ensue
+
+        ensue.main(arguments, "ensue")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(0)

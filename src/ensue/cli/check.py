@@ -1,0 +1,45 @@
+"""`ensue check`: is anything wrong with these rules?"""
+
+from __future__ import annotations
+
+import click
+
+from ensue.cli.failures import WRONG_RULES, explained
+from ensue.cli.output import counted, print_diagnostics
+from ensue.cli.rules import compiled, read_rules
+
+
+@click.command(short_help="Say what is wrong with rules.")
+@click.argument("rules", nargs=-1, required=True)
+def check(rules: tuple[str, ...]) -> int:
+    """Says everything that is wrong with rule files, and what to do about it.
+
+    RULES are rule files; - is standard input. The exit code is 0 if they can be run, 1 if they are wrong, and 2 if one
+    cannot be read.
+
+    \b
+    Example:
+      ensue check shop.ensue
+      ensue check rules/*.ensue
+    """
+    from ensue.data import DataError
+    from ensue.language.diagnostics import Diagnostic, RuleError
+    from ensue.language.syntax import EventRule, StaticRule
+
+    code = count = 0
+    diagnostics: list[Diagnostic] = []
+    for path in rules:
+        try:
+            program = compiled(read_rules(path))
+        except DataError as error:
+            code = explained(error)
+        except RuleError as error:
+            code = max(code, WRONG_RULES)
+            diagnostics.extend(error.diagnostics)
+        else:
+            diagnostics.extend(program.warnings)
+            count += sum(isinstance(statement, EventRule | StaticRule) for statement in program.file.statements)
+    print_diagnostics(diagnostics)
+    if not code and not diagnostics:
+        click.echo(f"{counted(len(rules), 'file')}, {counted(count, 'rule')}: fine")
+    return code

@@ -1,0 +1,31 @@
+"""Which execution a command uses."""
+
+from __future__ import annotations
+
+import click
+
+DEFAULT_ENGINE = "reference"
+
+engine_option = click.option(
+    "--engine",
+    default=DEFAULT_ENGINE,
+    show_default=True,
+    metavar="NAME",
+    help="What evaluates the rules: reference, embedded or spark.",
+)
+
+
+def chosen(name: str) -> str:
+    """The engine of that name, if there is one."""
+    from ensue.program import ENGINES
+
+    if name not in ENGINES:
+        raise click.UsageError(f"There is no engine {name!r} here; there is {', '.join(ENGINES)}.")
+    return name
+
+
+def chosen_all(name: str) -> tuple[str, ...]:
+    """The engine of that name, or with `all` every one there is."""
+    from ensue.program import ENGINES
+
+    return tuple(ENGINES) if name == "all" else (chosen(name),)

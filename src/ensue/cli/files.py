@@ -1,0 +1,29 @@
+"""A file written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def replace_file(path: Path, texts: Iterable[str], newline: str = "\n") -> None:
+    """Writes texts to a file as UTF-8. One of that name is replaced once all is written, and its permissions are kept.
+
+    A link stays a link: what it points to is replaced. A file that may not be written is not replaced either, though
+    its folder would allow that.
+    """
+    target = path.resolve()
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(13, "Permission denied", str(path))
+    beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        with beside.open("w", encoding="utf-8", newline=newline) as file:
+            file.writelines(texts)
+        if target.exists():
+            shutil.copymode(target, beside)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)

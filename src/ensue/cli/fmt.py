@@ -1,0 +1,75 @@
+"""`ensue fmt`: writes rules in the one usual way."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from pathlib import Path
+
+import click
+
+from ensue.cli.failures import WRONG_RULES, explained
+from ensue.cli.files import replace_file
+from ensue.cli.output import colours, counted, printable
+from ensue.cli.rules import STDIN, RuleFile, read_rules
+
+
+@click.command(short_help="Format rule files.")
+@click.argument("rules", nargs=-1, required=True)
+@click.option("--check", is_flag=True, help="Change nothing; the exit code is 1 if a file would change.")
+@click.option("--diff", is_flag=True, help="Change nothing; print what would change.")
+def fmt(rules: tuple[str, ...], check: bool, diff: bool) -> int:
+    """Formats rule files in place. What they mean stays the same.
+
+    With - for RULES, standard input is formatted to standard output.
+
+    \b
+    Example:
+      ensue fmt shop.ensue
+      ensue fmt --check rules/*.ensue
+      ensue fmt - < shop.ensue
+    """
+    from ensue.data import DataError
+    from ensue.language.diagnostics import RuleError
+
+    if STDIN in rules and len(rules) > 1:
+        raise click.UsageError("Standard input (-) is formatted alone, without other files.")
+    code = changed = 0
+    for path in rules:
+        try:
+            changed += _format(path, check, diff)
+        except (DataError, RuleError, OSError) as error:
+            code = max(code, explained(error))
+    if code == changed == 0 and STDIN not in rules and not diff:
+        click.echo(f"{counted(len(rules), 'file')} already formatted")
+    return max(code, WRONG_RULES if check and changed else 0)
+
+
+def _format(path: str, check: bool, diff: bool) -> bool:
+    """Whether the file changed, or would."""
+    from ensue.language.format import format_text
+
+    file = read_rules(path)
+    formatted = format_text(file.text, file.name)
+    changed = formatted != file.text
+    if diff:
+        _print_difference(file, formatted)
+    if path == STDIN:
+        if not check and not diff:
+            click.echo(formatted, nl=False)
+    elif changed and check:
+        click.echo(f"would format {printable(path)}")
+    elif changed and not diff:
+        replace_file(Path(path), [formatted], file.newline)
+        click.echo(f"formatted {printable(path)}")
+    return changed
+
+
+def _print_difference(file: RuleFile, formatted: str) -> None:
+    colour = {"+": "green", "-": "red", "@": "cyan"}
+    coloured = colours(sys.stdout)
+    before, after = file.text.splitlines(keepends=True), formatted.splitlines(keepends=True)
+    for line in difflib.unified_diff(before, after, file.name, f"{file.name} (formatted)"):
+        if not line.endswith("\n"):
+            line = f"{line}\n\\ No newline at end of file\n"
+        click.echo(click.style(printable(line), fg=colour.get(line[0])), nl=False, color=coloured)

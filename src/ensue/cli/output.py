@@ -1,0 +1,86 @@
+"""What is printed for people: sentences and diagnostics on standard error, with colours where it is a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from ensue.language.diagnostics import Diagnostic
+
+MOST_SHOWN = 100
+"""Of the diagnostics of one file. One that has more is not a rule file, or has one mistake at its beginning."""
+
+_CONTROL = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
+
+
+def say(sentence: str) -> None:
+    """Prints a sentence of the program's own."""
+    click.echo(f"ensue: {printable(sentence)}", err=True)
+
+
+def printable(text: str) -> str:
+    """The text with a sign for each control character, which a terminal might obey.
+
+    >>> printable("a\\x1b[31mb")
+    'a�[31mb'
+    """
+    return text.translate(_CONTROL)
+
+
+def counted(number: int, noun: str) -> str:
+    """
+    >>> counted(1, "file"), counted(2, "file")
+    ('1 file', '2 files')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def colours(stream: TextIO) -> bool:
+    """Whether to print with colours there."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
+    """Prints all there is to say about rule files, and how much that is."""
+    by_file: dict[str, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        by_file.setdefault(diagnostic.file, []).append(diagnostic)
+    coloured = colours(sys.stderr)
+    for file, found in by_file.items():
+        for diagnostic in found[:MOST_SHOWN]:
+            click.echo(_painted(diagnostic) if coloured else printable(str(diagnostic)), err=True, color=coloured)
+            click.echo(err=True)
+        if len(found) > MOST_SHOWN:
+            click.echo(f"… and {len(found) - MOST_SHOWN} more in {printable(file)}\n", err=True)
+    if diagnostics:
+        click.echo(summary(diagnostics), err=True)
+
+
+def summary(diagnostics: Sequence[Diagnostic]) -> str:
+    """How many errors and warnings there are, in how many files."""
+    severities = [diagnostic.severity.value for diagnostic in diagnostics]
+    parts = [counted(severities.count(value), value) for value in ("error", "warning") if value in severities]
+    return f"{', '.join(parts)} in {counted(len({diagnostic.file for diagnostic in diagnostics}), 'file')}"
+
+
+def _painted(diagnostic: Diagnostic) -> str:
+    """The diagnostic with colours: the place bold, what is wrong and the carets red or yellow, what to do cyan."""
+    colour = {"error": "red", "warning": "yellow"}[diagnostic.severity.value]
+    first, line, carets, *hints = printable(str(diagnostic)).split("\n")
+    place = f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}:"
+    kind = f"{diagnostic.severity.value} {diagnostic.code}:"
+    message = first.removeprefix(printable(place)).removeprefix(f" {kind}")
+    bar = carets.index("|") + 1
+    return "\n".join(
+        [
+            f"{click.style(printable(place), bold=True)} {click.style(kind, fg=colour, bold=True)}{message}",
+            f"{click.style(line[:bar], dim=True)}{line[bar:]}",
+            f"{click.style(carets[:bar], dim=True)}{click.style(carets[bar:], fg=colour, bold=True)}",
+            *(click.style(hint, fg="cyan") for hint in hints),
+        ]
+    )

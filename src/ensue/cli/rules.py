@@ -1,0 +1,74 @@
+"""Rule files as they are named on the command line."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ensue.cli.output import print_diagnostics
+
+if TYPE_CHECKING:
+    from ensue.program import Program
+
+STDIN = "-"
+
+
+@dataclass(frozen=True)
+class RuleFile:
+    """The text of a rule file. Its lines end with `newline` there, and with a line feed here."""
+
+    name: str
+    text: str
+    newline: str = "\n"
+
+
+def read_rules(path: str) -> RuleFile:
+    """Reads a rule file, or standard input for `-`; a `DataError` says why it cannot be read."""
+    from ensue.data import DataError
+
+    if path == STDIN:
+        return _decoded("<stdin>", sys.stdin.buffer.read())
+    if not path:
+        raise DataError("The path of the rule file is empty.")
+    try:
+        if Path(path).is_dir():
+            raise DataError(f"{path} is a folder; name the rule files in it, such as {Path(path, '*.ensue')}.")
+        return _decoded(path, Path(path).read_bytes())
+    except FileNotFoundError:
+        raise DataError(f"There is no rule file {path}.") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"The rule file {path} cannot be read: {reason}.") from None
+
+
+def _decoded(name: str, data: bytes) -> RuleFile:
+    from ensue.data import DataError
+
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{name}:{line} is not UTF-8 text, so {name} is no rule file.") from None
+    if "\0" in text:
+        raise DataError(f"{name} holds binary data, so it is no rule file.")
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return RuleFile(name, text.replace("\r\n", "\n"), newline)
+
+
+def compiled(file: RuleFile) -> Program:
+    """The program; `RuleError` if the rules are wrong."""
+    from ensue.program import compile
+
+    # A text that ends with a line end cannot be taken for a path.
+    return compile(file.text if file.text.endswith("\n") else f"{file.text}\n", file.name)
+
+
+def program_of(path: str) -> Program:
+    """The program of a rule file, whose warnings are printed."""
+    program = compiled(read_rules(path))
+    print_diagnostics(program.warnings)
+    return program

@@ -1,0 +1,169 @@
+"""`ensue run`: finds in files of events what rules describe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ensue.cli.engines import chosen, engine_option
+from ensue.cli.files import replace_file
+from ensue.cli.output import counted, printable, say
+from ensue.cli.progress import progress
+from ensue.cli.rules import program_of
+from ensue.cli.sources import Sources, event_sources, table_sources
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ensue.data import Events
+    from ensue.program import Program
+
+MOST_BAD_ROWS = 20
+"""How many rows that were left out are shown, each with what is wrong with it."""
+
+STDOUT = "-"
+JSON_LINES = (".jsonl", ".ndjson")
+
+
+def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
+    *names, metavar, help_text = names_metavar_help
+    return click.option(*names, metavar=metavar, help=help_text, **settings)
+
+
+@click.command(short_help="Find what rules describe in files of events.")
+@click.argument("rules")
+@click.argument("events", nargs=-1, required=True)
+@_option(
+    "-o", "--output", "FILE", "Write to a file, as its ending says: .jsonl, .csv, .parquet or .arrow.", default=STDOUT
+)
+@_option("--time", "COLUMN", "The column that holds the time of an event. [default: time]")
+@_option("--start", "COLUMN", "The column that holds the start of an event. [default: start]")
+@_option("--end", "COLUMN", "The column that holds the end of an event. [default: end]")
+@_option("--type", "type_", "COLUMN", "The column that holds the type of an event. [default: type]")
+@_option("--sequence", "COLUMN", "A column that orders events of the same moment.")
+@_option("--until", "TIME", "How far time runs, if not to the last event: a number, a timestamp, or 7h and the like.")
+@_option("--emit", "TYPE", "Give only this type of what was found; may be repeated.", multiple=True)
+@_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
+@click.option("--strict", is_flag=True, help="Stop at the first row that cannot be used, instead of leaving it out.")
+@engine_option
+def run(
+    rules: str,
+    events: tuple[str, ...],
+    output: str,
+    time: str | None,
+    start: str | None,
+    end: str | None,
+    type_: str | None,
+    sequence: str | None,
+    until: str | None,
+    emit: tuple[str, ...],
+    tables: tuple[str, ...],
+    strict: bool,
+    engine: str,
+) -> int:
+    """Finds what RULES describe in EVENTS, and writes it in the order in which it happened.
+
+    It is written to standard output as JSON lines, or with -o to a file.
+
+    EVENTS are files that end in .jsonl, .csv, .parquet or .arrow, globs of such, or folders of them. A file that holds
+    one type of event only, without a column that says so, is named with it: order=orders.csv.
+
+    Rows that cannot be used are reported and left out.
+
+    \b
+    Example:
+      ensue run shop.ensue events.jsonl
+      ensue run shop.ensue order=orders.csv shipped=parcels.csv --time at
+      ensue run shop.ensue 'logs/*.parquet' --emit overdue -o overdue.csv
+    """
+    from ensue.data import Columns
+
+    sources, static = event_sources(events), table_sources(tables)
+    engine = chosen(engine)
+    _check_writable(output)
+    program = program_of(rules)
+    _note_unused(program, sources)
+    with progress("Detecting…"):
+        found, read = program.detect_tables(
+            sources, until, Columns(time, start, end, type_, sequence), static, emit or None, strict, engine
+        )
+    _report_bad_rows(read)
+    _note_nothing_read(program, read)
+    _write(found, output)
+    if output != STDOUT:
+        amounts = ", ".join(f"{table.num_rows} {name}" for name, table in found.items()) or "nothing"
+        click.echo(printable(f"found {amounts}; written to {output}"), err=True)
+    if read.bad_count:
+        click.echo(f"{counted(read.bad_count, 'row')} left out", err=True)
+    return 0
+
+
+def _check_writable(output: str) -> None:
+    """An ending that says nothing is found before the work is done, not after it."""
+    from ensue.data import DataError
+    from ensue.data.write import WRITERS
+
+    if output == STDOUT:
+        return
+    path = Path(output)
+    if path.suffix.lower() not in WRITERS:
+        *most, last = WRITERS
+        raise DataError(
+            f"{output} does not end in {', '.join(most)} or {last}, so there is no telling how to write it."
+        )
+    if path.is_dir():
+        raise DataError(f"{output} is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise DataError(f"There is no folder {path.parent} to write {path.name} to.")
+
+
+def _note_unused(program: Program, sources: Sources) -> None:
+    """A type that no rule knows is likely a slip; still, its rows count for how far time runs."""
+    from ensue.language.diagnostics import did_you_mean
+
+    for name in sources if isinstance(sources, dict) else ():
+        if name not in program.typed.events:
+            hint = did_you_mean(name, program.typed.events)
+            say(f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}")
+
+
+def _report_bad_rows(read: Events) -> None:
+    from ensue.data import DataError
+
+    for row in read.bad[:MOST_BAD_ROWS]:
+        click.echo(printable(str(row)), err=True)
+    if read.bad_count > MOST_BAD_ROWS:
+        click.echo(f"… and {counted(read.bad_count - MOST_BAD_ROWS, 'more row')}", err=True)
+    if read.bad_count and read.last_end is None:
+        only = "The only row" if read.bad_count == 1 else f"None of the {read.bad_count} rows"
+        raise DataError(f"{only} {'cannot' if read.bad_count == 1 else 'can'} be used.")
+
+
+def _note_nothing_read(program: Program, read: Events) -> None:
+    """No result is the right one for no events, but hardly what someone wanted to see."""
+    if read.last_end is None:
+        say("There are no events in what was read.")
+    elif not any(event.derived for event in program.typed.events.values()):
+        say("There is no rule that derives an event, so nothing is found.")
+    elif not read.tables:
+        used = ", ".join(name for name, event in program.typed.events.items() if event.declared or not event.derived)
+        say(f"None of the events is of a type that the rules use ({used}).")
+
+
+def _write(found: Mapping[str, pa.Table], output: str) -> None:
+    from ensue.data import write_events
+    from ensue.data.json_lines import json_lines_by_type
+    from ensue.results import combined
+
+    if output == STDOUT:
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # JSON is UTF-8 everywhere
+        sys.stdout.writelines(f"{line}\n" for line in json_lines_by_type(found))
+    elif Path(output).suffix.lower() in JSON_LINES:
+        replace_file(Path(output), (f"{line}\n" for line in json_lines_by_type(found)))
+    else:
+        write_events(combined(found), output)

@@ -1,0 +1,63 @@
+"""Events and tables as they are named on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+Sources = list[str] | dict[str, list[str]]
+
+
+def event_sources(arguments: Sequence[str]) -> Sources:
+    """The paths of tables of events, or those by the type of their events where they are written `NAME=PATH`.
+
+    >>> event_sources(["a.csv", "more/*.csv"])
+    ['a.csv', 'more/*.csv']
+    >>> event_sources(["order=a.csv", "shipped=b.csv", "order=c.csv"])
+    {'order': ['a.csv', 'c.csv'], 'shipped': ['b.csv']}
+    """
+    named = [_named(argument) for argument in arguments]
+    by_type: dict[str, list[str]] = {}
+    for pair in named:
+        if pair is not None:
+            by_type.setdefault(pair[0], []).append(pair[1])
+    if by_type and None in named:
+        first = arguments[named.index(None)]
+        raise click.UsageError(
+            f"Either all EVENTS say the type of their events, as in order=orders.csv, or none does; {first} does not."
+        )
+    return by_type or list(arguments)
+
+
+def _named(argument: str) -> tuple[str, str] | None:
+    """Name and path, unless the whole is a path, as those of partitioned tables are: `day=3/events.parquet`."""
+    name, equals, path = argument.partition("=")
+    if not equals or "/" in name or _exists(argument):
+        return None
+    if not name or not path:
+        raise click.UsageError(f"{argument} is neither a path nor of the form NAME=PATH, as in order=orders.csv.")
+    return name, path
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def table_sources(arguments: Sequence[str]) -> dict[str, list[str]]:
+    """The files of static tables, by name.
+
+    >>> table_sources(["linked=links.csv"])
+    {'linked': ['links.csv']}
+    """
+    tables: dict[str, list[str]] = {}
+    for argument in arguments:
+        name, _, path = argument.partition("=")
+        if not name or not path:
+            raise click.UsageError(f"--table takes NAME=FILE, as in --table linked=links.csv, not {argument!r}.")
+        tables.setdefault(name, []).append(path)
+    return tables

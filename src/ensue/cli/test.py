@@ -1,0 +1,75 @@
+"""`ensue test`: runs the tests that rule files hold."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ensue.cli.engines import chosen_all, engine_option
+from ensue.cli.failures import WRONG_RULES, explained
+from ensue.cli.output import colours, printable
+from ensue.cli.rules import program_of
+
+if TYPE_CHECKING:
+    from ensue.program import Program
+    from ensue.testing import Outcome
+
+
+@click.command(short_help="Run the tests that rule files hold.")
+@click.argument("rules", nargs=-1, required=True)
+@engine_option
+def test(rules: tuple[str, ...], engine: str) -> int:
+    """Runs the tests that rule files hold, and says of each whether it passed.
+
+    The exit code is 0 if all passed, 1 if one failed or rules are wrong, and 2 if a file cannot be read. With
+    --engine all every test runs on every engine there is.
+
+    \b
+    Example:
+      ensue test shop.ensue
+
+    \b
+    A test in a rule file:
+      test "an order that ships is complete"
+        given order(42, "muffins", 2) @ 3, shipped(42, "x") @ 7
+        expect comp(42, "muffins") @ [3, 7].
+    """
+    from ensue.data import DataError
+    from ensue.language.diagnostics import RuleError
+    from ensue.testing import run_tests
+
+    engines = chosen_all(engine)
+    code = passed = failed = 0
+    for path in rules:
+        try:
+            program = program_of(path)
+        except (DataError, RuleError) as error:
+            code = max(code, explained(error))
+            continue
+        if not program.typed.tests:
+            click.echo(f"{printable(path)} has no tests")
+        for name in engines:
+            for outcome in run_tests(program, name):
+                _print_outcome(program, outcome, name if len(engines) > 1 else None)
+                passed += outcome.passed
+                failed += not outcome.passed
+    click.echo(f"{passed} passed, {failed} failed")
+    return max(code, WRONG_RULES if failed else 0)
+
+
+def _print_outcome(program: Program, outcome: Outcome, engine: str | None) -> None:
+    source = program.file.source
+    line, _ = source.position(outcome.test.span.start)
+    mark = click.style("passed", fg="green") if outcome.passed else click.style("failed", fg="red", bold=True)
+    on = f" ({engine})" if engine else ""
+    coloured = colours(sys.stdout)
+    click.echo(f"{mark}  {printable(f'{source.name}:{line}  {outcome.test.title}')}{on}", color=coloured)
+    if outcome.error is not None:
+        click.echo(printable(f"          {outcome.error}"))
+    for difference in outcome.differences:
+        for event in difference.missing:
+            click.echo(printable(f"          missing:    {event}"))
+        for event in difference.unexpected:
+            click.echo(printable(f"          unexpected: {event}"))

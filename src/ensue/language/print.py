@@ -1,0 +1,262 @@
+"""Tree to text: any node on one canonical line, which parses to an equal tree again.
+
+Parentheses are nodes of the tree (`syntax.Group`), so that a tree that was parsed needs no others, apart from those
+around a negative number (``o: (-3)``), which the parser drops again. A tree made by hand gets those that it lacks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from enum import IntEnum, auto
+
+from ensue.language import syntax
+from ensue.language.build import KEYWORDS, MICROSECONDS
+
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_FUNCTION_WORDS = frozenset({"contains", "last"})
+"""Words of the language that are functions too, and need no backticks before a parenthesis."""
+
+
+class _Level(IntEnum):
+    """How tightly a node binds, loosest first: the rules of the grammar."""
+
+    ITEM = auto()
+    OR = auto()
+    AND = auto()
+    NOT = auto()
+    WITHOUT = auto()
+    TEMPORAL = auto()
+    CONTEXT = auto()
+    COMPARISON = auto()
+    SUM = auto()
+    PRODUCT = auto()
+    UNARY = auto()
+    REPEAT = auto()
+    LABELLED = auto()
+    PRIMARY = auto()
+
+
+def show(node: syntax.Node) -> str:
+    """A node as it is written, on one line.
+
+    >>> from ensue.language.syntax import Amount, Arithmetic, InContext, Literal, Name, Repeat
+    >>> show(Arithmetic("*", Name("x"), Literal(-1.5)))
+    'x * -1.5'
+    >>> show(InContext("cumulative", "chronicle", Repeat(Name("instant"), 1, None)))
+    'cumulative/chronicle `instant`+'
+    >>> show(Amount(5_400_000_000, timed=True))
+    '1h30m'
+    """
+    match node:
+        case syntax.Name(text=text):
+            return text if _IDENTIFIER.fullmatch(text) and text not in KEYWORDS else f"`{text}`"
+        case syntax.Amount(written=str() as written):
+            return written
+        case syntax.Amount(value=value, timed=timed):
+            return _duration(value) if timed else str(value)
+        case syntax.Literal(value=value):
+            return _constant(value)
+        case syntax.ListLiteral(items=items):
+            return f"[{_commas(items)}]"
+        case syntax.Attribute(owner=owner, name=name):
+            return f"{show(owner)}.{show(name)}"
+        case syntax.Argument():
+            return _argument(node)
+        case syntax.Call(name=name, arguments=arguments):
+            called = name.text if name.text in _FUNCTION_WORDS else show(name)
+            return f"{called}({_commas(arguments)})"
+        case syntax.Bound(low=low, high=high, exact=exact):
+            ends = ["" if end is None else show(end) for end in (low, high)]
+            return ends[0] if exact else "..".join(ends)
+        case syntax.Group(body=body):
+            return f"({show(body)})"
+        case syntax.Body(items=items, suffixes=suffixes):
+            return " ".join([_commas(items), *map(show, suffixes)])
+        case syntax.On(condition=condition):
+            return f"on {_fitting(condition, _Level.OR)}"
+        case syntax.Where(condition=condition):
+            return f"where {_fitting(condition, _Level.OR)}"
+        case syntax.Within(length=length):
+            return f"within {show(length)}"
+        case syntax.Lasting(length=length):
+            return f"lasting {show(length)}"
+        case syntax.Policy(name=name):
+            return f"policy {show(name)}"
+        case syntax.Column(name=name, type=type_):
+            return f"{show(name)}: {show(type_)}"
+        case syntax.Point(value=value):
+            return show(value)
+        case syntax.Occurrence(call=call, start=start, end=end):
+            return f"{show(call)} @ {show(start) if start == end else f'[{show(start)}, {show(end)}]'}"
+        case syntax.Nothing(type=type_):
+            return f"no {show(type_)}"
+        case _:
+            return _operation(node) or _item(node) or _statement(node)
+
+
+def _operation(node: syntax.Node) -> str:
+    """An operator with its operands; nothing for other nodes."""
+    match node:
+        case syntax.Or(operands=operands):
+            return " or ".join(_fitting(operand, _Level.AND) for operand in operands)
+        case syntax.And(operands=operands):
+            return " and ".join(_fitting(operand, _Level.NOT) for operand in operands)
+        case syntax.Not(operand=operand):
+            return f"not {_fitting(operand, _Level.NOT)}"
+        case syntax.Without(pattern=pattern, absent=absent):
+            return f"{_fitting(pattern, _Level.WITHOUT)} without {_fitting(absent, _Level.TEMPORAL)}"
+        case syntax.Temporal(relation=relation, bounds=bounds, left=left, right=right):
+            related = relation + (f"[{_commas(bounds)}]" if bounds else "")
+            return f"{_fitting(left, _Level.TEMPORAL)} {related} {_fitting(right, _Level.CONTEXT)}"
+        case syntax.InContext(initiator=initiator, terminator=terminator, pattern=pattern):
+            context = initiator if terminator is None else f"{initiator}/{terminator}"
+            return f"{context} {_fitting(pattern, _Level.COMPARISON)}"
+        case syntax.Comparison(operator=operator, left=left, right=right):
+            return f"{_fitting(left, _Level.SUM)} {operator} {_fitting(right, _Level.SUM)}"
+        case syntax.Arithmetic(operator=operator, left=left, right=right):
+            level = _level(node)
+            after = _fitting(right, _Level(level + 1))
+            if operator in "+*" and after.startswith("contains("):
+                after = after.replace("contains", "`contains`", 1)  # `x + contains(…)` would repeat `x`
+            return f"{_fitting(left, level)} {operator} {after}"
+        case syntax.Negative(operand=operand):
+            return f"-{_fitting(operand, _Level.UNARY)}"
+        case syntax.Repeat(pattern=pattern, low=low, high=high):
+            return _fitting(pattern, _Level.LABELLED) + _times(low, high)
+        case syntax.Labelled(name=name, pattern=pattern):
+            return f"{show(name)}: {_fitting(pattern, _Level.PRIMARY)}"
+        case _:
+            return ""
+
+
+def _item(node: syntax.Node) -> str:
+    """What is a whole item of a body or stands in parentheses; nothing for other nodes."""
+    match node:
+        case syntax.Absence(window=window, pattern=pattern):
+            return f"while {show(window)}: not {_fitting(pattern, _Level.OR)}"
+        case syntax.Collection(window=window, pattern=pattern):
+            return f"while {show(window)}: collect {_fitting(pattern, _Level.OR)}"
+        case syntax.LastWindow(size=size, pattern=pattern):
+            return f"while last {show(size)}: collect {_fitting(pattern, _Level.OR)}"
+        case syntax.EachWindow(size=size, pattern=pattern):
+            return f"while each {show(size)}: collect {_fitting(pattern, _Level.OR)}"
+        case syntax.SinceWindow(beginning=beginning, pattern=pattern):
+            return f"while since {_fitting(beginning, _Level.OR)}: collect {_fitting(pattern, _Level.OR)}"
+        case syntax.NotIn(absent=absent, first=first, last=last):
+            between = f"[{_fitting(first, _Level.OR)}, {_fitting(last, _Level.OR)}]"
+            return f"not {_fitting(absent, _Level.NOT)} in {between}"
+        case _:
+            return ""
+
+
+def _statement(node: syntax.Node) -> str:
+    match node:
+        case syntax.Unit(name=name):
+            return f"unit {show(name)}."
+        case syntax.EventDeclaration() | syntax.TableDeclaration():
+            opening, end = around_columns(node)
+            return f"{opening}{_commas(node.columns)}{end}"
+        case syntax.Fact(call=call):
+            return f"{show(call)}."
+        case syntax.EventRule() | syntax.StaticRule():
+            return f"{before_body(node)} {show(node.body)}."
+        case syntax.Test(title=title, given=given, until=until, expect=expect):
+            clauses = [f"given {_commas(given)}"] if given else []
+            clauses += [f"until {show(until)}"] if until is not None else []
+            return " ".join([f"test {string(title)}", *clauses, f"expect {_commas(expect)}."])
+        case syntax.Reaction():
+            return " ".join(reaction_clauses(node))
+        case _:
+            raise TypeError(f"{type(node).__name__} is no node of a rule file")
+
+
+def around_columns(node: syntax.EventDeclaration | syntax.TableDeclaration) -> tuple[str, str]:
+    """What stands before and after the columns of a declaration."""
+    if isinstance(node, syntax.TableDeclaration):
+        return f"table {show(node.name)}(", ")."
+    return f"event {show(node.name)}(", ") instant." if node.instant else ")."
+
+
+def before_body(rule: syntax.EventRule | syntax.StaticRule) -> str:
+    """A rule up to its arrow."""
+    opening = show(rule.head) if rule.label is None else f"rule {show(rule.label)}: {show(rule.head)}"
+    if isinstance(rule, syntax.StaticRule):
+        return f"{opening} :-"
+    return f"{opening} <-" if rule.beginning is None else f"{opening} from {show(rule.beginning)} <-"
+
+
+def reaction_clauses(node: syntax.Reaction) -> list[str]:
+    """A reaction in its parts: ``on …``, perhaps ``if …``, ``do ….``"""
+    condition = [] if node.condition is None else [f"if {_fitting(node.condition, _Level.OR)}"]
+    return [f"on {show(node.event)}", *condition, f"do {show(node.action)}."]
+
+
+# --- the parts --------------------------------------------------------------------------------------------------------
+
+_LEVELS: dict[type[syntax.Node], _Level] = {
+    syntax.Or: _Level.OR, syntax.And: _Level.AND, syntax.Not: _Level.NOT, syntax.Without: _Level.WITHOUT,
+    syntax.Temporal: _Level.TEMPORAL, syntax.InContext: _Level.CONTEXT, syntax.Comparison: _Level.COMPARISON,
+    syntax.Negative: _Level.UNARY, syntax.Repeat: _Level.REPEAT, syntax.Labelled: _Level.LABELLED,
+    syntax.Absence: _Level.ITEM, syntax.Collection: _Level.ITEM, syntax.LastWindow: _Level.ITEM,
+    syntax.EachWindow: _Level.ITEM, syntax.SinceWindow: _Level.ITEM, syntax.NotIn: _Level.ITEM,
+}  # fmt: skip
+
+
+def _level(node: syntax.Node) -> _Level:
+    match node:
+        case syntax.Arithmetic(operator=operator):
+            return _Level.SUM if operator in "+-" else _Level.PRODUCT
+        case syntax.Literal(value=int() | float() as value) | syntax.Amount(value=value) if value < 0:
+            return _Level.UNARY
+        case _:
+            return _LEVELS.get(type(node), _Level.PRIMARY)
+
+
+def _fitting(node: syntax.Node, level: _Level) -> str:
+    """A node where the grammar has room for what binds at least as tightly as `level`."""
+    return show(node) if _level(node) >= level else f"({show(node)})"
+
+
+def _commas(nodes: Iterable[syntax.Node]) -> str:
+    return ", ".join(map(show, nodes))
+
+
+def _argument(argument: syntax.Argument) -> str:
+    value = show(argument.value)
+    if argument.name is not None:
+        return f"{show(argument.name)} = {value}"
+    # `f(x = y)` names an argument, `f(x == y)` compares.
+    return re.sub(r"\A([^\W\d]\w*|`[^`]+`) = ", r"\1 == ", value)
+
+
+def _times(low: int, high: int | None) -> str:
+    if high is None:
+        return "+" if low else "*"
+    return f"{{{low}}}" if low == high else f"{{{low},{high}}}"
+
+
+def _constant(value: int | float | str | bool | None) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return string(value)
+        case _:
+            return repr(value)
+
+
+def string(text: str) -> str:
+    """A text in quotes, with JSON's escapes where it needs them."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _duration(microseconds: int) -> str:
+    shown, rest = "", abs(microseconds)
+    for unit, length in reversed(MICROSECONDS.items()):
+        count, rest = divmod(rest, length)
+        shown += f"{count}{unit}" if count else ""
+    return ("-" if microseconds < 0 else "") + (shown or "0s")

@@ -1,0 +1,289 @@
+"""What to say of text that cannot be read: a character that is no sign, a word that does not fit where it stands."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lark import Token
+
+from ensue.language.build import KEYWORDS, token_span
+from ensue.language.diagnostics import Report, did_you_mean
+from ensue.language.relations import COMPARISONS
+from ensue.language.source import Source, Span
+
+STATEMENT_WORDS = frozenset({"event", "table", "rule", "test", "unit", "on"})
+"""The words that begin a statement."""
+
+_CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
+
+# --- characters -------------------------------------------------------------------------------------------------------
+
+_INSTEAD = {
+    "&": "write `and`", "|": "write `or`", "!": "write `not`, or `!=` for “not equal”", "^": "write `power(x, y)`",
+    ";": "a statement ends with a period: `.`", "\\": "a statement goes on over lines by itself",
+    "≤": "write `<=`", "≥": "write `>=`", "≠": "write `!=`", "←": "write `<-`", "→": "a rule is written `head <- body.`",
+    "×": "write `*`", "÷": "write `/`", "–": "write `-`", "—": "write `-`", "−": "write `-`", "…": "write `..`",
+    "$": "a parameter has a name of letters, digits and `_`", "?": "a variable is a plain name, as in `order(id)`",
+}  # fmt: skip
+_QUOTES = "'‘’‚‹›\"“”„«»´"
+_ODD = re.compile(r"[^\s\w\"`#()\[\]{},.:@<>=+\-*/%]+")
+_QUOTED = re.compile(r"'([^'\n]*)'|[‘‚]([^’\n]*)’|[“„]([^”\n]*)”|«([^»\n]*)»")
+_NUMBER = re.compile(r"[\w.]*\w")
+_LONG_UNIT = re.compile(r"([\d.]+)(us|ms|s|m|h|d)(?:[a-z]*)", re.IGNORECASE)
+
+
+def report_unreadable(source: Source, at: int, report: Report) -> int:
+    """Says what is wrong with the text at a place where no word or sign begins; gives where to read on."""
+    text, sign = source.text, source.text[at]
+    line_end = text.find("\n", at)
+    line_end = len(text) if line_end < 0 else line_end
+    if sign in '"`':
+        kind = "string" if sign == '"' else "name in backticks"
+        end = at + len(text[at:line_end].rstrip())
+        report.error("E003", Span(at, end), f"this {kind} has no end", f"close it with {sign} on the same line")
+        return end - 1 if text[end - 1] == "." else line_end  # the period ends the statement
+    if sign.isdigit():
+        return _report_number(source, at, report)
+    quoted = _QUOTED.match(text, at)
+    if quoted:
+        inside = next(part for part in quoted.groups() if part is not None)
+        report.error("E001", Span(*quoted.span()), "text stands in straight double quotes", f'write "{inside}"')
+        return quoted.end()
+    run = _ODD.match(text, at)
+    end = run.end() if run and len(set(run[0])) == 1 else at + 1
+    if sign.isprintable():
+        quote = (
+            "text stands in straight double quotes" if sign in _QUOTES else "leave it out, or put text in double quotes"
+        )
+        report.error("E001", Span(at, end), f"`{text[at:end]}` is no sign of the language", _INSTEAD.get(sign, quote))
+    else:
+        named = unicodedata.name(sign, "a control character" if ord(sign) < 0xA0 else "no character").lower()
+        message = f"there is an invisible character here (U+{ord(sign):04X}, {named})"
+        report.error("E001", Span(at, end), message, "delete it")
+    return end
+
+
+def _report_number(source: Source, at: int, report: Report) -> int:
+    found = _NUMBER.match(source.text, at)
+    end = found.end() if found else at + 1
+    written = source.text[at:end]
+    long = _LONG_UNIT.fullmatch(written)
+    unit = long[2].lower() if long else ""
+    if long and re.fullmatch(r"\d+(\.\d+)?", long[1]):
+        hint = f"did you mean `{long[1]}{unit}`? Durations are written with us, ms, s, m, h and d"
+    else:
+        hint = "a number is 12, 1.5 or 2e6, a duration 6h, 1h30m or 250ms; a name begins with a letter"
+    report.error("E007", Span(at, end), f"`{_short(written)}` is neither a number nor a duration", hint)
+    return end
+
+
+# --- words and signs --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """A statement that could be read only so far: its tokens, which one does not fit, and what would have."""
+
+    tokens: list[Token]
+    at: int
+    """The index of the token that does not fit; their number where the text ends too early."""
+    accepted: set[str]
+    new_statement: bool
+    """Whether that token clearly begins another statement."""
+    after_period: bool
+    """Whether the statement begins right behind the period of another one."""
+
+    @property
+    def token(self) -> Token | None:
+        return self.tokens[self.at] if self.at < len(self.tokens) else None
+
+    @property
+    def previous(self) -> Token | None:
+        return self.tokens[self.at - 1] if self.at > 0 else None
+
+    @property
+    def following(self) -> Token | None:
+        return self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
+
+    def takes(self, *kinds: str) -> bool:
+        return self.accepted.issuperset(kinds)
+
+
+def report_unexpected(stuck: Stuck, report: Report) -> None:
+    """Says why a statement cannot be read on."""
+    token, previous = stuck.token, stuck.previous
+    opened = _open_bracket(stuck)
+    ended = stuck.new_statement or token is None or token.type == "DOT"
+    if ended and opened is not None and _CLOSED_BY[opened.value] in _signs(stuck):
+        closing = _CLOSED_BY[opened.value]
+        report.error("E006", token_span(opened), f"this `{opened.value}` is never closed", f"close it with `{closing}`")
+    elif previous is not None and (token is None or stuck.new_statement):
+        end = token_span(previous).end
+        report.error("E005", Span(end - 1, end), "the statement is not finished here", _expected(stuck))
+    elif previous is not None and (blamed := _misread(stuck)) is not None:
+        report.error("E002", token_span(previous), f"unexpected `{_short(previous.value)}`", blamed)
+    elif token is not None:
+        _report_token(stuck, token, opened, report)
+
+
+def _report_token(stuck: Stuck, token: Token, opened: Token | None, report: Report) -> None:
+    word, span = str(token.value), token_span(token)
+    if stuck.after_period and stuck.at <= 1:
+        span = Span(token_span(stuck.tokens[0]).start - 1, token_span(stuck.tokens[0]).end)
+        message = "the period ends the statement here"
+        hint = "an attribute is asked of a name, as in `o.end`; a number has a digit after its point, as in `3.0`"
+    elif stuck.takes("NAME") and word in KEYWORDS and _looks_like_a_name(stuck):
+        message, hint = f"`{word}` is a word of the language", f"as a name it stands in backticks: `` `{word}` ``"
+    else:
+        early = token.type == "DOT" and stuck.at > 0
+        message = "the statement ends too early" if early else f"unexpected `{_short(word)}`"
+        hint = _hint(stuck, token, opened)
+    report.error("E002", span, message, hint)
+
+
+def _open_bracket(stuck: Stuck) -> Token | None:
+    """The innermost bracket that is still open."""
+    opened: list[Token] = []
+    for token in stuck.tokens[: stuck.at]:
+        if token.value in _CLOSED_BY:
+            opened.append(token)
+        elif token.value in _CLOSED_BY.values() and opened:
+            opened.pop()
+    return opened[-1] if opened else None
+
+
+def _misread(stuck: Stuck) -> str | None:
+    """What to say of the token before, if that is the wrong one."""
+    token, previous = stuck.token, stuck.previous
+    assert previous is not None
+    if previous.type == "RELATION" and stuck.accepted == {"LPAR"}:
+        return f"`{previous.value}` stands between two patterns, and there is none before it"
+    if stuck.at == 1 and previous.type == "NAME" and token is not None and token.type in ("NAME", "STRING", "QUOTED"):
+        return did_you_mean(previous.value, STATEMENT_WORDS)
+    return None
+
+
+def _hint(stuck: Stuck, token: Token, opened: Token | None) -> str:
+    """What to do about a token that does not fit."""
+    word = str(token.value)
+    after_operand = stuck.takes("AND", "RELATION") or stuck.takes("COMMA", "WHERE")
+    if word in _CLOSED_BY.values():
+        if opened is None:
+            return f"no bracket is open here that `{word}` could close; leave it out"
+        if _CLOSED_BY[opened.value] != word:
+            return f"the `{opened.value}` before it is closed by `{_CLOSED_BY[opened.value]}`"
+    special = _known_mistake(stuck, token, word, after_operand)
+    if special is not None:
+        return special
+    guess = did_you_mean(word, _words(stuck)) if token.type in ("NAME", "QUOTED") else None
+    if guess is not None:
+        return guess
+    if after_operand and _begins_operand(token) and stuck.takes("COMMA"):
+        return "is a comma or an operator (`seq`, `and`, …) missing before this?"
+    if after_operand and _begins_operand(token):
+        return "is an operator (`seq`, `and`, `=`, …) missing before this?"
+    return _expected(stuck)
+
+
+_OPERAND = frozenset(
+    {"NAME", "QUOTED", "ATTRIBUTE", "STRING", "INT", "FLOAT", "DURATION", "TRUE", "FALSE", "NULL"}
+    | {"LPAR", "LSQB", "CONTEXT", "NOT", "LAST"}
+)
+"""What an event, a condition or a value can begin with."""
+
+
+def _looks_like_a_name(stuck: Stuck) -> bool:
+    following = stuck.following
+    return following is not None and following.type in ("LPAR", "COLON", "COMMA", "RPAR", "EQUAL", "_ARROW", "_IMPLIED")
+
+
+def _begins_operand(token: Token) -> bool:
+    return token.type in _OPERAND or token.type == "WHILE"
+
+
+def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -> str | None:
+    """Hints for what people who know other languages are likely to write."""
+    match token.type:
+        case "COMMA" if stuck.takes("WHERE", "WITHIN"):
+            return "`where` and the other suffixes come last: put this item before them, and join conditions with `and`"
+        case "COMMA" | "RPAR" if stuck.accepted == {"COLON"} and stuck.tokens[0].type in ("EVENT", "TABLE"):
+            return "each attribute is declared with its type, as in `id: int`"
+        case "COMPARE" | "EQUAL" if stuck.takes("AND", "PLUS"):
+            return "write two comparisons, as in `3 < x and x < 10`"
+        case "COMPARE" | "MINUS" | "COLON" if stuck.takes("_ARROW"):
+            return "a rule is written `head <- body.`, a static one `head :- body.`"
+        case "EQUAL" if stuck.takes("_ARROW"):
+            return "the attributes of a head stand in parentheses, as in `income(total = a + b) <- …`"
+        case "WHILE" if stuck.takes("NAME"):
+            return "`while …` is an item of its own, behind a comma; inside a pattern it stands in parentheses"
+        case "NOT" if stuck.takes("NAME"):
+            return "what is absent is written `not p in [a, b]`, `a without p` or `while w: not p`"
+        case "NOT" | "NAME" if stuck.accepted == {"COLON", "_COLON_COLLECT"}:
+            return "as in `while w: not shipped(id, _)` or `while w: collect shipped(id, t)`"
+        case "IF" if stuck.takes("WHERE"):
+            return "the condition of a rule stands behind `where`"
+        case "CONTEXT" if stuck.tokens[stuck.at - 1].type == "CONTEXT":
+            return "two contexts have a slash between them, the initiator's first: `recent/chronicle`"
+        case "PLUS_AFTER" | "STAR_AFTER" if after_operand is False:
+            return f"`{word}` repeats the event before it, `a seq p{word} seq b`, or stands between two values"
+        case _:
+            return None
+
+
+_SUFFIXES = frozenset({"WHERE", "ON", "WITHIN", "LASTING", "POLICY"})
+_OPERATORS = frozenset(
+    {"PLUS", "MINUS", "TIMES", "SLASH", "DIVIDE", "COMPARE", "EQUAL", "PLUS_AFTER", "STAR_AFTER", "LBRACE"}
+    | {"AND", "OR", "WITHOUT", "RELATION"}
+)
+_GROUPS: tuple[tuple[frozenset[str], frozenset[str], tuple[str, ...]], ...] = (
+    # Where all of the first are accepted, all of the second are said with these words.
+    (frozenset({"NAME", "STRING", "INT", "LPAR"}), _OPERAND | {"MINUS", "RELATION"}, ("an event", "a value")),
+    (frozenset({"AND", "OR"}), _OPERATORS, ("an operator",)),
+    (frozenset({"WHERE", "WITHIN"}), _SUFFIXES, ("`where`", "another suffix")),
+    (frozenset({"INT", "DURATION"}), frozenset({"INT", "DURATION", "MINUS"}), ("a number", "a duration")),
+    (frozenset({"NAME", "QUOTED"}), frozenset({"NAME", "QUOTED"}), ("a name",)),
+)
+_SHOWN = {
+    "NAME": "a name", "STRING": "a string", "INT": "a number", "COMMA": "a comma", "DOT": "the period",
+    "CONTEXT": "a context", "RELATION": "a temporal operator", "COMPARE": "a comparison", "DIVIDE": "`%`",
+    "_COLON_COLLECT": "`: collect`", "_ARROW": "`<-`", "_IMPLIED": "`:-`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`",
+    "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`", "COLON": "`:`", "AT": "`@`", "EQUAL": "`=`", "SLASH": "`/`",
+    "PLUS": "`+`", "MINUS": "`-`", "TIMES": "`*`", "PLUS_AFTER": "`+`", "STAR_AFTER": "`*`", "__ANON_0": "`..`",
+}  # fmt: skip
+
+
+def _expected(stuck: Stuck) -> str:
+    """What could stand there, in few words."""
+    rest = set(stuck.accepted)
+    words: list[str] = []
+    for needed, said, group in _GROUPS:
+        if rest >= needed:
+            rest -= said
+            words += group
+    words += sorted({_SHOWN.get(kind, f"`{kind.lower()}`") for kind in rest})
+    words = list(dict.fromkeys(words))
+    if not words:
+        return "nothing can follow here"
+    return "expected " + (words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1])
+
+
+def _words(stuck: Stuck) -> Iterable[str]:
+    """The words of the language that could stand there."""
+    words = [kind.lower() for kind in stuck.accepted if kind.lower() in KEYWORDS]
+    if "RELATION" in stuck.accepted and "AND" in stuck.accepted:
+        words += COMPARISONS
+    if "CONTEXT" in stuck.accepted:
+        words += ("recent", "chronicle", "continuous", "cumulative")
+    return words
+
+
+def _signs(stuck: Stuck) -> set[str]:
+    closing = {"RPAR": ")", "RSQB": "]", "RBRACE": "}"}
+    return {sign for kind, sign in closing.items() if kind in stuck.accepted}
+
+
+def _short(word: str) -> str:
+    return word if len(word) < 40 else word[:40] + "…"

@@ -1,0 +1,34 @@
+"""Every case file on every execution: rules, events and expected events are written once, in the language itself."""
+
+from pathlib import Path
+
+import pytest
+
+import ensue
+from ensue.testing import run_test
+from tests.engines import GAPS, NAMES
+
+CASES = Path(__file__).parent / "cases"
+FILES = sorted(CASES.rglob("*.ensue"))
+PROGRAMS = {path.relative_to(CASES).as_posix(): ensue.compile(path) for path in FILES}
+
+
+def _cases() -> list[object]:
+    found = []
+    for name, program in PROGRAMS.items():
+        for engine in NAMES:
+            reason = GAPS.get((engine, name))
+            marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+            for test in program.typed.tests:
+                found.append(pytest.param(name, engine, test, id=f"{engine}:{name}:{test.title}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize(("name", "engine", "test"), _cases())
+def test_case(name, engine, test):
+    outcome = run_test(PROGRAMS[name], test, engine)
+    assert outcome.passed, outcome.differences
+
+
+def test_every_file_holds_tests():
+    assert all(program.typed.tests for program in PROGRAMS.values())
