@@ -1,4 +1,4 @@
-"""Random programs from the whole language, and random streams for them: with ties, overlaps, nulls, and keys that repeat.
+"""Random programs from the whole language, and random streams: with ties, overlaps, nulls, and keys that repeat.
 
 A program is built as text, together with what each part of it binds, so that most programs are valid; the few that the
 checker refuses (a contradiction in time, say) are left out by the tests. Domains are small, so that things meet.
@@ -274,7 +274,9 @@ class Writer:
         terms = [(n, t) for n, t in sorted(bound.variables.items()) if n not in self.hidden and self.chance(70)][:3]
         for name, type_ in sorted(bound.gathered.items()):
             if name not in bound.variables and name not in self.hidden and self.chance(60) and len(terms) < 4:
-                function = self.choice(["count", "min", "max", "first", "last", *(["sum", "avg"] if type_ != "string" else [])])
+                function = self.choice(
+                    ["count", "min", "max", "first", "last", *(["sum", "avg"] if type_ != "string" else [])]
+                )
                 result = {"count": "int", "avg": "float"}.get(function, type_)
                 terms.append((f"{function}({name})", result))
         for label in bound.gathered_labels[:1]:

@@ -37,7 +37,11 @@ def test_parameter_contexts(case, engine):
     ]
     found = ensue.compile(rules(case)).detect(events, engine=engine)
     composites = [
-        sorted(instance for side in ("xs", "ys") for instance in (row[side] if isinstance(row[side], list) else [row[side]]))
+        sorted(
+            instance
+            for side in ("xs", "ys")
+            for instance in (row[side] if isinstance(row[side], list) else [row[side]])
+        )
         for row in found
     ]
     assert sorted(composites) == sorted(sorted(expected) for expected in case["expect"])

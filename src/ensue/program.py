@@ -21,7 +21,9 @@ from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.reference.tables import detect_tables
-from ensue.results import combined, picked
+from ensue.results import picked
+
+USUAL_COLUMNS = Columns()
 
 ENGINES = {"reference": detect_tables}
 """The executions that answer at once, by name."""
@@ -85,8 +87,8 @@ class Program:
         self.warnings = tuple(d for d in diagnostics if d.severity is Severity.WARNING)
 
     def __repr__(self) -> str:
-        derived = [name for name, event in self.typed.events.items() if event.derived]
-        return f"<ensue.Program {self.file.source.name}: {len(self.typed.rules)} rules for {', '.join(derived) or 'nothing'}>"
+        derived = ", ".join(name for name, event in self.typed.events.items() if event.derived)
+        return f"<ensue.Program {self.file.source.name}: {len(self.typed.rules)} rules for {derived or 'nothing'}>"
 
     @cached_property
     def typed_for_timestamps(self) -> typed.Program:
@@ -114,27 +116,27 @@ class Program:
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
-        `events` is an Arrow table or anything with the Arrow C stream interface, a pandas or Polars frame, a path or glob
-        of ``.parquet``, ``.csv`` or ``.jsonl`` files, an iterable of dicts, or a dict of these by event type.
+        `events` is an Arrow table or anything with the Arrow C stream interface, a pandas or Polars frame, a path or
+        glob of ``.parquet``, ``.csv`` or ``.jsonl`` files, an iterable of dicts, or a dict of these by event type.
 
-        `until` is the end of time seen, if it is not the last end among the events. `time`, or `start` and `end`, `type`
-        and `sequence` name the columns. `tables` hands over rows of static tables by name. `emit` picks derived types.
+        `until` is the end of time seen, if it is not the last end among the events. `time`, or `start` and `end`,
+        `type` and `sequence` name the columns. `tables` hands over rows of static tables by name. `emit` picks derived
+        types.
 
-        Rows that cannot be used are left out and warned of; `strict` makes the first an error, and `on_bad_row` is called
-        with each instead of the warning.
+        Rows that cannot be used are left out and warned of; `strict` makes the first an error, and `on_bad_row` is
+        called with each instead of the warning.
         """
         found, read = self.detect_tables(
             events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine
         )
         _report_bad_rows(read, on_bad_row)
-        attributes = {name: [c for c in table.column_names if c not in ("start", "end")] for name, table in found.items()}
-        return give_back(combined(found), read.form, attributes)
+        return give_back(found, read.form)
 
     def detect_tables(
         self,
         events: Any,
         until: int | str | datetime | None = None,
-        columns: Columns = Columns(),
+        columns: Columns = USUAL_COLUMNS,
         tables: Mapping[str, Any] | None = None,
         emit: str | Iterable[str] | None = None,
         strict: bool = False,
@@ -147,7 +149,8 @@ class Program:
         schema = {
             name: dict(event.attributes) for name, event in self.typed.events.items() if event.declared or event.derived
         }
-        read = read_events(events, columns, schema, strict=strict, known=set(self.typed.events))
+        instant = {name for name, event in self.typed.events.items() if event.instant}
+        read = read_events(events, columns, schema, strict=strict, known=set(self.typed.events), instant=instant)
         if self.typed.durations and self.typed.unit is None and read.last_end is not None and not read.timestamps:
             raise DataError(
                 "The rules write lengths of time with units, but the times of these events are plain integers. "
@@ -164,7 +167,7 @@ class Program:
             if predicate is None or not predicate.declared:
                 known = ", ".join(n for n, p in self.typed.predicates.items() if p.declared) or "none"
                 raise DataError(f"The rules declare no table {name!r}; declared are: {known}.")
-            rows[name] = read_table(source, dict(predicate.columns), name)
+            rows[name] = [tuple(map(_static_value, row)) for row in read_table(source, dict(predicate.columns), name)]
         return rows
 
     def _time(self, moment: int | str | datetime | None, timestamps: bool) -> int | None:
@@ -193,6 +196,14 @@ class Program:
         if self.typed.unit is None:
             raise DataError("The times of these events are plain integers of no stated unit; write `until` as one too.")
         return microseconds // MICROSECONDS[self.typed.unit]
+
+
+def _static_value(value: Any) -> Any:
+    """A value of a static table as rules hold it: timestamps are microseconds since 1970."""
+    if isinstance(value, datetime):
+        moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    return value
 
 
 def _report_bad_rows(read: Events, on_bad_row: Callable[[BadRow], None] | None) -> None:

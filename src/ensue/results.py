@@ -1,4 +1,4 @@
-"""Detections as Arrow tables: one for each derived type, and all of them as one."""
+"""Detections as Arrow tables, one for each derived type."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ensue.data import DataError
 from ensue.language import typed
@@ -63,43 +62,6 @@ def _array(values: list[Any], type_: pa.DataType | None) -> pa.Array:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several kinds, of an event that is not declared
         return pa.array([None if value is None else str(value) for value in values], type=pa.string())
-
-
-def combined(tables: Mapping[str, pa.Table]) -> pa.Table:
-    """All detections as one table, in the order of events: type, start, end, then the union of the attributes."""
-    types: dict[str, tuple[str, pa.DataType]] = {}
-    for event, table in tables.items():
-        for field in table.schema:
-            if field.name not in types or pa.types.is_null(types[field.name][1]):
-                types[field.name] = (event, field.type)
-            elif not pa.types.is_null(field.type) and types[field.name][1] != field.type:
-                types[field.name] = (event, _common(field.name, event, field.type, *types[field.name]))
-    fields = [pa.field("type", pa.string()), *(pa.field(name, type_) for name, (_, type_) in types.items())]
-    if not tables:
-        return pa.table({"type": pa.array([], pa.string()), "start": pa.array([], pa.int64()), "end": pa.array([], pa.int64())})  # fmt: skip
-    parts = []
-    for rank, (event, table) in enumerate(tables.items()):
-        columns = [pa.array([event] * table.num_rows, pa.string())]
-        for field in fields[1:]:
-            if field.name in table.column_names:
-                columns.append(table[field.name].cast(field.type))
-            else:
-                columns.append(pa.nulls(table.num_rows, field.type))
-        position = pa.array(range(table.num_rows), pa.int64())
-        ranks = pa.array([rank] * table.num_rows, pa.int64())
-        parts.append(pa.table([*columns, ranks, position], names=[*(f.name for f in fields), "\0rank", "\0position"]))
-    whole = pa.concat_tables(parts)
-    keys = [(name, "ascending") for name in ("end", "start", "\0rank", "\0position")]
-    return whole.take(pc.sort_indices(whole, sort_keys=keys)).drop_columns(["\0rank", "\0position"])
-
-
-def _common(name: str, event: str, type_: pa.DataType, other: str, other_type: pa.DataType) -> pa.DataType:
-    if {type_, other_type} == {pa.int64(), pa.float64()}:
-        return pa.float64()
-    raise DataError(
-        f"The attribute {name!r} is {other_type} in {other!r} and {type_} in {event!r}, so one table cannot hold both. "
-        f"Ask for one of them with emit=[…] (--emit), rename one, or hand the events over by type."
-    )
 
 
 def picked(program: typed.Program, emit: Iterable[str] | None) -> list[str]:

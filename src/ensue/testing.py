@@ -16,6 +16,7 @@ from ensue.language.types import is_list, item_of
 from ensue.program import Program
 from ensue.reference.detect import DetectError
 from ensue.reference.values import as_text
+from ensue.results import arrow_type
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def _tables(program: Program, test: typed.Test) -> dict[str, pa.Table]:
         }
         for name, type_ in program.typed.events[event].attributes.items():
             values = [row.attributes.get(name) for row in rows]
-            arrow = {"int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(), "timestamp": pa.timestamp("us"), "time": when}.get(type_)  # fmt: skip
+            arrow = arrow_type(type_, test.timestamps, "UTC")
             columns[name] = pa.array(values) if arrow is None else pa.array(values, arrow)
         tables[event] = pa.table(columns)
     return tables

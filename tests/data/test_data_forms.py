@@ -76,6 +76,8 @@ def check(events: Events, form: Form) -> None:
         (lambda: pd.DataFrame(ROWS).convert_dtypes(), "pandas"),
         (lambda: pd.DataFrame(ROWS).astype({"type": "category"}), "pandas"),
         (lambda: pd.DataFrame(ROWS).set_index("time"), "pandas"),
+        (lambda: pd.DataFrame(ROWS).set_index(["time", "type"]), "pandas"),
+        (lambda: pd.DataFrame(ROWS).set_index(["time", "id"], drop=False).drop(columns="time"), "pandas"),
         (lambda: pl.DataFrame(ROWS), "polars"),
         (lambda: pl.DataFrame(ROWS).lazy(), "polars"),
         (lambda: pl.DataFrame(ROWS).with_columns(pl.col("type").cast(pl.Categorical)), "polars"),

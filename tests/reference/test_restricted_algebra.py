@@ -1,8 +1,8 @@
 """The algebra of Carlson and Lisper, An improved algebra for restricted event detection, under ``policy restricted``.
 
-Theorem 4.1 (what is found is a subset, and nothing is lost without a trace), the laws of Theorem 4.3, and the algorithm of
-Figure 2 against the declarative meaning, each on random expressions and streams of instantaneous events, of which no two of
-one type are simultaneous.
+Theorem 4.1 (what is found is a subset, and nothing is lost without a trace), the laws of Theorem 4.3, and the algorithm
+of Figure 2 against the declarative meaning, each on random expressions and streams of instantaneous events, of which no
+two of one type are simultaneous.
 """
 
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ def inside(inner, outer):
 
 
 @given(expressions, streams)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_theorem_4_1(expression, stream):
     found = intervals(f"all() <- {expression}. few() <- {expression} policy restricted.", stream)
     everything, restricted = found.get("all", set()), found.get("few", set())
@@ -126,7 +126,7 @@ LAWS = {
     st.integers(0, 10),
     streams,
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_theorem_4_3(law, a, b, c, bound, stream):
     left, right = LAWS[law](a, b, c, bound)
     found = intervals(f"left_() <- {left} policy restricted. right_() <- {right} policy restricted.", stream)
@@ -193,7 +193,7 @@ def _union(one, other):
 
 
 @given(expressions, streams)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_figure_2_gives_the_meaning(expression, stream):
     detector = Figure2(expression)
     detected = set()

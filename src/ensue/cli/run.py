@@ -155,9 +155,8 @@ def _note_nothing_read(program: Program, read: Events) -> None:
 
 
 def _write(found: Mapping[str, pa.Table], output: str) -> None:
-    from ensue.data import write_events
+    from ensue.data import combined, write_events
     from ensue.data.json_lines import json_lines_by_type
-    from ensue.results import combined
 
     if output == STDOUT:
         if hasattr(sys.stdout, "reconfigure"):

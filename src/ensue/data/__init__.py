@@ -5,6 +5,7 @@ The way of the data is `sources` (what was handed over), `stamp` (when and what 
 """
 
 from ensue.data.columns import Columns
+from ensue.data.combine import combined
 from ensue.data.errors import BadRow, DataError
 from ensue.data.events import Events, attributes_of
 from ensue.data.form import Form
@@ -24,6 +25,7 @@ __all__ = [
     "Form",
     "Schema",
     "attributes_of",
+    "combined",
     "give_back",
     "json_lines",
     "read_events",

@@ -31,7 +31,7 @@ class _Attribute:
     values: pa.ChunkedArray
 
 
-def read_declared(group: Group, types: AttributeTypes) -> Piece:
+def read_declared(group: Group, types: AttributeTypes, instant: bool = False) -> Piece:
     """A declared type has all its attributes, null where the source lacks one, and no others."""
     attributes = []
     for name, kind in types.items():
@@ -42,7 +42,7 @@ def read_declared(group: Group, types: AttributeTypes) -> Piece:
         else:
             seen = unblanked(raw, kind, group.text)
             attributes.append(_Attribute(name, kind, seen, convert(seen, kind, group.text)))
-    return _piece(group, attributes)
+    return _piece(group, attributes, [_lasting(group)] if instant else [])
 
 
 def read_undeclared(groups: Sequence[Group]) -> list[Piece]:
@@ -73,16 +73,24 @@ def whole_floats(group: Group) -> bool:
     )
 
 
-def _piece(group: Group, attributes: Sequence[_Attribute]) -> Piece:
+def _piece(group: Group, attributes: Sequence[_Attribute], more_faults: Sequence[Fault] = ()) -> Piece:
     names = ["start", "end", "row", *(attribute.name for attribute in attributes)]
     columns = [group.start, group.end, group.row, *(attribute.values for attribute in attributes)]
     table = pa.Table.from_arrays(columns, names=names)
-    faults = tuple(fault for fault in map(_fault, attributes) if pc.any(fault.rows).as_py())
+    faults = tuple(fault for fault in (*more_faults, *map(_fault, attributes)) if pc.any(fault.rows).as_py())
     if not faults:
         return Piece(table, group.sequence, group.text, faults)
     good = pc.invert(any_of([fault.rows for fault in faults]))
     sequence = None if group.sequence is None else keep(group.sequence, good)
     return Piece(table.filter(good), sequence, group.text, faults)
+
+
+def _lasting(group: Group) -> Fault:
+    """Of a type that is declared as instantaneous: the rows whose start is not their end."""
+    return Fault(
+        pc.not_equal(group.start, group.end),
+        lambda _: "its type is declared as `instant`, but it starts before its end",
+    )
 
 
 def _fault(attribute: _Attribute) -> Fault:

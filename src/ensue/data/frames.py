@@ -66,8 +66,9 @@ def _arrow_table(source: Any, kind: Kind) -> pa.Table:
 
 def _read_pandas(frame: Any, name: str, where: Callable[[int], str]) -> Part:
     """A named index is a column like any other."""
-    if any(level is not None and level not in frame.columns for level in frame.index.names):
-        frame = frame.reset_index()
+    levels = [n for n, level in enumerate(frame.index.names) if level is not None and level not in frame.columns]
+    if levels:
+        frame = frame.reset_index(level=levels)
     names = [str(column) for column in frame.columns]
     columns = [_from_series(frame.iloc[:, index]) for index in range(len(names))]
     return Part(name, named_columns(names, columns, name), len(frame), where)

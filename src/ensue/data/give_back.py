@@ -2,32 +2,47 @@
 
 import importlib
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue.data.combine import combined
 from ensue.data.form import Form, Kind
 from ensue.data.iso import python_values
 
 TIMES = ("start", "end")
 
 
-def give_back(detections: pa.Table, form: Form, attributes: Mapping[str, Sequence[str]]) -> object:
-    """Give back a table of detections; `attributes` has each derived type's own ones, in order.
+def give_back(detections: Mapping[str, pa.Table], form: Form) -> object:
+    """Give back the detections, which are a table for each derived type: start, end, attributes.
 
-    >>> found = pa.table({"type": ["a", "b"], "start": [1, 2], "end": [3, 4], "x": [7, None], "y": [None, 8]})
-    >>> give_back(found, Form("rows"), {"a": ["x"], "b": ["y"]})
-    [{'type': 'a', 'start': 1, 'end': 3, 'x': 7}, {'type': 'b', 'start': 2, 'end': 4, 'y': 8}]
-    >>> give_back(found, Form("rows", by_type=True), {"a": ["x"], "c": []})
-    {'a': [{'start': 1, 'end': 3, 'x': 7}], 'c': []}
+    >>> late, sold = pa.table({"start": [2], "end": [4], "x": [7]}), pa.table({"start": [1], "end": [3], "x": ["y"]})
+    >>> found = {"a": late, "b": sold}
+    >>> give_back(found, Form("rows"))
+    [{'type': 'b', 'start': 1, 'end': 3, 'x': 'y'}, {'type': 'a', 'start': 2, 'end': 4, 'x': 7}]
+    >>> give_back(found, Form("rows", by_type=True))
+    {'a': [{'start': 2, 'end': 4, 'x': 7}], 'b': [{'start': 1, 'end': 3, 'x': 'y'}]}
     """
     if form.by_type:
-        own_tables = {name: _of_type(detections, name, own) for name, own in attributes.items()}
-        return {name: _in_kind(table, form.kind) for name, table in own_tables.items()}
+        return {name: in_kind(table, form.kind) for name, table in detections.items()}
     if form.kind == "rows":
-        return own_rows(detections, attributes)
-    return _in_kind(detections, form.kind)
+        return _rows_in_order(detections)
+    return in_kind(combined(detections), form.kind)
+
+
+def _rows_in_order(detections: Mapping[str, pa.Table]) -> list[dict[str, Any]]:
+    """The rows of all types by end, start and type; no table need hold them all, so their types may differ."""
+    rows = [
+        (end, start, rank, {"type": name, **row})
+        for rank, (name, table) in enumerate(detections.items())
+        for end, start, row in zip(*_integers(table), python_values(table), strict=True)
+    ]
+    return [row for *_, row in sorted(rows, key=itemgetter(0, 1, 2))]
+
+
+def _integers(table: pa.Table) -> tuple[list[int], list[int]]:
+    return table.column("end").cast(pa.int64()).to_pylist(), table.column("start").cast(pa.int64()).to_pylist()
 
 
 def own_rows(detections: pa.Table, attributes: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
@@ -37,11 +52,7 @@ def own_rows(detections: pa.Table, attributes: Mapping[str, Sequence[str]]) -> l
     return [{key: row[key] for key in keys.get(row["type"], row)} for row in rows]
 
 
-def _of_type(detections: pa.Table, event_type: str, own: Sequence[str]) -> pa.Table:
-    return detections.filter(pc.equal(detections.column("type"), event_type)).select([*TIMES, *own])
-
-
-def _in_kind(table: pa.Table, kind: Kind) -> object:
+def in_kind(table: pa.Table, kind: Kind) -> object:
     match kind:
         case "pandas":
             return _pandas(table)

@@ -31,23 +31,32 @@ def read_events(
     *,
     strict: bool = False,
     known: Collection[str] | None = None,
+    instant: Collection[str] = (),
 ) -> Events:
     """Read events in any form.
 
     Rows that cannot be read are left out, counted and reported; with `strict` the first one is an error. Of types that
-    are not `known` only the times are read: they take part in `first_end` and `last_end`.
+    are not `known` only the times are read: they take part in `first_end` and `last_end`. The start of a declared type
+    that is `instant` must be its end.
 
     >>> events = read_events([{"type": "order", "time": 3, "id": 42}], Columns(), {"order": {"id": "int"}})
     >>> events.tables["order"].to_pylist()
     [{'start': 3, 'end': 3, 'row': 0, 'id': 42}]
     """
     with arrow_errors_as_data_errors("The events"):
-        return _read(source, columns, schema, strict, None if known is None else frozenset(known))
+        return _read(source, columns, schema, strict, None if known is None else frozenset(known), frozenset(instant))
 
 
-def _read(source: object, columns: Columns, schema: Schema, strict: bool, known: frozenset[str] | None) -> Events:
+def _read(
+    source: object,
+    columns: Columns,
+    schema: Schema,
+    strict: bool,
+    known: frozenset[str] | None,
+    instant: frozenset[str],
+) -> Events:
     form, parts = recognise(source)
-    gathered = _Gathered()
+    gathered = _Gathered(instant)
     for part in parts:
         _gather(gathered, part, columns, schema, known)
     for event_type, groups in gathered.undeclared.items():
@@ -75,6 +84,7 @@ def _read(source: object, columns: Columns, schema: Schema, strict: bool, known:
 class _Gathered:
     """What the parts so far came to."""
 
+    instant: frozenset[str]
     rows: int = 0
     report: Report = field(default_factory=Report)
     clocks: dict[Clock, str] = field(default_factory=dict)  # with the first part that had it
@@ -103,7 +113,8 @@ def _gather(gathered: _Gathered, part: Part, columns: Columns, schema: Schema, k
         if known is not None and event_type not in known:
             gathered.unknown_ends.append(group.end)
         elif event_type in schema:
-            _add_piece(gathered, event_type, group, read_declared(group, schema[event_type]))
+            piece = read_declared(group, schema[event_type], event_type in gathered.instant)
+            _add_piece(gathered, event_type, group, piece)
         else:
             gathered.undeclared.setdefault(event_type, []).append(group)
 

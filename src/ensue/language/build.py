@@ -48,7 +48,8 @@ def _name(token: Token) -> syntax.Name:
 def _integer(token: Token, most: int = LARGEST) -> int:
     value = int(token.value) if len(token.value) <= 20 else most + 1
     if value > most:
-        raise Rejected("E007", token_span(token), "this number does not fit into 64 bits", f"the largest integer is {LARGEST}")
+        hint = f"the largest integer is {LARGEST}"
+        raise Rejected("E007", token_span(token), "this number does not fit into 64 bits", hint)
     return value
 
 
@@ -63,7 +64,8 @@ def _duration(token: Token) -> int:
             raise Rejected("E503", token_span(token), "this duration is not a whole number of microseconds", "round it")
         total += scaled // scale
     if total > LARGEST:
-        raise Rejected("E007", token_span(token), "this duration does not fit into 64 bits", "the longest is 2^63 - 1 µs")
+        hint = f"the longest is {LARGEST} microseconds, some 292,000 years"
+        raise Rejected("E007", token_span(token), "this duration does not fit into 64 bits", hint)
     return total
 
 
@@ -74,9 +76,8 @@ def _text(token: Token) -> str:
         text.encode()
         return text
     except UnicodeEncodeError:
-        raise Rejected(
-            "E003", token_span(token), "half of a surrogate pair is no character", r"write the character itself, or both halves"
-        ) from None
+        hint = "write the character itself, or both halves"
+        raise Rejected("E003", token_span(token), "half of a surrogate pair is no character", hint) from None
     except json.JSONDecodeError as error:
         place = token_span(token)
         at = Span(place.start + error.pos, min(place.start + error.pos + 2, place.end))

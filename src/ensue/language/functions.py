@@ -42,6 +42,17 @@ class Signature:
         most = len(self.parameters)
         return _counted(most) if not self.optional else f"{most - self.optional} or {_counted(most)}"
 
+    def shown(self, name: str) -> str:
+        """How it is called, with the types of its parameters.
+
+        >>> FUNCTIONS["substring"].shown("substring")
+        'substring(string, int[, int])'
+        """
+        fixed = list(self.parameters[:-1] if self.variadic else self.parameters)
+        needed, optional = fixed[: len(fixed) - self.optional], fixed[len(fixed) - self.optional :]
+        text = ", ".join(needed) + "".join(f"[, {parameter}]" for parameter in optional)
+        return f"{name}({text}{', …' if self.variadic else ''})"
+
 
 def _counted(count: int) -> str:
     return f"{count} argument{'s' if count != 1 else ''}"

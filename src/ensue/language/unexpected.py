@@ -24,7 +24,7 @@ _CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 _INSTEAD = {
     "&": "write `and`", "|": "write `or`", "!": "write `not`, or `!=` for “not equal”", "^": "write `power(x, y)`",
     ";": "a statement ends with a period: `.`", "\\": "a statement goes on over lines by itself",
-    "≤": "write `<=`", "≥": "write `>=`", "≠": "write `!=`", "←": "write `<-`", "→": "a rule is written `head <- body.`",
+    "≤": "write `<=`", "≥": "write `>=`", "≠": "write `!=`", "←": "write `<-`", "→": "a rule is `head <- body.`",
     "×": "write `*`", "÷": "write `/`", "–": "write `-`", "—": "write `-`", "−": "write `-`", "…": "write `..`",
     "$": "a parameter has a name of letters, digits and `_`", "?": "a variable is a plain name, as in `order(id)`",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Selection and consumption by parameter contexts: instances arrive in their order, find initiators, and use them up."""
+"""Selection and consumption by parameter contexts: instances arrive in order, find initiators, and use them up."""
 
 from __future__ import annotations
 

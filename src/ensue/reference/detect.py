@@ -1,7 +1,7 @@
 """All events that a program derives from a finite set of events.
 
-Rules are evaluated stratum by stratum. A stratum that depends on itself is evaluated step by step, one step for each end
-time: what ends earlier is known, and what ends now is derived layer by layer until nothing new follows.
+Rules are evaluated stratum by stratum. A stratum that depends on itself is evaluated step by step, one step for each
+end time: what ends earlier is known, and what ends now is derived layer by layer until nothing new follows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The meaning of patterns and bodies: all their matches among a finite set of events.
 
-Nothing here is incremental or clever. A pattern's matches are computed from those of its parts; a body's are those of its
-constituents, filtered in the order in which the language reference lists the conditions.
+Nothing here is incremental or clever. A pattern's matches are computed from those of its parts; a body's are those of
+its constituents, joined with timers and static rows, then filtered by one kind of condition after the other.
 """
 
 from __future__ import annotations
@@ -212,12 +212,14 @@ class World:
             case typed.Periodic():
                 return list(self._every(pattern))
             case typed.Pair(left=left, right=right):
-                return self._pair(pattern, self.pattern(left, body, outer), self.pattern(right, body, outer), body, outer)
+                return self._pair(
+                    pattern, self.pattern(left, body, outer), self.pattern(right, body, outer), body, outer
+                )
             case typed.Either(alternatives=alternatives):
                 return [found for alternative in alternatives for found in self.pattern(alternative, body, outer)]
             case typed.Lacking(id=id_, pattern=inner):
-                found = self.pattern(inner, body, outer)
-                return [replace(m, spans={**m.spans, id_: (m.start, m.end)}) for m in found]
+                lacking = self.pattern(inner, body, outer)
+                return [replace(m, spans={**m.spans, id_: (m.start, m.end)}) for m in lacking]
             case typed.Run():
                 return list(self._runs(pattern))
             case typed.Nested(id=id_, body=inner_body, label=label):
@@ -242,7 +244,8 @@ class World:
         for one in left:
             key = tuple(equality(one.values[name]) for name in pair.shared)
             if None not in key:
-                found += [paired(pair, one, other) for other in by_value.get(key, ()) if related_in_time(pair.relation, one, other)]  # fmt: skip
+                others = [other for other in by_value.get(key, ()) if related_in_time(pair.relation, one, other)]
+                found += [paired(pair, one, other) for other in others]
         return found
 
     def _eligible(self, pair: typed.Pair, body: typed.Body, one: Match, other: Match, outer: Match) -> bool:
@@ -278,8 +281,8 @@ class World:
             case typed.Either(alternatives=alternatives):
                 return latest([m for a in alternatives for m in self._restricted(a, body, body.correlation)], variables)
             case typed.Pair(left=left, right=right, relation=relation):
-                sides = (self._restricted(side, body, body.correlation) for side in (left, right))
-                found = [m for m in self._pair(pattern, *sides, body, NOTHING) if self._lasts(body, m)]
+                one, other = (self._restricted(side, body, body.correlation) for side in (left, right))
+                found = [m for m in self._pair(pattern, one, other, body, NOTHING) if self._lasts(body, m)]
                 return innermost(found, variables) if relation.word == "seq" else latest(found, variables)
             case typed.Lacking(id=id_, pattern=inner):
                 (absence,) = (a for a in body.absences if a.scope == typed.Inside(id_))

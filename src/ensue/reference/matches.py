@@ -73,7 +73,9 @@ NOTHING = Match(2**80, -(2**80))
 
 def agree(left: Match, right: Match, shared: tuple[str, ...]) -> bool:
     """Whether two matches have equal values for the variables they share; null equals nothing."""
-    return all((key := equality(left.values[name])) is not None and key == equality(right.values[name]) for name in shared)
+    return all(
+        (key := equality(left.values[name])) is not None and key == equality(right.values[name]) for name in shared
+    )
 
 
 def both(left: Match, right: Match) -> Match:

@@ -37,9 +37,10 @@ def given(events: Events, program: typed.Program) -> list[Given]:
     for name, table in events.tables.items():
         types = program.events[name].attributes if name in program.events else {}
         columns = {n: _values(c, types.get(n, "any")) for n, c in attributes_of(table).items()}
-        sequence = table["sequence"].to_pylist() if "sequence" in table.column_names[:3] else [None] * table.num_rows
-        starts, ends = table["start"].to_pylist(), table["end"].to_pylist()
-        for i, position in enumerate(table["row"].to_pylist()):
+        first = table.column_names.index("row")  # attributes come after it, and may be called row or sequence
+        starts, ends, *sequences = (table.column(i).to_pylist() for i in range(first))
+        sequence = sequences[0] if sequences else [None] * table.num_rows
+        for i, position in enumerate(table.column(first).to_pylist()):
             attributes = {n: values[i] for n, values in columns.items()}
             rows.append((position, (name, attributes, starts[i], ends[i], sequence[i])))
     return [row for _, row in sorted(rows, key=lambda r: r[0])]

@@ -1,7 +1,7 @@
 """What values are worth: equality, order and functions, with SQL's nulls.
 
-None is null. A comparison with null is null, and so is nearly every function of it; NaN equals nothing, and comes last in
-an order. Integers are 64 bits wide and wrap around.
+None is null. A comparison with null is null, and so is nearly every function of it; NaN equals nothing, and comes last
+in an order. Integers are 64 bits wide and wrap around.
 """
 
 from __future__ import annotations

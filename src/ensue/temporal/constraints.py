@@ -46,9 +46,9 @@ def _constrain_body(body: typed.Body, id_: int, events: Mapping[str, typed.Event
         if related.left in labels and related.right in labels:
             relate(related.relation, labels[related.left], labels[related.right], distances, related)
     if body.within is not None:
-        distances.require((id_, False), (id_, True), high=body.within, reason=body)
+        distances.require((id_, False), (id_, True), high=body.within, reason=("within", body))
     if body.lasting is not None:
-        distances.require((id_, False), (id_, True), body.lasting, body.lasting, body)
+        distances.require((id_, False), (id_, True), body.lasting, body.lasting, ("lasting", body))
 
 
 def relate(relation: typed.Relation, left: int, right: int, distances: Distances, reason: object) -> None:

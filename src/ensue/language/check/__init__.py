@@ -5,6 +5,8 @@ In order: what is declared, static rules, event rules, what can never happen, re
 
 from __future__ import annotations
 
+import re
+
 from ensue.language import syntax, typed
 from ensue.language.check.cases import check_reaction, check_test
 from ensue.language.check.declarations import Declarations, declare
@@ -13,6 +15,7 @@ from ensue.language.check.recursion import check_recursion
 from ensue.language.check.rules import check_rules
 from ensue.language.check.static import Static
 from ensue.language.diagnostics import Report
+from ensue.language.source import Span
 
 
 def check(file: syntax.File, report: Report) -> typed.Program:
@@ -29,7 +32,9 @@ def check(file: syntax.File, report: Report) -> typed.Program:
     for statement in statements:
         if isinstance(statement, syntax.Test):
             if statement.title in titles:
-                report.error("E106", statement.span, f"two tests are called {statement.title!r}", "give each its own title")
+                report.error(
+                    "E106", _title_span(statement, report), "another test has the same title", "give each its own title"
+                )
             titles.add(statement.title)
             checked = check_test(statement, declarations)
             if checked is not None:
@@ -40,9 +45,10 @@ def check(file: syntax.File, report: Report) -> typed.Program:
                 reactions.append(reaction)
     for event in declarations.events.values():
         if event.open:
+            attributes = ", ".join(f"{name}: …" for name in event.attributes)
             report.warning(
-                "W002", event.first_use, f"the event `{event.name}` is not declared",
-                f"its attributes are not checked; declare it with `event {event.name}(…).`",
+                "W002", event.place, f"the event `{event.name}` is not declared, so its attributes are not checked",
+                f"declare it: `event {event.name}({attributes}).`",
             )  # fmt: skip
     events = _events(declarations)
     strata: tuple[typed.Stratum, ...] = ()
@@ -54,6 +60,11 @@ def check(file: syntax.File, report: Report) -> typed.Program:
         events, rules, strata, predicates, static_rules, static_strata, tuple(tests), tuple(reactions),
         declarations.unit, declarations.durations,
     )  # fmt: skip
+
+
+def _title_span(test: syntax.Test, report: Report) -> Span:
+    found = re.compile(r'"(\\.|[^"\\])*"').search(report.source.text, *test.span)
+    return Span(*found.span()) if found else test.span
 
 
 def _events(declarations: Declarations) -> dict[str, typed.EventType]:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ensue.language import syntax, typed
-from ensue.language.check.patterns import POLICIES, RELATIVE_TIMERS, Patterns, Pending, Place
+from ensue.language.check.patterns import (
+    POLICIES,
+    RELATIVE_TIMERS,
+    Elsewhere,
+    Patterns,
+    Pending,
+    Place,
+    is_relative_timer,
+)
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
 from ensue.language.functions import TIMERS
@@ -44,18 +53,22 @@ class Bodies(Patterns):
         lookups = tuple(lookup for item in items.lookups if (lookup := self._lookup(item, scope)) is not None)
         timers = self._timers(items.timers, scope)
         window = self._window(items.windows, scope, place)
+        if pattern is None and window is None and not self.expressions.incomplete:
+            self._report_no_event(node, place)
         pairing = self._pairing_scope(pattern, scope)
-        related = tuple(each for item in items.related if (each := self._related(item, pairing)) is not None)
         absences = self._absences(items, pending, scope, place)
         gatherings = self._gatherings(items, pending, scope, place)
+        related = tuple(each for item in items.related if (each := self._related(item, pairing)) is not None)
         where = [c for item in items.conditions for c in self.expressions.conjuncts(item, scope)]
         on: list[typed.Expression] = []
+        on_places: list[Span] = []
         within: int | None = None
         lasting: int | None = None
         for suffix in node.suffixes:
             match suffix:
                 case syntax.On(condition=condition):
                     on.extend(self.expressions.conjuncts(condition, pairing, aggregates=False))
+                    on_places += [condition.span] * (len(on) - len(on_places))
                 case syntax.Where(condition=condition):
                     where.extend(self.expressions.conjuncts(condition, scope))
                 case syntax.Within(length=length):
@@ -68,19 +81,29 @@ class Bodies(Patterns):
                             "E501", suffix.span, "a pattern cannot last two different lengths", "write `lasting` once"
                         )
                     lasting = value
-        self._check_pairing_names(pattern, scope, on, related, node.span)
-        if pattern is None and window is None and not self.expressions.incomplete:
-            self.report.error(
-                "E409", node.span, "there is no event in this body",
-                "a rule with `<-` matches at least one event; a static rule is written with `:-`",
-            )  # fmt: skip
+        conditions = [(set(names_used(c)), at) for c, at in zip(on, on_places, strict=True)]
+        conditions += [({r.left, r.right}, r.span) for r in related]
+        self._check_pairing_names(pattern, scope, conditions)
         found = typed.Body(
             pattern, timers, lookups, related, tuple(on), tuple(where), within, lasting, absences, gatherings, window,
             policy == "restricted", self._correlation() if policy == "restricted" else (), node.span,
         )  # fmt: skip
         if policy == "restricted":
-            self._check_restricted(node, items, found)
+            self._check_restricted(node, items)
         return found, scope
+
+    def _report_no_event(self, node: syntax.Body, place: Place) -> None:
+        self.expressions.incomplete = True
+        if place.group is not None:
+            self.report.error(
+                "E409", node.span, "there is no event in these parentheses",
+                "leave them out; conditions are joined with `and`",
+            )  # fmt: skip
+        else:
+            self.report.error(
+                "E409", node.span, "there is no event in this body",
+                "a rule with `<-` matches at least one event; a static rule is written with `:-`",
+            )  # fmt: skip
 
     # --- sorting the items
 
@@ -106,14 +129,20 @@ class Bodies(Patterns):
                 items.timers.append((call, name))
             case syntax.Call(name=timer) if timer.text in RELATIVE_TIMERS:
                 items.timers.append((item, None))
+            case syntax.InContext(pattern=inner) if is_relative_timer(inner):
+                self.check_context(item)
+                self._sort_item(inner, items, labels, outer)
             case syntax.Temporal() if self._names_operand(item, labels, outer):
                 self._sort_related(item, items, labels, outer)
             case syntax.Call(name=name) if name.text in self.declarations.predicates:
                 items.lookups.append(item)
-            case syntax.Labelled(pattern=syntax.Call(name=name)) if name.text in self.declarations.predicates:
+            case syntax.Labelled(name=label, pattern=syntax.Call(name=name) as call) if (
+                name.text in self.declarations.predicates
+            ):
                 self.report.error(
-                    "E408", item.span, f"`{name.text}` is no event, and cannot be named", "leave the name out"
+                    "E408", label.span, f"`{name.text}` is no event, and cannot be named", "leave the name out"
                 )
+                items.lookups.append(call)
             case _ if self.is_pattern(item):
                 items.patterns.append(item)
             case _:
@@ -126,10 +155,8 @@ class Bodies(Patterns):
         match node:
             case syntax.Name(text=text):
                 return text in labels or (outer is not None and outer.find_label(text) is not None)
-            case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)):
-                return name.text in RELATIVE_TIMERS
             case _:
-                return False
+                return is_relative_timer(node)
 
     def _sort_related(self, node: syntax.Temporal, items: Sorted, labels: set[str], outer: Scope | None) -> None:
         """``o before s``; where one side is a pattern or a timer, it becomes an item with a name of its own."""
@@ -139,17 +166,30 @@ class Bodies(Patterns):
                 case syntax.Name() if self._is_reference(side, labels, outer):
                     names.append(side)
                     continue
+                case syntax.Name(text=text) if text not in self.declarations.events and (
+                    guess := did_you_mean(text, labels)
+                ):
+                    self.report.error("E104", side.span, f"there is no matched event called `{text}`", guess)
+                    return
                 case syntax.InContext():
                     self.report.error(
-                        "E401", side.span, f"the context `{side.initiator}` has nothing to select from here",
+                        "E401", self.context_span(side), f"`{side.initiator}` has nothing to select from here",
                         f"the other side is the matched event itself; write `{side.initiator} a(x) seq b(y)`",
                     )  # fmt: skip
+                    self.expressions.incomplete = True
                     return
-                case syntax.Temporal():
+                case syntax.Temporal() if self._names_operand(side, labels, outer):
                     self.report.error(
-                        "E408", side.span, "this relation of matched events is a condition, not an event",
-                        "write one relation for each item: `a before b, b before c`",
+                        "E408", node.span, "a relation of matched events is a condition, and cannot be related again",
+                        "write each relation as an item: `a before b, b before c`",
                     )  # fmt: skip
+                    return
+                case syntax.Temporal() | syntax.Without() | syntax.Repeat():
+                    self.report.error(
+                        "E408", side.span, "this pattern is related to a matched event or a timer, and needs a name",
+                        "make it an item, `c: (…)`, and relate `c`",
+                    )  # fmt: skip
+                    self.expressions.incomplete = True
                     return
                 case syntax.Labelled(name=name):
                     item: syntax.Expression = side
@@ -158,8 +198,8 @@ class Bodies(Patterns):
                     item = syntax.Labelled(name, side, span=side.span)
                 case _:
                     self.report.error(
-                        "E408", side.span, "a temporal operator relates events, this is none",
-                        "relate patterns, or names of matched events",
+                        "E408", side.span, "a temporal operator relates events, this is a value",
+                        "relate patterns or names of matched events; values are compared behind `where`",
                     )  # fmt: skip
                     return
             labels.add(name.text)
@@ -180,7 +220,9 @@ class Bodies(Patterns):
                     )  # fmt: skip
                 for side in (item.first, item.last):
                     if isinstance(side, syntax.InContext):
-                        self.report.error("E401", side.span, "`not … in` takes no contexts", "leave the context out")
+                        self.report.error(
+                            "E401", self.context_span(side), "`not … in` takes no contexts", "leave the context out"
+                        )
                 first, last = (s.pattern if isinstance(s, syntax.InContext) else s for s in (item.first, item.last))
                 pair = syntax.Temporal("seq", (), _grouped(first), _grouped(last), span=item.span)
                 found = self.constituent(pair, Place(None, place.group, place.outer, place.positive), pending)
@@ -205,11 +247,9 @@ class Bodies(Patterns):
         return seen
 
     def _check_pairing_names(
-        self, pattern: typed.Pattern | None, scope: Scope, on: list[typed.Expression],
-        related: tuple[typed.Related, ...], span: Span,
-    ) -> None:  # fmt: skip
+        self, pattern: typed.Pattern | None, scope: Scope, conditions: list[tuple[set[str], Span]]
+    ) -> None:
         """A condition on a cumulative constituent must be decided by its own pairing."""
-        conditions = [set(names_used(c)) for c in on] + [{r.left, r.right} for r in related]
         for pair in pairs(pattern):
             reached = _bound_names(pair)
             for gathering in (pair.left_gathering, pair.right_gathering):
@@ -217,13 +257,12 @@ class Bodies(Patterns):
                     continue
                 inner = scope.gathered[gathering]
                 own = (set(inner.variables) | set(inner.labels)) - set(scope.variables) - set(scope.labels)
-                for names in conditions:
+                for names, at in conditions:
                     if names & own and not names <= reached:
-                        name = min(names & own)
+                        name, other = min(names & own), min(names - reached)
                         self.report.error(
-                            "E301", span,
-                            f"`{name}` belongs to a cumulative constituent, and its pairing does not decide this condition",
-                            "use it only with names of the other side of its pairing, or in an aggregate behind `where`",
+                            "E301", at, f"`{name}` of the cumulative constituent is not paired with `{other}`",
+                            f"compare `{name}` with the other side of its own pair, or in an aggregate behind `where`",
                         )  # fmt: skip
 
     # --- timers, lookups, relations
@@ -234,6 +273,8 @@ class Bodies(Patterns):
         waiting = list(calls)
         while waiting:
             ready = [w for w in waiting if (owner := _timer_owner(w[0])) is None or scope.find_label(owner.text)]
+            if not ready and self._report_circle(waiting):
+                break
             for call, label in ready or waiting:
                 timer = self._relative_timer(call, label, scope)
                 if timer is not None:
@@ -245,14 +286,35 @@ class Bodies(Patterns):
             waiting = [w for w in waiting if w not in ready] if ready else []
         return tuple(found)
 
+    def _report_circle(self, waiting: list[tuple[syntax.Call, syntax.Name | None]]) -> bool:
+        """Says so if timers refer to each other, and to no event."""
+        labels = {label.text for _, label in waiting if label is not None}
+        owners = [owner for call, _ in waiting if (owner := _timer_owner(call)) is not None]
+        if any(owner.text not in labels for owner in owners):
+            return False
+        self.report.error(
+            "E405", owners[0].span, f"the timer `{owners[0].text}` depends on itself",
+            "a timer refers to a matched event, or to a timer that does",
+        )  # fmt: skip
+        self.expressions.incomplete = True
+        return True
+
     def _relative_timer(self, call: syntax.Call, label: syntax.Name | None, scope: Scope) -> typed.Timer | None:
         name = call.name.text
         owner = _timer_owner(call)
-        length = self.length(call.arguments[1].value) if len(call.arguments) == 2 else None
-        if owner is None or length is None:
+        if owner is None or len(call.arguments) != 2:
+            at = call.arguments[0].span if len(call.arguments) == 2 else call.span
             self.report.error(
-                "E405", call.span, f"the timer `{name}` takes a matched event and a length of time",
-                f"as in `w: {name}(o, 6h)`, where `o: order(id)` is another item; it is {TIMERS[name]}",
+                "E405", at, f"the timer `{name}` takes the name of a matched event, and a length of time",
+                f"as in `o: order(id), w: {name}(o, 6h)`",
+            )  # fmt: skip
+            self.expressions.incomplete = True
+            return None
+        length = self.length(call.arguments[1].value)
+        if length is None:
+            self.report.error(
+                "E405", call.arguments[1].span, f"the length of the timer `{name}` must be a constant",
+                f"as in `{name}({owner.text}, 6h)`; other lengths are compared behind `where`, `s.start - o.end < x`",
             )  # fmt: skip
             return None
         if scope.find_label(owner.text) is None:
@@ -260,32 +322,20 @@ class Bodies(Patterns):
             return None
         if name != "shift" and length < 0:
             self.report.error(
-                "E505", call.arguments[1].span, "this timer could end before it starts",
-                "use a length that is not negative, or `shift`",
+                "E505", call.arguments[1].span, "with a negative length this timer would end before it starts",
+                "use a length that is not negative; `extend_backward` reaches back, and `shift` moves",
             )  # fmt: skip
         shifts = {"extend": (0, length), "extend_backward": (-length, 0), "shift": (length, length)}[name]
         return typed.Timer(next(self.ids), owner.text, *shifts, label.text if label else None, call.span)
 
-    def report_no_label(self, name: syntax.Name, scope: Scope) -> None:
-        if name.text in scope.partial:
-            self.report.error(
-                "E302", name.span, f"`{name.text}` is not bound on every side of the `or`",
-                "name a pattern on each side, or leave it out here",
-            )  # fmt: skip
-            return
-        if name.text in scope.all_gathered():
-            self.report.error(
-                "E301", name.span, f"`{name.text}` stands for many collected events", "relate what is not collected"
-            )
-            return
-        if self.expressions.incomplete:
-            return
-        hint = did_you_mean(name.text, scope.labels) or f"name a matched event with it: `{name.text}: order(id)`"
-        self.report.error("E104", name.span, f"there is no matched event called `{name.text}`", hint)
+    def report_no_label(self, name: syntax.Name, scope: Scope, example: str = "order(id)") -> None:
+        """Says why a name stands for no matched event here."""
+        self.expressions.report_no_event(name, scope, "relate what is not collected", example)
 
     def _lookup(self, call: syntax.Call, scope: Scope) -> typed.Lookup | None:
         given = self.expressions.predicate_arguments(call)
         if given is None:
+            self.expressions.incomplete = True
             return None
         predicate = self.declarations.predicates[call.name.text]
         arguments: list[typed.Variable | typed.Constant | None] = []
@@ -343,22 +393,18 @@ class Bodies(Patterns):
         waiting: list[tuple[typed.Scope, syntax.Expression, Scope]] = list(pending.absences)
         for item in items.absences:
             if scope.find_label(item.window.text) is None:
-                self.report_no_label(item.window, scope)
+                self.report_no_label(item.window, scope, "extend(o, 6h)")
             waiting.append((typed.During(item.window.text), item.pattern, Scope()))
         for where, node, local in waiting:
             seen = Scope(local.variables | scope.variables, local.labels | scope.labels, outer=scope.outer)
             pattern, inner, shared, self_contained = self.inner(node, seen, place)
-            if place.group is not None:
-                for name in inner.variables:
-                    if name not in shared:
-                        self.elsewhere.append(
-                            ("E303", name, place.group, node.span, f"`{name}` is bound only outside the parentheses around this"),
-                        )  # fmt: skip
-            if place.policy == "restricted":
+            self._keep_inside(node, inner, shared, place)
+            self.expressions.absent |= (set(inner.variables) - set(shared)) | set(inner.labels)
+            if place.policy == "restricted" and isinstance(where, typed.Inside):
                 for name in shared:
                     if name not in local.variables:
                         self.report.error(
-                            "E303", node.span, f"`{name}` is not bound by the pattern that this is absent from",
+                            "E303", _argument(node, name), f"`{name}` is not bound by the pattern before `without`",
                             "under `policy restricted` what is absent shares variables with that pattern only",
                         )  # fmt: skip
             found.append(typed.Absence(where, pattern, shared, self_contained, node.span))
@@ -371,26 +417,35 @@ class Bodies(Patterns):
         ]
         for item in items.collections:
             if scope.find_label(item.window.text) is None:
-                self.report_no_label(item.window, scope)
+                self.report_no_label(item.window, scope, "extend(o, 6h)")
             waiting.append((typed.During(item.window.text), item.pattern, 1, None))
         seen = Scope(dict(scope.variables), dict(scope.labels), outer=scope.outer)
         for where, node, low, high in waiting:
             pattern, inner, shared, self_contained = self.inner(node, seen, place)
             id_ = next(self.ids)
             scope.gathered[id_] = inner
-            if place.group is not None:
-                for name in inner.variables:
-                    if name not in shared:
-                        self.elsewhere.append(
-                            ("E303", name, place.group, node.span, f"`{name}` is bound only outside the parentheses around this"),
-                        )  # fmt: skip
+            self._keep_inside(node, inner, shared, place)
             found.append(typed.Gathering(id_, where, pattern, shared, self_contained, low, high, node.span))
         return tuple(found)
+
+    def _keep_inside(self, node: syntax.Expression, inner: Scope, shared: tuple[str, ...], place: Place) -> None:
+        """Names of what is negated or collected in parentheses must not be bound outside these only."""
+        if place.group is None:
+            return
+        for name in inner.variables:
+            if name not in shared:
+                self.elsewhere.append(
+                    Elsewhere(
+                        "E303", name, place.group, f"`{name}` is bound only outside the parentheses around this",
+                        f"bind `{name}` inside them too, or leave the parentheses out", _argument(node, name),
+                    )
+                )  # fmt: skip
 
     def _window(self, windows: list[Windowed], scope: Scope, place: Place) -> typed.Window | None:
         if not windows:
             return None
         for extra in windows[1:]:
+            self.expressions.incomplete = True
             self.report.error(
                 "E406", extra.span, "a body has at most one `while last`, `each` or `since`",
                 "put the other into a rule of its own",
@@ -414,10 +469,12 @@ class Bodies(Patterns):
                 "as in `last 1000`, `last 3m`, `each 5m`",
             )  # fmt: skip
             size = 1
+        asked = len(scope.asked)
         pattern, inner, shared, self_contained = self.inner(node.pattern, scope, place)
         if not self_contained:
+            name = scope.asked[asked]
             self.report.error(
-                "E406", node.pattern.span, "what a window collects cannot use names from outside it",
+                "E406", _mention(node.pattern, name), f"what a window collects cannot use `{name}` from outside it",
                 "put the condition into a rule of its own, or behind `where`",
             )  # fmt: skip
         id_ = next(self.ids)
@@ -439,12 +496,12 @@ class Bodies(Patterns):
     def _policy(self, node: syntax.Body) -> str | None:
         written = [suffix for suffix in node.suffixes if isinstance(suffix, syntax.Policy)]
         for suffix in written[1:]:
-            self.report.error("E106", suffix.span, "there are two policies here", "write one")
+            self.report.error("E106", suffix.span, "there is a policy here already", "write one of them")
         if not written:
             return None
         name = written[0].name
         if name.text not in POLICIES:
-            hint = did_you_mean(name.text, POLICIES) or f"known are {', '.join(POLICIES)}"
+            hint = did_you_mean(name.text, POLICIES) or f"there are {', '.join(POLICIES)}"
             self.report.error("E108", name.span, f"there is no policy `{name.text}`", hint)
             return None
         return name.text
@@ -452,43 +509,41 @@ class Bodies(Patterns):
     def _correlation(self) -> tuple[str, ...]:
         return tuple(sorted(name for name, times in self.occurrences.items() if times > 1))
 
-    def _check_restricted(self, node: syntax.Body, items: Sorted, body: typed.Body) -> None:
+    def _check_restricted(self, node: syntax.Body, items: Sorted) -> None:
         wrong: list[tuple[Span, str]] = []
-        for timer, _ in items.timers:
-            wrong.append((timer.span, "a timer"))
-        wrong.extend((call.span, "a static predicate among the items") for call in items.lookups)
-        wrong.extend((temporal.span, "a temporal relation") for temporal in items.related)
+        wrong.extend((timer.span, "timers") for timer, _ in items.timers)
+        wrong.extend((call.span, "tables among the items") for call in items.lookups)
+        wrong.extend((temporal.span, "relations of matched events") for temporal in items.related)
         wrong.extend((item.span, "`while`") for item in (*items.absences, *items.collections, *items.windows))
         wrong.extend((gap.span, "`not … in`") for gap in items.gaps)
         for suffix in node.suffixes:
             if isinstance(suffix, syntax.On | syntax.Lasting):
                 wrong.append((suffix.span, "`on`" if isinstance(suffix, syntax.On) else "`lasting`"))
-        if body.pattern is not None:
-            wrong.extend(_not_restricted(body.pattern, body.span))
+        for item in items.patterns:
+            wrong.extend(self._unrestricted(item))
         for span, what in wrong:
             self.report.error(
                 "E403", span, f"`policy restricted` does not take {what}",
-                "it is for `or`, `and`, `seq`, `without`, `within` and `where`",
+                "it is for `or`, `and`, `seq`, `without`, `within` and `where`; leave the policy out, or the other",
             )  # fmt: skip
 
-
-def _not_restricted(pattern: typed.Pattern, span: Span) -> list[tuple[Span, str]]:
-    """What in a pattern has no meaning under ``policy restricted``."""
-    match pattern:
-        case typed.Pair(relation=related, left=left, right=right):
-            inside = _not_restricted(left, span) + _not_restricted(right, span)
-            here = [] if related.word in ("and", "seq") else [(pattern.span, f"`{related.word}`")]
-            return here + inside
-        case typed.Either(alternatives=alternatives):
-            return [wrong for alternative in alternatives for wrong in _not_restricted(alternative, span)]
-        case typed.Lacking(pattern=inner):
-            return _not_restricted(inner, span)
-        case typed.Moment() | typed.Periodic():
-            return [(span, "a timer")]
-        case typed.Run():
-            return [(pattern.span, "a repetition")]
-        case _:
-            return []
+    def _unrestricted(self, node: syntax.Node) -> Iterator[tuple[Span, str]]:
+        """What in a pattern has no meaning under ``policy restricted``; what is nested is looked at on its own."""
+        match node:
+            case syntax.Temporal(relation=word, left=left, right=right):
+                if word != "seq":
+                    yield self.operator_span(node), f"`{word}`"
+                yield from self._unrestricted(left)
+                yield from self._unrestricted(right)
+            case syntax.And(operands=operands) | syntax.Or(operands=operands):
+                for operand in operands:
+                    yield from self._unrestricted(operand)
+            case syntax.Without(pattern=pattern) | syntax.Labelled(pattern=pattern) | syntax.InContext(pattern=pattern):
+                yield from self._unrestricted(pattern)
+            case syntax.Repeat():
+                yield node.span, "repetitions"
+            case syntax.Call(name=name) if name.text in TIMERS and name.text not in self.declarations.events:
+                yield node.span, "timers"
 
 
 def _grouped(node: syntax.Expression) -> syntax.Expression:
@@ -504,6 +559,29 @@ def _timer_owner(call: syntax.Call) -> syntax.Name | None:
             return owner
         case _:
             return None
+
+
+def _argument(node: syntax.Node, name: str) -> Span:
+    """Where a variable is an argument inside a node."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        match current:
+            case syntax.Argument(value=syntax.Name(text=text, span=span)) if text == name:
+                return span
+        waiting.extend(reversed(list(current.children())))
+    return node.span
+
+
+def _mention(node: syntax.Node, name: str) -> Span:
+    """Where a name stands inside a node."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, syntax.Name) and current.text == name:
+            return current.span
+        waiting.extend(reversed(list(current.children())))
+    return node.span
 
 
 def _labels(node: syntax.Node) -> set[str]:

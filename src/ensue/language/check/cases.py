@@ -5,7 +5,7 @@ from __future__ import annotations
 from ensue.language import syntax, typed
 from ensue.language.check.bodies import Bodies
 from ensue.language.check.declarations import Declarations, Event
-from ensue.language.check.expressions import a
+from ensue.language.check.expressions import a, written
 from ensue.language.check.patterns import Pending, Place
 from ensue.language.check.scope import Scope
 from ensue.language.check.static import constant
@@ -17,7 +17,7 @@ def check_test(test: syntax.Test, declarations: Declarations) -> typed.Test | No
     points = [p for o in (*test.given, *test.expect) if isinstance(o, syntax.Occurrence) for p in (o.start, o.end)]
     points += [test.until] if test.until is not None else []
     timestamps = _timestamps(points, declarations)
-    given = [_occurrence(o, declarations, expected=False) for o in test.given]
+    given = [_occurrence(o, declarations, False, timestamps is not None) for o in test.given]
     until = _time(test.until, declarations) if test.until is not None else None
     expect: dict[str, list[typed.Occurrence]] = {}
     nothing: dict[str, syntax.Nothing] = {}
@@ -27,7 +27,7 @@ def check_test(test: syntax.Test, declarations: Declarations) -> typed.Test | No
                 nothing[item.type.text] = item
                 expect.setdefault(item.type.text, [])
         else:
-            found = _occurrence(item, declarations, expected=True)
+            found = _occurrence(item, declarations, True, timestamps is not None)
             if found is not None:
                 expect.setdefault(found.event, []).append(found)
     for name, place in nothing.items():
@@ -37,22 +37,23 @@ def check_test(test: syntax.Test, declarations: Declarations) -> typed.Test | No
             )
     if None in given:
         return None
-    return typed.Test(
-        test.title, tuple(o for o in given if o), until, {n: tuple(o) for n, o in expect.items()}, timestamps, test.span
-    )
+    found_events = tuple(o for o in given if o)
+    expected = {n: tuple(o) for n, o in expect.items()}
+    return typed.Test(test.title, found_events, until, expected, bool(timestamps), test.span)
 
 
-def _timestamps(points: list[syntax.Point], declarations: Declarations) -> bool:
-    """Whether a test's times are timestamps: where no unit is stated, durations and text say so."""
-    if declarations.unit is not None:
+def _timestamps(points: list[syntax.Point], declarations: Declarations) -> bool | None:
+    """Whether a test's times are timestamps: where no unit is stated, durations and text say so. None if they mix."""
+    if declarations.unit is not None or "unit" in declarations.lost:
         return False
     plain = [p for p in points if isinstance(p.value, syntax.Amount) and not p.value.timed]
     written = len(plain) < len(points)
     if plain and (written or declarations.durations):
         declarations.report.error(
-            "E502", plain[0].span, "this time is a plain number, but lengths of time are written with units",
+            "E502", plain[0].span, "this time is a plain number, but other times or lengths are written with units",
             "state what a plain number means, as in `unit s.`, or write the times with units or as timestamps",
         )  # fmt: skip
+        return None
     return written
 
 
@@ -66,17 +67,21 @@ def _time(point: syntax.Point, declarations: Declarations) -> int:
 
 def _derived(name: syntax.Name, declarations: Declarations) -> Event | None:
     event = declarations.events.get(name.text)
+    if event is None and name.text in declarations.lost:
+        return None  # its rule is wrong, which has been said
     if event is None or not event.derived:
         known = [n for n, e in declarations.events.items() if e.derived]
         declarations.report.error(
             "E701", name.span, f"no rule derives `{name.text}`",
-            did_you_mean(name.text, known) or "expect what a rule derives",
+            did_you_mean(name.text, known) or "a test expects events that rules derive",
         )  # fmt: skip
         return None
     return event
 
 
-def _occurrence(node: syntax.Occurrence, declarations: Declarations, expected: bool) -> typed.Occurrence | None:
+def _occurrence(
+    node: syntax.Occurrence, declarations: Declarations, expected: bool, timed: bool
+) -> typed.Occurrence | None:
     call = node.call
     positional = bool(call.arguments) and call.arguments[0].name is None
     bodies = Bodies(declarations, call, set())
@@ -94,11 +99,12 @@ def _occurrence(node: syntax.Occurrence, declarations: Declarations, expected: b
     for name, value in zip(event.attributes, given, strict=True):
         attributes[name] = None if value is None else _value(value, event, name, declarations)
     start, end = _time(node.start, declarations), _time(node.end, declarations)
-    if start > end:
-        declarations.report.error("E703", node.span, "this event starts after its end", "write the earlier time first")
-    if event.instant and start != end:
+    times = node.start.span.to(node.end.span)
+    if start > end and timed:
+        declarations.report.error("E703", times, "this event starts after its end", "write the earlier time first")
+    elif event.instant and start != end:
         declarations.report.error(
-            "E703", node.span, f"`{event.name}` is declared as `instant`", "its start is its end: write one time"
+            "E703", times, f"`{event.name}` is declared as `instant`", "its start is its end: write one time"
         )
     return typed.Occurrence(event.name, attributes, start, end, node.span)
 
@@ -108,14 +114,19 @@ def _value(node: syntax.Expression, event: Event, name: str, declarations: Decla
     if isinstance(node, syntax.ListLiteral):
         inner = item_of(wanted) if is_list(wanted) else "any"
         if not is_list(wanted) and wanted != "any":
-            declarations.report.error("E202", node.span, f"`{event.name}.{name}` is {a(wanted)}, this is a list")
+            declarations.report.error(
+                "E202", node.span, f"`{event.name}.{name}` is {a(wanted)}, this is a list", written(wanted)
+            )
+            return None
         found = [constant(item, inner, declarations) for item in node.items]
         return tuple(None if c is None else c.value for c in found)
     value = constant(node, wanted if wanted != "time" else "timestamp", declarations)
     if value is None:
         return None
     if not fits(value.type, wanted) and not (wanted == "int" and value.type == "float"):
-        declarations.report.error("E202", node.span, f"`{event.name}.{name}` is {a(wanted)}, this is {a(value.type)}")
+        declarations.report.error(
+            "E202", node.span, f"`{event.name}.{name}` is {a(wanted)}, this is {a(value.type)}", written(wanted)
+        )
     return float(value.value) if wanted == "float" and isinstance(value.value, int) else value.value
 
 

@@ -14,6 +14,13 @@ from ensue.language.types import DECLARED, Type
 
 RESERVED_ATTRIBUTES = frozenset({"type", "start", "end", "time"})
 
+OTHER_WORDS = {
+    "integer": "int", "long": "int", "bigint": "int", "double": "float", "real": "float", "number": "float",
+    "decimal": "float", "str": "string", "text": "string", "varchar": "string", "boolean": "bool",
+    "datetime": "timestamp", "date": "timestamp", "time": "timestamp",
+}  # fmt: skip
+"""What people call the types elsewhere."""
+
 
 @dataclass
 class Event:
@@ -27,7 +34,10 @@ class Event:
     instant: bool = False
     open: bool = False
     """Neither declared nor derived: any attribute may be asked for."""
-    first_use: Span = NOWHERE
+    place: Span = NOWHERE
+    """Where it is declared, or first used."""
+    clashing: bool = False
+    """Two of its attributes have the same name, which has been reported."""
 
 
 @dataclass
@@ -39,6 +49,7 @@ class Predicate:
     types: dict[str, Type]
     declared: bool = False
     derived: bool = False
+    place: Span = NOWHERE
 
 
 @dataclass
@@ -50,6 +61,8 @@ class Declarations:
     durations: bool = False
     events: dict[str, Event] = field(default_factory=dict)
     predicates: dict[str, Predicate] = field(default_factory=dict)
+    lost: frozenset[str] = frozenset()
+    """Names whose declarations are wrong, which has been reported."""
 
     def length(self, amount: syntax.Amount) -> int:
         """A length of time in the time column's unit."""
@@ -63,8 +76,8 @@ class Declarations:
         size = MICROSECONDS[self.unit] if self.unit else 1
         if microseconds % size:
             self.report.error(
-                "E503", span, f"this is not a whole number of the program's unit, `{self.unit}`",
-                "state a smaller unit, or round the duration",
+                "E503", span, f"this is not a whole number of the program's unit, which is `{self.unit}`",
+                "round it, or state a smaller unit, as in `unit us.`",
             )  # fmt: skip
         return microseconds // size
 
@@ -73,9 +86,7 @@ class Declarations:
         try:
             found = datetime.fromisoformat(text)
         except ValueError:
-            self.report.error(
-                "E506", span, f"{text!r} is no timestamp", 'write it in ISO 8601: "2026-12-25T12:00:00Z"'
-            )
+            self.report.error("E506", span, f'"{text}" is no timestamp', 'write it in ISO 8601: "2026-12-25T12:00:00Z"')
             return 0
         if found.tzinfo is None:
             found = found.replace(tzinfo=UTC)
@@ -84,7 +95,7 @@ class Declarations:
 
 def declare(file: syntax.File, report: Report) -> Declarations:
     """Reads all declarations; heads and facts declare what has no statement of its own."""
-    declarations = Declarations(report)
+    declarations = Declarations(report, lost=file.lost)
     labels: dict[str, Span] = {}
     for statement in file.statements:
         match statement:
@@ -97,7 +108,7 @@ def declare(file: syntax.File, report: Report) -> Declarations:
             case syntax.EventRule(label=label) | syntax.StaticRule(label=label) if label is not None:
                 if label.text in labels:
                     report.error(
-                        "E106", label.span, f"the rule name `{label.text}` is used twice", "each rule has its own name"
+                        "E106", label.span, f"another rule is called `{label.text}` already", "give each its own name"
                     )
                 labels[label.text] = label.span
     for statement in file.statements:
@@ -112,10 +123,13 @@ def declare(file: syntax.File, report: Report) -> Declarations:
 def _declare_unit(statement: syntax.Unit, declarations: Declarations) -> None:
     word = statement.name.text
     if word not in MICROSECONDS:
-        hint = f"known are {', '.join(MICROSECONDS)}"
+        hint = f"a unit is one of {', '.join(MICROSECONDS)}"
         declarations.report.error("E108", statement.name.span, f"`{word}` is no unit of time", hint)
+        declarations.lost |= {"unit"}
     elif declarations.unit is not None:
-        declarations.report.error("E106", statement.span, "the unit is stated twice", "state it once")
+        declarations.report.error(
+            "E106", statement.name.span, f"the unit is stated already, as `{declarations.unit}`", "state it once"
+        )
     else:
         declarations.unit = word
 
@@ -129,15 +143,13 @@ def _claim(name: syntax.Name, declarations: Declarations) -> bool:
     if word in AGGREGATES or word in FUNCTIONS:
         report.error("E106", name.span, f"`{word}` is the name of a function", "choose another name")
         return False
-    if word in declarations.events or word in declarations.predicates:
-        kind = "event" if word in declarations.events else "table"
-        report.error("E106", name.span, f"`{word}` is declared twice; it is {_a(kind)} already", "declare it once")
+    known = declarations.events.get(word) or declarations.predicates.get(word)
+    if known is not None:
+        kind = "an event" if word in declarations.events else "a table" if known.declared else "a static predicate"
+        line, _ = report.source.position(known.place.start)
+        report.error("E106", name.span, f"`{word}` is {kind} already, see line {line}", "choose another name")
         return False
     return True
-
-
-def _a(word: str) -> str:
-    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
 def _columns(columns: tuple[syntax.Column, ...], declarations: Declarations, of_event: bool) -> dict[str, Type]:
@@ -146,11 +158,16 @@ def _columns(columns: tuple[syntax.Column, ...], declarations: Declarations, of_
     for column in columns:
         name, word = column.name.text, column.type.text
         if name in types:
-            report.error("E106", column.name.span, f"`{name}` is declared twice", "each attribute has its own name")
+            report.error(
+                "E106", column.name.span, f"there is {'an attribute' if of_event else 'a column'} `{name}` already",
+                "give each its own name",
+            )  # fmt: skip
         if of_event:
             check_attribute_name(column.name, report)
         if word not in DECLARED:
-            hint = did_you_mean(word, DECLARED) or f"known are {', '.join(DECLARED)}"
+            same = OTHER_WORDS.get(word.lower())
+            guess = f"did you mean `{same}`?" if same else did_you_mean(word, DECLARED)
+            hint = guess or f"a type is one of {', '.join(DECLARED)}"
             report.error("E108", column.type.span, f"`{word}` is no type", hint)
             word = "any"
         types[name] = word
@@ -169,14 +186,16 @@ def _declare_event(statement: syntax.EventDeclaration, declarations: Declaration
     if _claim(statement.name, declarations):
         types = _columns(statement.columns, declarations, of_event=True)
         name = statement.name.text
-        declarations.events[name] = Event(name, list(types), types, declared=True, instant=statement.instant)
+        declarations.events[name] = Event(
+            name, list(types), types, declared=True, instant=statement.instant, place=statement.name.span
+        )
 
 
 def _declare_table(statement: syntax.TableDeclaration, declarations: Declarations) -> None:
     if _claim(statement.name, declarations):
         types = _columns(statement.columns, declarations, of_event=False)
         name = statement.name.text
-        declarations.predicates[name] = Predicate(name, list(types), types, declared=True)
+        declarations.predicates[name] = Predicate(name, list(types), types, declared=True, place=statement.name.span)
 
 
 def head_names(head: syntax.Call) -> list[str]:
@@ -204,17 +223,21 @@ def _declare_by_head(rule: syntax.EventRule, declarations: Declarations) -> None
         return
     if not _claim(head.name, declarations):
         return
-    names = head_names(head)
-    for index, attribute in enumerate(names):
-        place = head.arguments[index]
-        if attribute in names[:index]:
+    names: list[str] = []
+    clashing = False
+    for attribute, argument in zip(head_names(head), head.arguments, strict=True):
+        place = argument.name.span if argument.name is not None else argument.span
+        if attribute in names:
+            written = " ".join(report.source.text[argument.value.span.start : argument.value.span.end].split())
             report.error(
-                "E204", place.span, f"two attributes of `{name}` are called `{attribute}`",
-                f"name one of them: `{name}(…, other = …)`",
+                "E204", place, f"two attributes of `{name}` are called `{attribute}`",
+                f"give one of them another name: `{attribute}_2 = {written}`",
             )  # fmt: skip
-        check_attribute_name(syntax.Name(attribute, span=place.span), report)
-    unique = list(dict.fromkeys(names))
-    declarations.events[name] = Event(name, unique, dict.fromkeys(unique, "null"), derived=True)
+            attribute, clashing = f"{attribute} {len(names)}", True  # so that the others keep their places
+        check_attribute_name(syntax.Name(attribute, span=place), report)
+        names.append(attribute)
+    types: dict[str, Type] = dict.fromkeys(names, "null")
+    declarations.events[name] = Event(name, names, types, derived=True, place=head.name.span, clashing=clashing)
 
 
 def _declare_predicate(head: syntax.Call, statement: syntax.Statement, declarations: Declarations) -> None:
@@ -223,16 +246,15 @@ def _declare_predicate(head: syntax.Call, statement: syntax.Statement, declarati
     known = declarations.predicates.get(name)
     if known is None:
         if name in declarations.events:
-            sign = ":-" if derived else "a fact"
-            declarations.report.error(
-                "E106", head.name.span, f"`{name}` is an event, and cannot be a static predicate ({sign}) too",
-                "derive an event with `<-`, or choose another name",
-            )  # fmt: skip
+            what, hint = "facts", "facts are of tables; events come with the data, or in a test behind `given`"
+            if derived:
+                what, hint = "static rules", "an event is derived with `<-`; or choose another name"
+            declarations.report.error("E106", head.name.span, f"`{name}` is an event, and cannot have {what} too", hint)
             return
         if not _claim(head.name, declarations):
             return
         columns = head_names(head)
         columns = columns if len(set(columns)) == len(columns) else [f"arg{i + 1}" for i in range(len(columns))]
-        known = Predicate(name, columns, dict.fromkeys(columns, "null"))
+        known = Predicate(name, columns, dict.fromkeys(columns, "null"), place=head.name.span)
         declarations.predicates[name] = known
     known.derived |= derived

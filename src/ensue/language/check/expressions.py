@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ensue.language import syntax, typed
 from ensue.language.check.declarations import Declarations
 from ensue.language.check.scope import Scope
-from ensue.language.diagnostics import did_you_mean
+from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS, Signature, aggregate_type, result_type
 from ensue.language.source import Span
-from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, is_list
+from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, is_list, item_of
 
 UNKNOWN = typed.Constant(None, "any")
 """Stands where something was wrong and has been reported; of any type, so that no error follows from it."""
@@ -24,14 +25,30 @@ class Expressions:
         self.report = declarations.report
         self.incomplete = False
         """Whether a part of the rule was refused, so that names may be missing only because of that."""
+        self.absent: set[str] = set()
+        """Names that are bound under `not` only."""
+        self._told: set[str] = set()
+
+    def begin(self) -> None:
+        """Begins another rule."""
+        self.incomplete = False
+        self.absent, self._told = set(), set()
+
+    def is_news(self, name: str) -> bool:
+        """Whether nothing has been said of a name yet: a wrong one is reported once for each rule."""
+        if name in self._told:
+            return False
+        self._told.add(name)
+        return True
 
     def condition(self, node: syntax.Expression, scope: Scope, aggregates: bool = True) -> typed.Expression:
         """An expression that must be true or false."""
         found = self.resolve(node, scope, aggregates)
         if found.type not in ("bool", "any", "null"):
             self.report.error(
-                "E205", node.span, f"a condition is needed here, this is {a(found.type)}", "compare it with something"
-            )
+                "E205", node.span, f"a condition is needed here, this is {a(found.type)}",
+                "compare it with something, as in `x > 0`",
+            )  # fmt: skip
         return found
 
     def conjuncts(self, node: syntax.Expression, scope: Scope, aggregates: bool = True) -> Iterator[typed.Expression]:
@@ -62,6 +79,12 @@ class Expressions:
                 return self._arithmetic(node, scope, aggregates)
             case syntax.Comparison():
                 return self._comparison(node, scope, aggregates)
+            case syntax.Not(operand=syntax.Call(name=name)) if name.text in self.declarations.events:
+                return self._wrong(
+                    node.span, f"`{name.text}` is an event, and cannot be negated in a condition",
+                    f"absence is an item: `while w: not {name.text}(…)`, `not {name.text}(…) in [a, b]`, "
+                    f"or `a without {name.text}(…)`",
+                )  # fmt: skip
             case syntax.Not(operand=operand):
                 return typed.Operation("not", (self.condition(operand, scope, aggregates),), "bool")
             case syntax.And(operands=operands) | syntax.Or(operands=operands):
@@ -73,7 +96,9 @@ class Expressions:
             case syntax.Call():
                 return self._call(node, scope, aggregates)
             case syntax.ListLiteral():
-                return self._wrong(node.span, "a list can only stand in a test", "use several conditions instead")
+                return self._wrong(
+                    node.span, "a list can stand only in a test", "compare with each value, and join these with `or`"
+                )
             case _:
                 return self._wrong(node.span, "a condition or value is needed here, this is a pattern of events",
                                    "patterns are items of the body: put it before `where` or `on`")  # fmt: skip
@@ -98,6 +123,8 @@ class Expressions:
     def report_unbound(self, node: syntax.Name, scope: Scope) -> None:
         """Says why a variable has no value here."""
         name = node.text
+        if not self.is_news(name):
+            return
         if scope.find_label(name) is not None:
             self.report.error(
                 "E105", node.span, f"`{name}` is an event, not a value",
@@ -113,27 +140,50 @@ class Expressions:
                 "E301", node.span, f"`{name}` belongs to collected events and has many values",
                 f"use it in an aggregate: `list({name})`, `max({name})`, `count({name})`",
             )  # fmt: skip
-        elif not self.incomplete:
-            hint = did_you_mean(name, scope.names()) or "bind it in an atom of the body, as in `order(id, qty)`"
+        elif self.incomplete:
+            pass
+        elif name in self.absent:
+            self.report.error(
+                "E105", node.span, f"`{name}` stands only under `not`, and has no value here",
+                "what is absent gives no values; bind it in another item of the body",
+            )  # fmt: skip
+        else:
+            hint = did_you_mean(name, scope.names()) or f"use it as an argument in the body, as in `order(id, {name})`"
             self.report.error("E105", node.span, f"the variable `{name}` is never bound", hint)
+
+    def report_no_event(self, node: syntax.Name, scope: Scope, instead: str, example: str = "order(id)") -> None:
+        """Says why a name stands for no matched event here; `instead` is what to do with collected ones."""
+        name = node.text
+        if not self.is_news(name):
+            return
+        if name in scope.all_gathered():
+            self.report.error("E301", node.span, f"`{name}` stands for many collected events", instead)
+        elif name in scope.partial:
+            self.report.error(
+                "E302", node.span, f"`{name}` is not bound on every side of the `or`",
+                "name a pattern on each side, or leave it out here",
+            )  # fmt: skip
+        elif self.incomplete:
+            pass
+        elif name in self.absent:
+            self.report.error(
+                "E104", node.span, f"`{name}` stands only under `not`, and there is no such event",
+                "relate what is absent inside the negation: `not (…)`",
+            )  # fmt: skip
+        elif scope.find_variable(name) is not None:
+            self.report.error(
+                "E104", node.span, f"`{name}` is a value, not a matched event",
+                f"name the event, as in `o: order(id, {name})`",
+            )  # fmt: skip
+        else:
+            hint = did_you_mean(name, scope.names()) or f"name something in the body with it, as in `{name}: {example}`"
+            self.report.error("E104", node.span, f"there is no matched event called `{name}`", hint)
 
     def _attribute(self, node: syntax.Attribute, scope: Scope) -> typed.Expression:
         owner, attribute = node.owner.text, node.name.text
         label = scope.find_label(owner)
         if label is None:
-            if owner in scope.all_gathered():
-                self.report.error(
-                    "E301", node.owner.span, f"`{owner}` stands for many collected events",
-                    f"use it in an aggregate: `max({owner}.{attribute})`",
-                )  # fmt: skip
-            elif owner in scope.partial:
-                self.report.error(
-                    "E302", node.owner.span, f"`{owner}` is not bound on every side of the `or`",
-                    "name a pattern on each side, or leave it out here",
-                )  # fmt: skip
-            elif not self.incomplete:
-                hint = did_you_mean(owner, scope.names()) or f"name a matched event with it: `{owner}: order(id)`"
-                self.report.error("E104", node.owner.span, f"there is no matched event called `{owner}`", hint)
+            self.report_no_event(node.owner, scope, f"use it in an aggregate, as in `max({owner}.{attribute})`")
             return UNKNOWN
         if attribute in ("start", "end"):
             return typed.TimeOf(owner, attribute == "end")
@@ -165,12 +215,12 @@ class Expressions:
     def _number(self, node: syntax.Expression, scope: Scope, aggregates: bool) -> typed.Expression:
         found = self.resolve(node, scope, aggregates)
         if found.type not in NUMBERS and found.type not in ("any", "null"):
-            self._wrong_type(node.span, "a number", found.type)
+            self._wrong_type(node.span, "number", found.type)
             return UNKNOWN
         return found
 
-    def _wrong_type(self, span: Span, wanted: str, given: Type, hint: str | None = None) -> None:
-        self.report.error("E202", span, f"{wanted} is needed here, this is {a(given)}", hint)
+    def _wrong_type(self, span: Span, wanted: Type, given: Type, hint: str | None = None) -> None:
+        self.report.error("E202", span, f"{a(wanted)} is needed here, this is {a(given)}", hint or converted(wanted))
 
     def _arithmetic(self, node: syntax.Arithmetic, scope: Scope, aggregates: bool) -> typed.Expression:
         left, right = self.resolve(node.left, scope, aggregates), self.resolve(node.right, scope, aggregates)
@@ -183,14 +233,16 @@ class Expressions:
             return "int"
         if operator in "+-" and {left, right} & TIMES and {left, right} - TIMES <= {"int", "null", "any"}:
             if operator == "-" and right in TIMES:
-                self._wrong_type(node.left.span, "a time", left, "a time can be taken from a time")
+                self._wrong_type(node.left.span, "time", left, "a time can be taken only from a time")
                 return None
             if not (left in TIMES and right in TIMES):
                 return left if left in TIMES else right
         for side, type_ in ((node.left, left), (node.right, right)):
             if type_ not in NUMBERS and type_ not in ("any", "null"):
                 hint = "use `concat` to put text together" if type_ == "string" and operator == "+" else None
-                self._wrong_type(side.span, "a number", type_, hint)
+                if left in TIMES and right in TIMES:
+                    hint = "how far two times are apart is their difference: `s.start - o.end`"
+                self._wrong_type(side.span, "number", type_, hint)
                 return None
         if operator == "/":
             return "float"
@@ -204,13 +256,12 @@ class Expressions:
             left = typed.Constant(self.declarations.moment(left.value, node.left.span), "timestamp")
         if {left.type, right.type} == {"int", "timestamp"} or not comparable(left.type, right.type):
             self.report.error(
-                "E202", node.span, f"{a(left.type)} cannot be compared with {a(right.type)}",
-                "convert one of them: `int(…)`, `float(…)`, `string(…)`, `timestamp(…)`",
-            )  # fmt: skip
+                "E202", node.span, f"{a(left.type)} cannot be compared with {a(right.type)}", _comparable(left, right)
+            )
             return UNKNOWN
         if isinstance(right, typed.Constant) and right.value is None and right.type == "null":
             self.report.error(
-                "E202", node.right.span, "nothing equals null, so this never holds",
+                "E202", node.right.span, "nothing is equal to null, so this never holds",
                 "use `is_null(…)` or `is_not_null(…)`",
             )  # fmt: skip
         return typed.Operation(node.operator, (left, right), "bool")
@@ -227,7 +278,7 @@ class Expressions:
             if argument.name is not None and name in FUNCTIONS:
                 self.report.error(
                     "E201", argument.span, f"the function `{name}` takes no named arguments",
-                    "put a comparison in parentheses: `((x = 1))`",
+                    "leave the name out; a comparison as an argument stands in parentheses: `(x = 1)`",
                 )  # fmt: skip
                 return UNKNOWN
         signature = FUNCTIONS.get(name)
@@ -243,10 +294,12 @@ class Expressions:
                 node.span, f"`{name}` is a timer, and a condition contains no event",
                 f"make it an item of the body: `w: {name}(…)`",
             )  # fmt: skip
+        if name in self.declarations.lost:
+            return UNKNOWN  # what is wrong with it has been said
         known = [*FUNCTIONS, *AGGREGATES, *self.declarations.predicates]
         self.report.error(
             "E103", node.name.span, f"there is no function `{name}`",
-            did_you_mean(name, known) or "the language reference lists them",
+            did_you_mean(name, known) or "the language reference lists all functions",
         )  # fmt: skip
         return UNKNOWN
 
@@ -255,20 +308,20 @@ class Expressions:
         arguments = [self.resolve(argument.value, scope, aggregates) for argument in node.arguments]
         if not signature.accepts(len(arguments)):
             self.report.error(
-                "E201", node.span, f"`{name}` takes {signature.arity()}, here are {len(arguments)}",
-                f"`{name}` gives {signature.text}",
+                "E201", node.span, f"`{name}` takes {signature.arity()}, {given(len(arguments))}",
+                f"as in `{signature.shown(name)}`: {signature.text}",
             )  # fmt: skip
             return UNKNOWN
         for index, argument in enumerate(arguments):
             wanted = signature.parameter(index)
             if not _accepts(wanted, argument.type):
-                self._wrong_type(node.arguments[index].span, a(wanted), argument.type)
+                self._wrong_type(node.arguments[index].span, wanted, argument.type)
                 return UNKNOWN
         type_ = result_type(signature, [argument.type for argument in arguments])
         if type_ is None:
             self.report.error(
                 "E202", node.span, f"the arguments of `{name}` have no type in common",
-                "convert them: `int(…)`, `float(…)`, `string(…)`",
+                "convert them to one type: `int(…)`, `float(…)` or `string(…)`",
             )  # fmt: skip
             return UNKNOWN
         return typed.Operation(name, tuple(arguments), type_)
@@ -286,22 +339,29 @@ class Expressions:
                 continue
             found = self.resolve(argument, scope, aggregates)
             if not comparable(found.type, predicate.types[column]):
-                self._wrong_type(argument.span, a(predicate.types[column]), found.type)
+                self._wrong_type(argument.span, predicate.types[column], found.type)
             resolved.append(found)
         return typed.Holds(node.name.text, tuple(resolved))
 
     def predicate_arguments(self, node: syntax.Call) -> list[syntax.Expression | None] | None:
         """The arguments of a static predicate by column, None for `_` or one left out; None if they do not fit."""
         predicate = self.declarations.predicates[node.name.text]
-        return self.by_position(node, predicate.columns, f"`{predicate.name}`")
+        what = f"the table `{predicate.name}`" if predicate.declared else f"the static predicate `{predicate.name}`"
+        return self.by_position(node, predicate.columns, what, "column")
 
-    def by_position(self, node: syntax.Call, columns: list[str], what: str) -> list[syntax.Expression | None] | None:
+    def by_position(
+        self, node: syntax.Call, columns: list[str], what: str, part: str = "attribute"
+    ) -> list[syntax.Expression | None] | None:
         """The arguments of a call in the order of the columns: all of them by position, or some by name."""
+        known = node.name.text not in self.declarations.lost
+        report = self.report if known else Report(self.report.source)  # a declaration that is lost may say more
         named = [argument for argument in node.arguments if argument.name is not None]
         if named and len(named) < len(node.arguments):
-            self.report.error(
-                "E201", node.span, "arguments are either all by position or all by name",
-                "write `name = variable` for each, or for none",
+            first = node.arguments[0].name is None
+            other = next(argument for argument in node.arguments if (argument.name is None) is not first)
+            report.error(
+                "E201", other.span, "arguments are either all by position or all by name",
+                f"write `{part} = variable` for each of them, or for none",
             )  # fmt: skip
             return None
         values: dict[str, syntax.Expression] = {}
@@ -310,19 +370,21 @@ class Expressions:
                 assert argument.name is not None
                 column = argument.name.text
                 if column in values:
-                    self.report.error("E106", argument.span, f"`{column}` is given twice", "give it once")
+                    report.error("E106", argument.name.span, f"`{column}` is given already", "give it once")
                     return None
                 if column not in columns:
-                    hint = did_you_mean(column, columns) or f"it has {', '.join(columns)}"
-                    self.report.error("E102", argument.name.span, f"{what} has no `{column}`", hint)
+                    has = f"it has {', '.join(columns)}" if columns else f"it has no {part}s"
+                    hint = did_you_mean(column, columns) or has
+                    report.error("E102", argument.name.span, f"{what} has no {part} `{column}`", hint)
                     return None
                 values[column] = argument.value
         elif node.arguments:
             if len(node.arguments) != len(columns):
-                self.report.error(
-                    "E201", node.span,
-                    f"{what} has {counted(len(columns), 'attribute')} ({', '.join(columns)}), here are {len(node.arguments)}",
-                    "give all of them (`_` for any), or some by name: `name = variable`",
+                has = f"{counted(len(columns), part)} ({', '.join(columns)})" if columns else f"no {part}s"
+                report.error(
+                    "E201", node.span, f"{what} has {has}, {given(len(node.arguments))}",
+                    f"give all of them (`_` for any), or some by name: `{columns[0]} = x`" if columns
+                    else f"write `{node.name.text}()`",
                 )  # fmt: skip
                 return None
             values = {c: argument.value for c, argument in zip(columns, node.arguments, strict=True)}
@@ -334,7 +396,7 @@ class Expressions:
         if not aggregates:
             self.report.error(
                 "E304", node.span, f"the aggregate `{name}` cannot stand here",
-                "aggregates stand in the head and in `where`",
+                "aggregates stand in the head of an event rule and behind its `where`",
             )  # fmt: skip
             return UNKNOWN
         if len(node.arguments) != 1 or node.arguments[0].name is not None:
@@ -343,8 +405,8 @@ class Expressions:
                 "max": "the largest of several values is `greatest(…)`",
             }.get(name)
             self.report.error(
-                "E201", node.span, f"`{name}` takes one argument, here are {len(node.arguments)}",
-                hint or f"it gives {AGGREGATES[name]}",
+                "E201", node.span, f"`{name}` takes one argument without a name, {given(len(node.arguments))}",
+                hint or f"as in `{name}(x)`: {AGGREGATES[name]}",
             )  # fmt: skip
             return UNKNOWN
         argument = node.arguments[0].value
@@ -363,7 +425,9 @@ class Expressions:
             return UNKNOWN
         path = max(paths, key=len)
         if any(path[: len(other)] != other for other in paths):
-            self.report.error("E305", node.span, f"`{name}` mixes events of two collections", "aggregate each on its own")
+            self.report.error(
+                "E305", node.span, f"`{name}` mixes events of two collections", "aggregate each of them on its own"
+            )
             return UNKNOWN
         inside = scope.inside(path)
         if isinstance(argument, syntax.Name) and inside.names_event(argument.text):
@@ -374,10 +438,17 @@ class Expressions:
                 )  # fmt: skip
                 return UNKNOWN
             return typed.Aggregate("count", None, path, "int")
+        nested = _aggregate_in(argument)
+        if nested is not None:
+            self.report.error(
+                "E304", nested.span, "an aggregate cannot stand inside another one",
+                f"derive an event with `{nested.name.text}` first, and aggregate that",
+            )  # fmt: skip
+            return UNKNOWN
         inner = self.resolve(argument, inside, aggregates=False)
         type_ = aggregate_type(name, inner.type)
         if type_ is None:
-            wanted = "a single value" if is_list(inner.type) else "a number"
+            wanted = "value" if is_list(inner.type) else "number"
             self._wrong_type(argument.span, wanted, inner.type)
             return UNKNOWN
         return typed.Aggregate(name, inner, path, type_)
@@ -416,10 +487,55 @@ def a(type_: Type) -> str:
             return "any value"
         case "value":
             return "a single value"
-        case "int" | "any":
+        case "int":
             return f"an {type_}"
+        case _ if is_list(type_):
+            return f"a list of {item_of(type_)}"
         case _:
             return f"a {type_}"
+
+
+def converted(wanted: Type) -> str | None:
+    """How to get a value of a type."""
+    match wanted:
+        case "number":
+            return "convert it with `int(…)` or `float(…)`"
+        case "int" | "float" | "string" | "timestamp":
+            return f"convert it with `{wanted}(…)`"
+        case "bool":
+            return "compare it with something, as in `x > 0`"
+        case _:
+            return None
+
+
+def written(wanted: Type) -> str | None:
+    """How a constant of a type is written."""
+    example = {"int": "12", "float": "1.5", "string": '"tea"', "bool": "true", "timestamp": '"2026-12-25T12:00:00Z"'}
+    return f"{a(wanted)} is written `{example[wanted]}`" if wanted in example else None
+
+
+def _comparable(left: typed.Expression, right: typed.Expression) -> str:
+    """How to make two values comparable."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, typed.Constant) and other.type in NUMBERS and re.fullmatch(r"[\d.]+", str(one.value)):
+            return f"without the quotes it is a number: `{one.value}`"
+    return "convert one of them: `int(…)`, `float(…)`, `string(…)` or `timestamp(…)`"
+
+
+def _aggregate_in(node: syntax.Node) -> syntax.Call | None:
+    """The first aggregate in an expression."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, syntax.Call) and current.name.text in AGGREGATES:
+            return current
+        waiting.extend(reversed(list(current.children())))
+    return None
+
+
+def given(count: int) -> str:
+    """How many there are."""
+    return "here is none" if not count else f"here {'is' if count == 1 else 'are'} {count}"
 
 
 def counted(count: int, word: str) -> str:

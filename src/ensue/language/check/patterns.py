@@ -9,11 +9,11 @@ from itertools import count
 
 from ensue.language import syntax, typed
 from ensue.language.check.declarations import Declarations, Event
-from ensue.language.check.expressions import Expressions, a, type_of
+from ensue.language.check.expressions import Expressions, a, type_of, written
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
 from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
-from ensue.language.parse import DEEPEST
+from ensue.language.limits import DEEPEST
 from ensue.language.relations import BOTH, TOLERANT, UNBOUNDED, brackets, relation
 from ensue.language.source import Span
 from ensue.language.types import common, comparable
@@ -30,6 +30,9 @@ POLICIES: dict[str, typed.Context | None] = {
 }
 
 DEFAULT_CONTEXT = typed.Context("chronicle", "chronicle")
+
+TERMINATORS = ("chronicle", "continuous")
+TERMINATORS_HINT = "a terminator is `chronicle` (used once) or `continuous` (pairs with every initiator offered)"
 
 CONTEXT_WORDS = re.compile(r"\w+(\s*/\s*\w+)?")
 
@@ -64,6 +67,19 @@ class Constituent:
     span: Span
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """A variable that must not be bound outside a part of the rule: what to say if it is."""
+
+    code: str
+    name: str
+    part: Span
+    message: str
+    hint: str
+    place: Span | None = None
+    """Where to say it; None is where the variable is bound outside."""
+
+
 class Patterns:
     """Checks the patterns of one rule; `bodies.Bodies` adds what stands around them."""
 
@@ -76,8 +92,8 @@ class Patterns:
         self.occurrences = Counter(_atom_variables(rule))
         self.bound: list[tuple[str, Span]] = []
         """Each variable that is bound positively, with the place of its atom."""
-        self.elsewhere: list[tuple[str, str, Span, Span, str]] = []
-        """Names that must not be bound outside a span: code, name, the span, where to complain, and why."""
+        self.elsewhere: list[Elsewhere] = []
+        """Names that must not be bound outside a part of the rule."""
         self.excused: set[Span] = set()
         """Repetitions without neighbours of which nothing needs to be said."""
 
@@ -154,14 +170,17 @@ class Patterns:
     def constituent(self, node: syntax.Node, place: Place, pending: Pending) -> Constituent:
         if not isinstance(node, syntax.InContext):
             return Constituent(*self.pattern(node, place, pending), None, node.span)
-        taken = self.check_context(node)
-        if taken and place.policy is not None:
+        if not self.check_context(node):
+            repeated = isinstance(node.pattern, syntax.Repeat)
+            found, scope = self.pattern(node.pattern, place, pending) if repeated else self._missing()
+            return Constituent(found, scope, None, node.span)
+        if place.policy is not None:
             self.report.error(
                 "E401", self.context_span(node), f"a context cannot stand beside `policy {place.policy}`",
                 "use either contexts or a policy",
             )  # fmt: skip
-            taken = False
-        return Constituent(*self.pattern(node.pattern, place, pending), node if taken else None, node.span)
+        words = node if place.policy is None else None
+        return Constituent(*self.pattern(node.pattern, place, pending), words, node.span)
 
     def check_context(self, node: syntax.InContext) -> bool:
         """Whether what stands behind a context can have one; says so if not."""
@@ -169,7 +188,7 @@ class Patterns:
         match node.pattern:
             case syntax.Repeat():
                 what, hint = "a repetition", "put the context on a constituent that is not repeated"
-            case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)) if name.text in RELATIVE_TIMERS:
+            case pattern if is_relative_timer(pattern):
                 what = "a timer"
             case pattern if not self.is_pattern(pattern):
                 what = "a condition"
@@ -233,7 +252,7 @@ class Patterns:
 
     def _never_equal(self, name: str, one: str, other: str, span: Span) -> None:
         self.report.error(
-            "E202", span, f"`{name}` is {a(one)} in one place and {a(other)} in another, and never equal",
+            "E202", span, f"`{name}` is {a(other)} here and {a(one)} elsewhere, and the two are never equal",
             "use two variables, and convert one in a condition",
         )  # fmt: skip
 
@@ -243,16 +262,28 @@ class Patterns:
         found = known.get(name.text)
         if found is not None and not (found.open and positional):
             return found
-        guess = did_you_mean(name.text, [n for n, e in known.items() if not e.open])
-        if found is None and (name.text in self.declarations.predicates or name.text in FUNCTIONS or name.text in AGGREGATES):  # fmt: skip
-            self.report.error("E408", name.span, f"`{name.text}` is no event", "an event is needed here")
+        if name.text in self.declarations.lost:
+            return None  # its declaration is wrong, which has been said
+        if found is None and (other := self._other_use(name.text)) is not None:
+            self.report.error("E408", name.span, f"`{name.text}` is {other[0]}, and an event is needed here", other[1])
             return None
+        guess = did_you_mean(name.text, [n for n, e in known.items() if not e.open])
         if positional or guess:
-            hint = guess or f"declare it: `event {name.text}(…).`"
+            hint = guess or f"declare it, as in `event {name.text}(id: int).`, or write a rule for it"
             self.report.error("E101", name.span, f"there is no event `{name.text}`", hint)
             return None
-        known[name.text] = Event(name.text, [], {}, open=True, first_use=name.span)
+        known[name.text] = Event(name.text, [], {}, open=True, place=name.span)
         return known[name.text]
+
+    def _other_use(self, name: str) -> tuple[str, str] | None:
+        """What a name is, if not an event, and where that stands."""
+        if name in self.declarations.predicates:
+            return "a table or static predicate", "give it an item of its own, after a comma, or put it behind `where`"
+        if name in FUNCTIONS:
+            return "a function", "put it into a condition, behind `where`"
+        if name in AGGREGATES:
+            return "an aggregate", "aggregates stand in the head and behind `where`"
+        return None
 
     def _arguments(self, call: syntax.Call, event: Event) -> list[tuple[str, syntax.Expression]]:
         """Which attribute equals what."""
@@ -274,8 +305,9 @@ class Patterns:
         match node:
             case syntax.Literal(value=None):
                 self.report.error(
-                    "E202", node.span, "nothing equals null, so this never matches", "use a variable and `is_null(…)`"
-                )
+                    "E202", node.span, "nothing is equal to null, so this never matches",
+                    "use a variable, and `is_null(…)` behind `where`",
+                )  # fmt: skip
                 return typed.Constant(None, "null")
             case syntax.Literal(value=str() as text) if wanted == "timestamp":
                 return typed.Constant(self.declarations.moment(text, node.span), "timestamp")
@@ -285,6 +317,8 @@ class Patterns:
                 value = self.declarations.length(node)
             case syntax.Negative(operand=syntax.Amount() as amount):
                 value = -self.declarations.length(amount)
+            case syntax.Negative(operand=syntax.Literal(value=0 | 0.0 as zero)) if not isinstance(zero, bool):
+                value = -zero
             case _:
                 self.report.error(
                     "E206", node.span, "an argument of an event is a variable or a constant",
@@ -292,7 +326,9 @@ class Patterns:
                 )  # fmt: skip
                 return typed.Constant(None, "any")
         if not comparable(type_of(value), wanted):
-            self.report.error("E202", node.span, f"{a(wanted)} is needed here, this is {a(type_of(value))}")
+            self.report.error(
+                "E202", node.span, f"{a(wanted)} is needed here, this is {a(type_of(value))}", written(wanted)
+            )
         return typed.Constant(value, type_of(value))
 
     def _timer(self, call: syntax.Call, label: syntax.Name | None) -> tuple[typed.Pattern, Scope]:
@@ -332,6 +368,8 @@ class Patterns:
                 return value
             case syntax.Negative(operand=syntax.Amount() as amount):
                 return -self.declarations.length(amount)
+            case syntax.Negative(operand=syntax.Literal(value=int() as zero)) if not isinstance(zero, bool):
+                return -zero
             case _:
                 return None
 
@@ -355,24 +393,28 @@ class Patterns:
         parts = [self.pattern(operand, place, pending) for operand in node.operands]
         scopes = [scope for _, scope in parts]
         scope = Scope()
-        names = {name for each in scopes for name in each.variables}
-        for name in names:
-            types = [each.variables.get(name) for each in scopes]
-            if None in types:
+        for name in dict.fromkeys(name for each in scopes for name in each.variables):
+            types = [each.variables[name] for each in scopes if name in each.variables]
+            if len(types) < len(scopes):
                 scope.partial.add(name)
                 self.elsewhere.append(
-                    ("E302", name, node.span, node.span, f"`{name}` is not bound on every side of the `or`")
-                )
+                    Elsewhere(
+                        "E302", name, node.span, f"`{name}` is not bound on every side of the `or`",
+                        f"bind `{name}` on each side, or use another variable here",
+                    )
+                )  # fmt: skip
                 continue
             together = types[0]
-            for type_ in types[1:]:
-                together = common(together, type_) if together and type_ else None
-            if together is None:
-                self.report.error(
-                    "E202", node.span, f"`{name}` has different types on the sides of the `or`", "use two variables"
-                )
-            scope.variables[name] = together or "any"
-        for label in {label for each in scopes for label in each.labels}:
+            for operand, type_ in zip(node.operands[1:], types[1:], strict=True):
+                if common(together, type_) is None:
+                    self.report.error(
+                        "E202", self.bound_place(name, operand.span),
+                        f"`{name}` is {a(type_)} on this side of the `or`, and {a(together)} on another",
+                        "use two variables",
+                    )  # fmt: skip
+                together = common(together, type_) or "any"
+            scope.variables[name] = together
+        for label in dict.fromkeys(label for each in scopes for label in each.labels):
             found = [each.labels.get(label) for each in scopes]
             if None in found:
                 scope.partial.add(label)
@@ -493,29 +535,40 @@ class Patterns:
             )
         if bounds and word in UNBOUNDED:
             better = "`before[…]` bounds the gap of a sequence" if word == "seq" else "`overlaps[…]` takes one"
-            self.report.error("E504", node.span, f"`{word}` takes no bound", better)
+            self.report.error("E504", bounds[0].span.to(bounds[-1].span), f"`{word}` takes no bound", better)
             return relation(word)
         if len(bounds) > brackets(word):
+            most = "one bound" if brackets(word) == 1 else "at most two bounds"
+            example = f"{word}[2]" if word in TOLERANT else f"{word}[1..2]"
+            example = example if brackets(word) == 1 else f"{word}[1..3, 2..5]"
             self.report.error(
-                "E504", node.span, f"`{word}` takes at most {brackets(word)} of these bounds, here are {len(bounds)}",
-                "as in `before[1h..]`, `during[1..3, 2..5]`, `equals[2]`",
+                "E504", bounds[0].span.to(bounds[-1].span), f"`{word}` takes {most}, here are {len(bounds)}",
+                f"as in `{example}`",
             )  # fmt: skip
             return relation(word)
-        return relation(word, tuple(self._bound(bound, word in TOLERANT) for bound in bounds))
+        return relation(word, tuple(self._bound(bound, word) for bound in bounds))
 
-    def _bound(self, bound: syntax.Bound, tolerance: bool) -> tuple[int | None, int | None]:
+    def operator_span(self, node: syntax.Temporal) -> Span:
+        """Where the word of a temporal operator stands."""
+        word = re.compile(rf"\b{node.relation}\b")
+        found = word.search(self.report.source.text, node.left.span.end, node.right.span.start)
+        return Span(*found.span()) if found else node.span
+
+    def _bound(self, bound: syntax.Bound, word: str) -> tuple[int | None, int | None]:
         low = self.declarations.length(bound.low) if bound.low else None
         high = self.declarations.length(bound.high) if bound.high else None
-        if tolerance:
+        if word in TOLERANT:
             if not bound.exact or low is None or low < 0:
                 self.report.error(
-                    "E504", bound.span, "this is a tolerance: one length, not negative",
-                    "as in `equals[2]`: at most 2 apart",
+                    "E504", bound.span, f"`{word}` takes a tolerance: one length, not negative",
+                    f"as in `{word}[2]`: at most 2 apart",
                 )  # fmt: skip
                 return None, None
             return -low, low
         if low is not None and high is not None and low > high:
-            self.report.error("E504", bound.span, "the lower bound is above the upper one", "the smaller one comes first")
+            self.report.error(
+                "E504", bound.span, "the lower bound is above the upper one", "the smaller one comes first"
+            )
         return low, high
 
     def _pair(
@@ -531,11 +584,13 @@ class Patterns:
                 inner = sides[side]
                 sides[side] = Scope({name: inner.variables[name] for name in shared}, gathered={id_: inner})
                 span = (left, right)[side].span
-                for name in inner.variables:
-                    if name not in shared:
-                        self.elsewhere.append(
-                            ("E301", name, span, span, f"`{name}` is not shared with the other side of the cumulative constituent, and has many values"),
-                        )  # fmt: skip
+                self.elsewhere.extend(
+                    Elsewhere(
+                        "E301", name, span, f"`{name}` has many values in the cumulative constituent",
+                        f"use it in an aggregate, or share `{name}` with the other side of the cumulative constituent",
+                    )
+                    for name in inner.variables if name not in shared
+                )  # fmt: skip
         pattern = typed.Pair(
             next(self.ids), related, left.pattern, right.pattern, shared, contexts[0], contexts[1], initiator,
             gatherings[0], gatherings[1], left.span.to(right.span),
@@ -544,11 +599,12 @@ class Patterns:
 
     def merge(self, one: Scope, other: Scope, span: Span) -> Scope:
         """The names of two patterns that both occur."""
-        merged = Scope(dict(one.variables), dict(one.labels), one.partial | other.partial, one.gathered | other.gathered)
+        partial, gathered = one.partial | other.partial, one.gathered | other.gathered
+        merged = Scope(dict(one.variables), dict(one.labels), partial, gathered)
         for name, type_ in other.variables.items():
             if name in merged.variables:
                 if not comparable(merged.variables[name], type_):
-                    self._never_equal(name, merged.variables[name], type_, span)
+                    self._never_equal(name, merged.variables[name], type_, self.bound_place(name, span))
                 merged.variables[name] = common(merged.variables[name], type_) or "any"
             else:
                 merged.variables[name] = type_
@@ -557,6 +613,11 @@ class Patterns:
                 self._duplicate_label(label, found.span)
             merged.labels[label] = found
         return merged
+
+    def bound_place(self, name: str, span: Span) -> Span:
+        """Where a variable is bound inside a span."""
+        places = (at for bound, at in self.bound if bound == name and span.start <= at.start and at.end <= span.end)
+        return next(places, span)
 
     def _duplicate_label(self, label: str, span: Span) -> None:
         self.report.error("E106", span, f"`{label}` names two matched events", "give each of them its own name")
@@ -576,25 +637,35 @@ class Patterns:
         if words is None:
             return DEFAULT_CONTEXT
         first, second = words.initiator, words.terminator
+        span = self.context_span(words)
         if initiator is not None and second is not None:
+            kept = first if side == initiator else second
             self.report.error(
-                "E402", words.span, "in a sequence a constituent takes one context",
-                "write only the first or the second of the two words",
+                "E402", span, "in a sequence each side takes one context, for the left is always the initiator",
+                f"write only `{kept}`",
             )  # fmt: skip
             return DEFAULT_CONTEXT
         if initiator is not None and side != initiator:
-            return self._terminator(first, words)
-        if second is not None:
-            self._terminator(second, words)
+            if first not in TERMINATORS:
+                self.report.error(
+                    "E402", span, f"`{first}` cannot stand here: this side is the terminator, which ends the pair",
+                    f"put `{first}` before the other side; {TERMINATORS_HINT}",
+                )  # fmt: skip
+            return typed.Context("chronicle", first)
+        if second is not None and second not in TERMINATORS:
+            self.report.error(
+                "E402", span, f"the second word is for the terminator, which cannot be `{second}`", TERMINATORS_HINT
+            )
         return typed.Context(first, second or "chronicle")
 
-    def _terminator(self, word: str, words: syntax.InContext) -> typed.Context:
-        if word not in ("chronicle", "continuous"):
-            self.report.error(
-                "E402", words.span, f"a terminator cannot be `{word}`",
-                "a terminator is `chronicle` (used once) or `continuous` (pairs with every initiator offered)",
-            )  # fmt: skip
-        return typed.Context("chronicle", word)
+
+def is_relative_timer(node: syntax.Node) -> bool:
+    """Whether something is ``extend(…)``, ``extend_backward(…)`` or ``shift(…)``, with or without a name."""
+    match node:
+        case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)):
+            return name.text in RELATIVE_TIMERS
+        case _:
+            return False
 
 
 def _initiator(related: typed.Relation) -> int | None:

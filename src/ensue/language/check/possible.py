@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
@@ -14,26 +15,53 @@ from ensue.temporal.distances import Distances, Point
 
 def check_possible(rule: typed.Rule, events: Mapping[str, typed.EventType], report: Report) -> None:
     """Reports what can never happen in a rule, and warns where one event may be matched twice."""
-    for body in bodies(rule.body):
-        _check_contradiction(body, events, report)
-    _check_instant(rule, events, report)
-    _warn_of_twins(rule.body, events, report)
+    possible = [_check_contradiction(body, events, report) for body in bodies(rule.body)]
+    if all(possible):
+        _check_instant(rule, events, report)
+        _warn_of_twins(rule.body, events, report)
 
 
-def _check_contradiction(body: typed.Body, events: Mapping[str, typed.EventType], report: Report) -> None:
+def _check_contradiction(body: typed.Body, events: Mapping[str, typed.EventType], report: Report) -> bool:
+    """Whether the conditions of a body can hold together; says so if not."""
     reasons = constrain(body, events).contradiction()
     if reasons is None:
-        return
-    spans = sorted({span for reason in reasons for span in _spans(reason)})
+        return True
     text = report.source.text
-    parts = list(dict.fromkeys(" ".join(text[s.start : s.end].split()) for s in spans))
-    shown = "; ".join(f"`{part}`" for part in parts)
+    spans = sorted({span for reason in reasons for span in _spans(reason, text)})
+    parts = [f"`{_short(' '.join(text[s.start : s.end].split()))}`" for s in spans]
+    parts += [f"`{r.event}` is instantaneous" for r in reasons if isinstance(r, typed.Atom)]
+    parts = list(dict.fromkeys(parts))
     place = spans[-1] if spans else body.span
     if len(parts) > 1:
-        message = f"these temporal conditions can never hold together: {shown}"
+        message = f"these can never hold together: {', '.join(parts[:-1])} and {parts[-1]}"
     else:
-        message = f"this can never happen: {shown}"
+        message = "this can never happen"
     report.error("E501", place, message, "change one of them, or the rule will never find anything")
+    return False
+
+
+def _spans(reason: object, text: str) -> Iterator[Span]:
+    """Where a reason is written."""
+    match reason:
+        case (str(word), typed.Body(span=span)):
+            written = _blanked(text, span)
+            suffixes = list(re.finditer(rf"\b{word}\s+[\w.]+", written))
+            if suffixes:
+                yield Span(*suffixes[-1].span())
+            elif span.end:
+                yield span
+        case typed.Related(span=span) | typed.Pair(span=span) | typed.Timer(span=span) if span.end:
+            yield span
+
+
+def _blanked(text: str, span: Span) -> str:
+    """The text up to the end of a span, with blanks for all before it and for strings inside it."""
+    inside = re.sub(r'"(\\.|[^"\\])*"|`[^`]*`|#[^\n]*', lambda found: " " * len(found[0]), text[span.start : span.end])
+    return " " * span.start + inside
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:30]} … {text[-30:]}"
 
 
 def _check_instant(rule: typed.Rule, events: Mapping[str, typed.EventType], report: Report) -> None:
@@ -49,18 +77,16 @@ def _check_instant(rule: typed.Rule, events: Mapping[str, typed.EventType], repo
     apart = [distances.longest((start, False), (end, True)) for start in starts for end in covered]
     if body.window is not None or any(length is None or length > 0 for length in apart):
         report.error(
-            "E410", rule.span, f"`{rule.event}` is declared as `instant`, but this rule derives it over an interval",
+            "E410", _head(rule, report.source.text),
+            f"`{rule.event}` is declared as `instant`, but this rule derives it over an interval",
             "leave `instant` out of its declaration, or start it at its end: `… from e <- …`",
         )  # fmt: skip
 
 
-def _spans(reason: object) -> Iterator[Span]:
-    match reason:
-        case (
-            typed.Body(span=span) | typed.Related(span=span) | typed.Pair(span=span) | typed.Timer(span=span)
-            | typed.Atom(span=span)
-        ) if span.end:  # fmt: skip
-            yield span
+def _head(rule: typed.Rule, text: str) -> Span:
+    """Where the name in the head of a rule stands."""
+    found = re.compile(rf"`?{re.escape(rule.event)}`?(?=[\s(])").search(text, *rule.span)
+    return Span(*found.span()) if found else rule.span
 
 
 def _warn_of_twins(body: typed.Body, events: Mapping[str, typed.EventType], report: Report) -> None:
@@ -72,8 +98,8 @@ def _warn_of_twins(body: typed.Body, events: Mapping[str, typed.EventType], repo
             continue
         warned.add(other.id)
         report.warning(
-            "W001", other.span, f"one event `{one.event}` can stand in both places",
-            "relate the two in time (`seq`), or compare what makes them different, if that is not meant",
+            "W001", other.span, f"one `{one.event}` event can match both here and in an earlier place",
+            "if that is not meant, put them in order with `seq`, or compare what makes them different",
         )  # fmt: skip
 
 

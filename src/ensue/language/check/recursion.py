@@ -26,8 +26,8 @@ class Use:
     span: Span
     earlier: bool
     """Only events that end before the head does."""
-    monotone: bool
-    """More of these events never take away a result."""
+    how: str | None
+    """What is done to them so that more of them can take away a result; None if they cannot."""
 
 
 def check_recursion(
@@ -60,45 +60,49 @@ def _report_cycles(
     rules: tuple[typed.Rule, ...], uses: list[list[Use]], at_once: dict[str, list[str]], report: Report
 ) -> None:
     component_of = {name: i for i, component in enumerate(components(at_once)) for name in component}
+    told: set[int] = set()
     for rule, used in zip(rules, uses, strict=True):
         for use in used:
             same = component_of.get(use.event) == component_of[rule.event]
             cyclic = use.event in component_of and same
-            if cyclic and not use.monotone and not use.earlier:
+            if cyclic and use.how and not use.earlier and component_of[rule.event] not in told:
+                told.add(component_of[rule.event])  # one message for each circle
+                circle = f", and needs `{rule.event}`" if use.event != rule.event else ""
                 report.error(
-                    "E601", use.span, f"`{rule.event}` depends here on its own result at the same end time, through what is negated, collected or selected",  # fmt: skip
-                    "let it depend on an earlier one: `seq` before another event, or `while w: …` with a window that ends later",
+                    "E601", use.span,
+                    f"`{rule.event}` needs its own result at the same time: `{use.event}` is {use.how} here{circle}",
+                    "let it depend on earlier results only: put another event after it with `seq`, or use `while w: …`",
                 )  # fmt: skip
 
 
 def _uses(body: typed.Body, events: Mapping[str, typed.EventType]) -> Iterator[Use]:
     distances = constrain(body, events)
     ends = [(BODY, True)]
-    yield from _body_uses(body, distances, ends, monotone=True, earlier=False)
+    yield from _body_uses(body, distances, ends, None, earlier=False)
 
 
 def _body_uses(
-    body: typed.Body, distances: Distances, ends: list[tuple[int, bool]], monotone: bool, earlier: bool
+    body: typed.Body, distances: Distances, ends: list[tuple[int, bool]], how: str | None, earlier: bool
 ) -> Iterator[Use]:
-    monotone = monotone and not body.restricted
+    how = how or ("selected by the policy" if body.restricted else None)
     spans = _scopes(body)
     if body.pattern is not None:
-        yield from _pattern_uses(body.pattern, distances, ends, monotone, earlier)
+        yield from _pattern_uses(body.pattern, distances, ends, how, earlier)
     parts: tuple[typed.Absence | typed.Gathering, ...] = (*body.absences, *body.gatherings)
     for part in parts:
         inside = isinstance(part.scope, typed.Inside)
         before = earlier or not inside or _is_earlier(spans.get(part.scope), distances, ends)
-        yield from _apart_uses(part.pattern, before)
+        yield from _apart_uses(part.pattern, before, "negated" if isinstance(part, typed.Absence) else "collected")
     if body.window is not None:
-        yield from _apart_uses(body.window.pattern, earlier or body.window.kind == "each")
+        yield from _apart_uses(body.window.pattern, earlier or body.window.kind == "each", "collected")
         if body.window.beginning is not None:
-            yield from _apart_uses(body.window.beginning, True)
+            yield from _apart_uses(body.window.beginning, True, "collected")
 
 
-def _apart_uses(pattern: typed.Pattern, earlier: bool) -> Iterator[Use]:
+def _apart_uses(pattern: typed.Pattern, earlier: bool, how: str) -> Iterator[Use]:
     """Of what is negated or gathered: all of it counts as not monotone."""
-    for use in _pattern_uses(pattern, Distances(), [], monotone=False, earlier=earlier):
-        yield Use(use.event, use.span, earlier, False)
+    for use in _pattern_uses(pattern, Distances(), [], how, earlier):
+        yield Use(use.event, use.span, earlier, use.how)
 
 
 def _scopes(body: typed.Body) -> dict[typed.Scope, int]:
@@ -114,22 +118,22 @@ def _is_earlier(id_: int | None, distances: Distances, ends: list[tuple[int, boo
 
 
 def _pattern_uses(
-    pattern: typed.Pattern, distances: Distances, ends: list[tuple[int, bool]], monotone: bool, earlier: bool
+    pattern: typed.Pattern, distances: Distances, ends: list[tuple[int, bool]], how: str | None, earlier: bool
 ) -> Iterator[Use]:
     earlier = earlier or _is_earlier(pattern.id, distances, ends)
     match pattern:
         case typed.Atom(event=event, span=span):
-            yield Use(event, span, earlier, monotone)
+            yield Use(event, span, earlier, how)
         case typed.Pair(left=left, right=right, left_context=context):
-            monotone = monotone and context is None
-            yield from _pattern_uses(left, distances, ends, monotone, earlier)
-            yield from _pattern_uses(right, distances, ends, monotone, earlier)
+            how = how or (None if context is None else "selected by a context")
+            yield from _pattern_uses(left, distances, ends, how, earlier)
+            yield from _pattern_uses(right, distances, ends, how, earlier)
         case typed.Either(alternatives=alternatives):
             for alternative in alternatives:
-                yield from _pattern_uses(alternative, distances, ends, monotone, earlier)
+                yield from _pattern_uses(alternative, distances, ends, how, earlier)
         case typed.Lacking(pattern=inner):
-            yield from _pattern_uses(inner, distances, ends, monotone, earlier)
+            yield from _pattern_uses(inner, distances, ends, how, earlier)
         case typed.Run(pattern=inner):
-            yield from _pattern_uses(inner, distances, ends, False, earlier)
+            yield from _pattern_uses(inner, distances, ends, how or "repeated", earlier)
         case typed.Nested(body=body):
-            yield from _body_uses(body, distances, ends, monotone, earlier)
+            yield from _body_uses(body, distances, ends, how, earlier)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ensue.language import syntax, typed
 from ensue.language.check.bodies import Bodies
 from ensue.language.check.declarations import Declarations, Event
-from ensue.language.check.expressions import a
+from ensue.language.check.expressions import a, converted, counted
 from ensue.language.check.patterns import Place
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import AGGREGATES
@@ -78,7 +78,7 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
             declarations.report.error(
                 "E202", argument.span,
                 f"`{event.name}.{name}` is declared as {a(wanted)}, this is {a(expression.type)}",
-                "change the declaration or convert the value",
+                converted(wanted) or "change the declaration",
             )  # fmt: skip
         elif not event.declared and common(wanted, expression.type) is None:
             declarations.report.error(
@@ -105,26 +105,32 @@ def _aggregated(node: syntax.Node) -> bool:
 def _terms(head: syntax.Call, event: Event, report: Report) -> list[tuple[str, syntax.Expression]]:
     """The head's terms by attribute: by name where one is written, else by position."""
     terms: dict[str, syntax.Expression] = {}
+    report = Report(report.source) if event.clashing else report  # what is wrong with it has been said
+    unknown = False
     for position, argument in enumerate(head.arguments):
         if argument.name is not None:
             name = argument.name.text
             if name not in event.types:
                 hint = did_you_mean(name, event.attributes) or _has(event)
                 report.error("E203", argument.name.span, f"the event `{event.name}` has no attribute `{name}`", hint)
+                unknown = True
                 continue
         elif position < len(event.attributes):
             name = event.attributes[position]
         else:
+            has = counted(len(event.attributes), "attribute") if event.attributes else "no attributes"
+            same = f"every rule for it gives the same: {', '.join(event.attributes)}"
             report.error(
-                "E203", argument.span, f"the event `{event.name}` has only {len(event.attributes)} attributes",
-                _has(event),
+                "E203", argument.span, f"the event `{event.name}` has {has}, this is one more",
+                same if event.attributes else "leave it out",
             )  # fmt: skip
             continue
         if name in terms:
-            report.error("E203", argument.span, f"the attribute `{name}` is given twice", "give each attribute once")
+            place = argument.name.span if argument.name is not None else argument.span
+            report.error("E203", place, f"the attribute `{name}` is given already", "give each attribute once")
         terms[name] = argument.value
     missing = [name for name in event.attributes if name not in terms]
-    if missing and len(head.arguments) <= len(event.attributes):
+    if missing and not unknown and len(head.arguments) <= len(event.attributes):
         report.error(
             "E203", head.span, f"the head does not give {', '.join(f'`{name}`' for name in missing)}",
             f"every rule for `{event.name}` gives all of: {', '.join(event.attributes)}",
@@ -138,13 +144,12 @@ def _has(event: Event) -> str:
 
 def _check_bound_elsewhere(bodies: Bodies) -> None:
     """Names that must not be bound outside a part of the rule: sides of `or`, negations, cumulative constituents."""
-    for code, name, span, place, message in bodies.elsewhere:
-        if any(bound == name and not (span.start <= at.start and at.end <= span.end) for bound, at in bodies.bound):
-            hint = {
-                "E301": f"use it in an aggregate, or share `{name}` with the other side",
-                "E302": f"bind `{name}` on each side, or use another variable elsewhere",
-                "E303": f"bind `{name}` inside them too, or leave the parentheses out",
-            }[code]
-            bodies.report.error(code, place, message, hint)
-
-
+    if bodies.expressions.incomplete:
+        return
+    for case in bodies.elsewhere:
+        part = case.part
+        for bound, at in bodies.bound:
+            if bound == case.name and not (part.start <= at.start and at.end <= part.end):
+                if bodies.expressions.is_news(case.name):
+                    bodies.report.error(case.code, case.place or at, case.message, case.hint)
+                break

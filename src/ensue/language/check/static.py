@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from ensue.language import syntax, typed
 from ensue.language.check.declarations import Declarations, Predicate
-from ensue.language.check.expressions import Expressions, a, type_of
+from ensue.language.check.expressions import Expressions, a, type_of, written
 from ensue.language.check.graphs import components
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
-from ensue.language.types import common, comparable
+from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
+from ensue.language.source import Span
+from ensue.language.types import Type, common, comparable, fits
 
 
 class Static:
@@ -29,12 +31,13 @@ class Static:
             if row is not None:
                 rows.setdefault(fact.call.name.text, []).append(row)
         self._infer_types(rules)
-        checked = tuple(found for rule in rules if (found := self._rule(rule)) is not None)
+        written_as = [(found, rule) for rule in rules if (found := self._rule(rule)) is not None]
+        checked = tuple(found for found, _ in written_as)
         predicates = {
             name: typed.Predicate(name, dict(p.types), tuple(rows.get(name, ())), p.declared)
             for name, p in self.declarations.predicates.items()
         }
-        return predicates, checked, self._strata(checked)
+        return predicates, checked, self._strata(written_as)
 
     # --- facts
 
@@ -49,7 +52,7 @@ class Static:
         for column, argument in zip(predicate.columns, arguments, strict=True):
             if argument is None:
                 self.report.error(
-                    "E105", fact.span, f"the fact has no value for `{column}`",
+                    "E105", _gap(fact.call), f"the fact has no value for `{column}`",
                     "facts are made of constants; write `null` for none",
                 )  # fmt: skip
                 return None
@@ -66,12 +69,14 @@ class Static:
                 self.report.error(
                     "E202", node.span,
                     f"`{predicate.name}.{column}` is declared as {a(wanted)}, this is {a(found.type)}",
+                    written(wanted),
                 )  # fmt: skip
         else:
             together = common(wanted, found.type)
             if together is None:
                 self.report.error(
-                    "E207", node.span, f"`{column}` is {a(found.type)} here and {a(wanted)} in another fact",
+                    "E207", node.span,
+                    f"this is {a(found.type)}, and {a(wanted)} in another fact of `{predicate.name}`",
                     "give it the same type in all facts",
                 )  # fmt: skip
             predicate.types[column] = together or "any"
@@ -102,17 +107,21 @@ class Static:
         predicate = self.declarations.predicates.get(rule.head.name.text)
         if predicate is None:
             return None  # the name was refused
+        self.expressions.begin()
         conditions: list[syntax.Expression] = []
         literals: list[tuple[syntax.Call, bool]] = []
         for item in rule.body.items:
             match item:
-                case syntax.Call() if self._is_predicate(item):
+                case syntax.Call(name=name) if name.text in self.declarations.predicates:
                     literals.append((item, False))
-                case syntax.Not(operand=syntax.Call() as call) if self._is_predicate(call):
+                case syntax.Not(operand=syntax.Call(name=name) as call) if name.text in self.declarations.predicates:
                     literals.append((call, True))
+                case syntax.Call(name=name) | syntax.Not(operand=syntax.Call(name=name)) if self._is_unknown(name):
+                    self._report_unknown(name)
                 case (
                     syntax.NotIn() | syntax.Absence() | syntax.Collection() | syntax.LastWindow() | syntax.EachWindow()
-                    | syntax.SinceWindow()
+                    | syntax.SinceWindow() | syntax.Temporal() | syntax.Without() | syntax.InContext() | syntax.Repeat()
+                    | syntax.Labelled()
                 ):  # fmt: skip
                     self._event_in_static(item)
                 case _:
@@ -132,22 +141,27 @@ class Static:
         return typed.StaticRule(predicate.name, head, tuple(c for c in checked if c), tuple(where), rule.span)
 
     def _event_in_static(self, node: syntax.Node) -> None:
+        self.expressions.incomplete = True
         self.report.error(
             "E306", node.span, "a static rule has no events and no time", "an event rule is written with `<-`"
         )
 
-    def _is_predicate(self, call: syntax.Call) -> bool:
-        name = call.name.text
-        if name in self.declarations.predicates:
-            return True
-        if name in self.declarations.events:
-            self._event_in_static(call)
-            return False
-        return False
+    def _is_unknown(self, name: syntax.Name) -> bool:
+        return name.text not in FUNCTIONS and name.text not in AGGREGATES
+
+    def _report_unknown(self, name: syntax.Name) -> None:
+        """Says what a name is that stands where a static predicate is needed."""
+        if name.text in self.declarations.events or name.text in TIMERS:
+            self._event_in_static(name)
+        elif name.text not in self.declarations.lost:
+            hint = did_you_mean(name.text, self.declarations.predicates) or f"declare it: `table {name.text}(…).`"
+            self.report.error("E103", name.span, f"there is no table or static predicate `{name.text}`", hint)
+        self.expressions.incomplete = True
 
     def _literal(self, call: syntax.Call, negated: bool, scope: Scope) -> typed.StaticLiteral | None:
         given = self.expressions.predicate_arguments(call)
         if given is None:
+            self.expressions.incomplete = True
             return None
         predicate = self.declarations.predicates[call.name.text]
         arguments: list[typed.Variable | typed.Constant | None] = []
@@ -157,21 +171,27 @@ class Static:
                 case None:
                     arguments.append(None)
                 case syntax.Name(text=text):
-                    if negated and text not in scope.variables:
-                        self.expressions.report_unbound(argument, scope)
+                    if negated and text not in scope.variables and self.expressions.is_news(text):
+                        self.report.error(
+                            "E105", argument.span, f"`{text}` stands only under `not`, and is never bound",
+                            "write `_` for any value, or bind it in another item of the body",
+                        )  # fmt: skip
                     known = scope.variables.get(text, wanted)
                     if not comparable(known, wanted):
                         self.report.error(
                             "E202", argument.span,
-                            f"`{text}` is {a(known)} in one place and {a(wanted)} in another, and never equal",
-                            "use two variables",
+                            f"`{text}` is {a(wanted)} here and {a(known)} elsewhere, and the two are never equal",
+                            "use two variables, and convert one in a condition",
                         )  # fmt: skip
                     scope.variables.setdefault(text, wanted)
                     arguments.append(typed.Variable(text, wanted))
                 case _:
-                    found = constant(argument, wanted, self.declarations)
+                    found = constant(argument, wanted, self.declarations, "use a variable, and a condition: `x = …`")
                     if found is not None and not comparable(found.type, wanted):
-                        self.report.error("E202", argument.span, f"{a(wanted)} is needed here, this is {a(found.type)}")
+                        self.report.error(
+                            "E202", argument.span, f"{a(wanted)} is needed here, this is {a(found.type)}",
+                            written(wanted),
+                        )  # fmt: skip
                     arguments.append(found)
         return typed.StaticLiteral(call.name.text, tuple(arguments), negated)
 
@@ -186,7 +206,7 @@ class Static:
             match argument:
                 case None:
                     self.report.error(
-                        "E306", rule.head.span, f"the head does not give `{column}`",
+                        "E306", _gap(rule.head), f"the head does not give `{column}`",
                         "give every column a variable or a constant",
                     )  # fmt: skip
                     return None
@@ -195,30 +215,68 @@ class Static:
                         self.expressions.report_unbound(argument, scope)
                     head.append(typed.Variable(text, scope.variables.get(text, "any")))
                 case _:
-                    found = constant(argument, predicate.types[column], self.declarations)
+                    hint = "the head of a static rule gives variables and constants"
+                    found = constant(argument, predicate.types[column], self.declarations, hint)
                     if found is None:
                         return None
                     head.append(found)
+            self._check_type(argument, head[-1].type, predicate, column)
         return tuple(head)
+
+    def _check_type(self, node: syntax.Expression, given: Type, predicate: Predicate, column: str) -> None:
+        """What a head gives must fit the declaration, or else the other rules and facts."""
+        wanted, name = predicate.types[column], predicate.name
+        if predicate.declared and not fits(given, wanted):
+            self.report.error(
+                "E202", node.span, f"`{name}.{column}` is declared as {a(wanted)}, this is {a(given)}",
+                "change the declaration, or use another variable",
+            )  # fmt: skip
+        elif common(wanted, given) is None:
+            self.report.error(
+                "E207", node.span, f"this is {a(given)}, and {a(wanted)} in another rule or fact of `{name}`",
+                "give it the same type everywhere",
+            )  # fmt: skip
 
     # --- strata
 
-    def _strata(self, rules: tuple[typed.StaticRule, ...]) -> tuple[tuple[str, ...], ...]:
+    def _strata(self, rules: list[tuple[typed.StaticRule, syntax.StaticRule]]) -> tuple[tuple[str, ...], ...]:
         depends: dict[str, list[str]] = {name: [] for name in self.declarations.predicates}
-        for rule in rules:
+        for rule, _ in rules:
             depends[rule.predicate].extend(literal.predicate for literal in rule.literals)
             depends[rule.predicate].extend(_held(rule.conditions))
         found = components(depends)
         component_of = {name: i for i, component in enumerate(found) for name in component}
-        for rule in rules:
+        told: set[int] = set()
+        for rule, node in rules:
             negated = [literal.predicate for literal in rule.literals if literal.negated] + list(_held(rule.conditions))
             for name in negated:
-                if component_of[name] == component_of[rule.predicate]:
+                component = component_of[name]
+                if component == component_of[rule.predicate] and component not in told:
+                    told.add(component)
+                    through = f", through `{name}`" if name != rule.predicate else ""
                     self.report.error(
-                        "E602", rule.span, f"`{rule.predicate}` depends on the negation of itself, through `{name}`",
-                        "negate only what is defined without it",
+                        "E602", _asked(node.body, name), f"`{rule.predicate}` depends on its own negation{through}",
+                        "negate, or ask in a condition, only what is defined without it",
                     )  # fmt: skip
         return tuple(tuple(component) for component in found)
+
+
+def _gap(call: syntax.Call) -> Span:
+    """Where a call leaves a value out: its first `_`, else the call."""
+    gaps = (each.span for each in call.arguments if isinstance(each.value, syntax.Name) and each.value.text == "_")
+    return next(gaps, call.span)
+
+
+def _asked(body: syntax.Body, name: str) -> Span:
+    """Where a static rule asks for a predicate under `not`, else where it asks for it at all."""
+    found: dict[bool, Span] = {}
+    waiting: list[tuple[syntax.Node, bool]] = [(body, False)]
+    while waiting:
+        node, negated = waiting.pop()
+        if isinstance(node, syntax.Call) and node.name.text == name:
+            found[negated] = node.span
+        waiting.extend((child, negated or isinstance(node, syntax.Not)) for child in reversed(list(node.children())))
+    return found.get(True) or found.get(False) or body.span
 
 
 def _held(conditions: tuple[typed.Expression, ...]) -> list[str]:
@@ -235,7 +293,9 @@ def _held(conditions: tuple[typed.Expression, ...]) -> list[str]:
     return found
 
 
-def constant(node: syntax.Expression, wanted: str, declarations: Declarations) -> typed.Constant | None:
+def constant(
+    node: syntax.Expression, wanted: str, declarations: Declarations, instead: str = "write the value itself"
+) -> typed.Constant | None:
     """A constant as written; text is read as a timestamp where one is wanted. None if it is no constant."""
     match node:
         case syntax.Literal(value=str() as text) if wanted == "timestamp":
@@ -248,11 +308,12 @@ def constant(node: syntax.Expression, wanted: str, declarations: Declarations) -
             return typed.Constant(declarations.length(node), "int")
         case syntax.Negative(operand=syntax.Amount() as amount):
             return typed.Constant(-declarations.length(amount), "int")
-        case syntax.Negative(operand=syntax.Literal(value=int() | float() as number)):
+        case syntax.Negative(operand=syntax.Literal(value=int() | float() as number)) if not isinstance(number, bool):
             return typed.Constant(-number, type_of(number))
+        case syntax.Name(text=text):
+            hint = did_you_mean(text, ["true", "false", "null"]) or f'text stands in double quotes: "{text}"'
+            declarations.report.error("E206", node.span, f"a constant is needed here, and `{text}` is a name", hint)
+            return None
         case _:
-            hint = did_you_mean(node.text, ["true", "false", "null"]) if isinstance(node, syntax.Name) else None
-            declarations.report.error(
-                "E206", node.span, "a constant is needed here", hint or 'text stands in double quotes: "tea"'
-            )
+            declarations.report.error("E206", node.span, "a constant is needed here", instead)
             return None
