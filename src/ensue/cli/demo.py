@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +56,21 @@ def demo() -> int:
 
     console.print()
     console.print("Now you: copy the rules, change them, and run", style="bold")
-    click.echo(f"  ensue run {shlex.quote(str(rules))} {shlex.quote(str(events))}")
+    click.echo("  " + shlex.join([_command(), "run", _from_here(rules), _from_here(events)]))
     return 0
+
+
+def _command() -> str:
+    """How this command can be called again from here."""
+    return "ensue" if shutil.which("ensue") else _from_here(Path(sys.argv[0]))
+
+
+def _from_here(path: Path) -> str:
+    """A path as short as it can be written here."""
+    try:
+        return str(path.absolute().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
 
 
 def _console() -> Console:
