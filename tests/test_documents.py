@@ -1,0 +1,50 @@
+"""The examples in the documents are true: Python runs, rules parse, and rule files pass their tests."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ensue
+from ensue.language.diagnostics import Report
+from ensue.language.parse import parse
+from ensue.language.source import Source
+from ensue.testing import run_tests
+
+ROOT = Path(__file__).parent.parent
+
+
+def blocks(document, language):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [block for name, block in found if name == language]
+
+
+def test_the_first_example_of_the_readme(capsys):
+    (example,) = blocks("README.md", "python")
+    exec(example, {})
+    shown = capsys.readouterr().out
+    assert shown.startswith("[{'type': 'overdue', 'start': datetime.datetime(2026, 3, 1, 8, 0")
+    assert "'end': datetime.datetime(2026, 3, 1, 14, 0" in shown
+    assert shown.endswith("'id': 1, 'product': 'tea'}]\n")
+
+
+def test_the_rule_file_of_the_readme():
+    (rules,) = (block for block in blocks("README.md", "") if block.startswith("# shop.ensue"))
+    outcomes = list(run_tests(ensue.compile(rules)))
+    assert outcomes
+    assert all(outcome.passed for outcome in outcomes)
+
+
+@pytest.mark.parametrize("rules", blocks("docs/language.md", ""))
+def test_the_rules_in_the_reference_parse(rules):
+    source = Source(rules)
+    report = Report(source)
+    assert parse(source, report).statements
+    assert not report.found
+
+
+def test_every_local_link_leads_somewhere():
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
