@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensue.data import DataError
-from ensue.language import typed
+from ensue.language import syntax, typed
+from ensue.language.print import show
 from ensue.language.types import is_list, item_of
 from ensue.program import Program
 from ensue.reference.detect import DetectError
@@ -148,16 +149,7 @@ def _written(event: typed.EventType, row: Row, timestamps: bool) -> str:
 def _term(value: Any, type_: str, timestamps: bool) -> str:
     if isinstance(value, int) and (type_ == "timestamp" or (type_ == "time" and timestamps)):
         value = as_text(value, timestamp=True)
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case str():
-            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-            return f'"{escaped}"'
-        case list() | tuple():
-            inner = item_of(type_) if is_list(type_) else "any"
-            return f"[{', '.join(_term(item, inner, timestamps) for item in value)}]"
-        case _:
-            return str(value)
+    if isinstance(value, list | tuple):
+        inner = item_of(type_) if is_list(type_) else "any"
+        return f"[{', '.join(_term(item, inner, timestamps) for item in value)}]"
+    return show(syntax.Literal(value))

@@ -394,6 +394,6 @@ def test_syntax_errors_are_all_raised() -> None:
     with pytest.raises(RuleError) as caught:
         format_text("\ufeffa(x <- b(x).\r\nunit s.\r\nc(x) <- .", "shop.ensue")
     assert [(d.file, d.line, d.column) for d in caught.value.diagnostics] == [
-        ("shop.ensue", 1, 5),
+        ("shop.ensue", 1, 2),
         ("shop.ensue", 3, 9),
     ]

@@ -7,7 +7,9 @@ explains the codes; the golden files in `tests/messages` hold every message.
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -121,6 +123,11 @@ class Report:
         self.found[Diagnostic(code, message, span, self.source, hint, Severity.WARNING)] = None
 
     @property
+    def crowded(self) -> bool:
+        """Whether there is so much to say already that hints which take time are left out."""
+        return len(self.found) > 200
+
+    @property
     def failed(self) -> bool:
         return any(d.severity is Severity.ERROR for d in self.found)
 
@@ -135,12 +142,20 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     ('did you mean `order`?', 'did you mean `where`?')
     """
     wanted = word.casefold()
-    names = {name.casefold(): name for name in sorted(set(known), reverse=True)}
-    near = [name for name in names if abs(len(name) - len(wanted)) <= max(2, len(wanted) // 3)]
+    room = max(2, len(wanted) // 3)
+    names = {name.casefold(): name for name in known if abs(len(name) - len(wanted)) <= room}
+    near = sorted(names)
     if len(near) > _MANY:  # long lists take time: then only what begins alike
-        near = [name for name in near if name[:2] == wanted[:2]][:_MANY]
-    close = difflib.get_close_matches(wanted, sorted(near), n=1, cutoff=0.7)
+        at = bisect_left(near, wanted)
+        near = near[max(0, at - _MANY // 2) : at + _MANY // 2]
+    near = [name for name in near if name == wanted or not _numbered_alike(name, wanted)]
+    close = difflib.get_close_matches(wanted, near, n=1, cutoff=0.7 if len(wanted) > 4 else 0.65)
     return f"did you mean `{names[close[0]]}`?" if close else None
 
 
-_MANY = 200
+_MANY = 100
+
+
+def _numbered_alike(one: str, other: str) -> bool:
+    """Whether two names differ only in their numbers: then neither is a slip for the other."""
+    return re.sub(r"\d", "", one) == re.sub(r"\d", "", other) != ""

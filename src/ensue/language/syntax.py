@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any
 
 from ensue.language.source import NOWHERE, Source, Span
 
@@ -21,14 +23,20 @@ class Node:
 
     def children(self) -> Iterator[Node]:
         """The nodes directly inside this one, as written."""
-        for part in fields(self):
-            yield from _nodes(getattr(self, part.name))
+        for name in _parts(type(self)):
+            yield from _nodes(getattr(self, name))
+
+
+@cache
+def _parts(kind: Any) -> tuple[str, ...]:
+    """The fields that can hold nodes."""
+    return tuple(part.name for part in fields(kind) if part.name != "span")
 
 
 def _nodes(value: object) -> Iterator[Node]:
     if isinstance(value, Node):
         yield value
-    elif isinstance(value, tuple) and not isinstance(value, Span):
+    elif isinstance(value, tuple):
         for item in value:
             yield from _nodes(item)
 

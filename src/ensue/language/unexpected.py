@@ -116,15 +116,14 @@ def report_unexpected(stuck: Stuck, report: Report) -> None:
     """Says why a statement cannot be read on."""
     token, previous = stuck.token, stuck.previous
     opened = _open_bracket(stuck)
-    ended = stuck.new_statement or token is None or token.type == "DOT"
+    ended = stuck.new_statement or token is None or token.type in _BEHIND_BRACKETS
     if ended and opened is not None and _CLOSED_BY[opened.value] in _signs(stuck):
         closing = _CLOSED_BY[opened.value]
         report.error("E006", token_span(opened), f"this `{opened.value}` is never closed", f"close it with `{closing}`")
     elif previous is not None and (token is None or stuck.new_statement):
-        end = token_span(previous).end
-        report.error("E005", Span(end - 1, end), "the statement is not finished here", _expected(stuck))
-    elif previous is not None and (blamed := _misread(stuck)) is not None:
-        report.error("E002", token_span(previous), f"unexpected `{_short(previous.value)}`", blamed)
+        report.error("E005", token_span(previous), "the statement is not finished here", _expected(stuck))
+    elif previous is not None and (blamed := _misread(stuck, previous)) is not None:
+        report.error("E002", token_span(previous), *blamed)
     elif token is not None:
         _report_token(stuck, token, opened, report)
 
@@ -136,12 +135,33 @@ def _report_token(stuck: Stuck, token: Token, opened: Token | None, report: Repo
         message = "the period ends the statement here"
         hint = "an attribute is asked of a name, as in `o.end`; a number has a digit after its point, as in `3.0`"
     elif stuck.takes("NAME") and word in KEYWORDS and _looks_like_a_name(stuck):
-        message, hint = f"`{word}` is a word of the language", f"as a name it stands in backticks: `` `{word}` ``"
+        message, hint = _word_as_name(word)
     else:
         early = token.type == "DOT" and stuck.at > 0
         message = "the statement ends too early" if early else f"unexpected `{_short(word)}`"
         hint = _hint(stuck, token, opened)
     report.error("E002", span, message, hint)
+
+
+_BEHIND_BRACKETS = frozenset(
+    {
+        "DOT",
+        "_ARROW",
+        "_IMPLIED",
+        "FROM",
+        "WHERE",
+        "ON",
+        "WITHIN",
+        "LASTING",
+        "POLICY",
+        "IF",
+        "DO",
+        "EXPECT",
+        "UNTIL",
+        "AT",
+    }
+)
+"""What stands where all brackets are closed, or ends a pattern."""
 
 
 def _open_bracket(stuck: Stuck) -> Token | None:
@@ -155,15 +175,21 @@ def _open_bracket(stuck: Stuck) -> Token | None:
     return opened[-1] if opened else None
 
 
-def _misread(stuck: Stuck) -> str | None:
+def _misread(stuck: Stuck, previous: Token) -> tuple[str, str] | None:
     """What to say of the token before, if that is the wrong one."""
-    token, previous = stuck.token, stuck.previous
-    assert previous is not None
-    if previous.type == "RELATION" and stuck.accepted == {"LPAR"}:
-        return f"`{previous.value}` stands between two patterns, and there is none before it"
+    token, word = stuck.token, _short(previous.value)
+    if previous.type in ("RELATION", "LAST") and stuck.accepted == {"LPAR"}:
+        if previous.type == "LAST" or (token is not None and token.type in _AFTER_NAMES):
+            return _word_as_name(word)
+        return f"unexpected `{word}`", f"`{word}` stands between two patterns, and there is none before it"
     if stuck.at == 1 and previous.type == "NAME" and token is not None and token.type in ("NAME", "STRING", "QUOTED"):
-        return did_you_mean(previous.value, STATEMENT_WORDS)
+        guess = did_you_mean(previous.value, STATEMENT_WORDS)
+        return (f"unexpected `{word}`", guess) if guess else None
     return None
+
+
+def _word_as_name(word: str) -> tuple[str, str]:
+    return f"`{word}` is a word of the language", f"as a name it stands in backticks: `` `{word}` ``"
 
 
 def _hint(stuck: Stuck, token: Token, opened: Token | None) -> str:
@@ -195,9 +221,11 @@ _OPERAND = frozenset(
 """What an event, a condition or a value can begin with."""
 
 
+_AFTER_NAMES = frozenset({"LPAR", "COLON", "COMMA", "RPAR", "EQUAL", "_ARROW", "_IMPLIED"})
+
+
 def _looks_like_a_name(stuck: Stuck) -> bool:
-    following = stuck.following
-    return following is not None and following.type in ("LPAR", "COLON", "COMMA", "RPAR", "EQUAL", "_ARROW", "_IMPLIED")
+    return stuck.following is not None and stuck.following.type in _AFTER_NAMES
 
 
 def _begins_operand(token: Token) -> bool:

@@ -35,6 +35,7 @@ class World:
         self.first_end = first_end
         self.last_end = last_end
         self._cache: dict[int, list[Match]] = {}
+        self._by_value: dict[int, dict[Any, list[Match]]] = {}
 
     # --- bodies
 
@@ -114,10 +115,18 @@ class World:
         seen = _seeing(match, outer)
         return [
             inner
-            for inner in self._inner(part.pattern, part.self_contained, seen)
+            for inner in self._agreeing(part, seen)
             if (start <= inner.start and inner.end <= end if ends_included else start < inner.start and inner.end < end)
-            and agree(seen, inner, part.shared)
         ]
+
+    def _agreeing(self, part: typed.Absence | typed.Gathering, seen: Match) -> list[Match]:
+        """Matches of a negated or gathered pattern, wherever they lie, whose shared variables have the same values."""
+        if not part.self_contained:
+            return [m for m in self._inner(part.pattern, False, seen) if agree(seen, m, part.shared)]
+        if id(part) not in self._by_value:
+            self._by_value[id(part)] = _by_value(self._inner(part.pattern, True, seen), part.shared)
+        key = tuple(equality(seen.values[name]) for name in part.shared)
+        return [] if None in key else self._by_value[id(part)].get(key, [])
 
     def _inner(self, pattern: typed.Pattern, self_contained: bool, seen: Match) -> list[Match]:
         if not self_contained:
@@ -237,9 +246,7 @@ class World:
     ) -> list[Match]:
         if pair.left_context is not None:
             return select(pair, left, right, lambda one, other: self._eligible(pair, body, one, other, outer))
-        by_value: dict[Any, list[Match]] = {}
-        for match in right:
-            by_value.setdefault(tuple(equality(match.values[name]) for name in pair.shared), []).append(match)
+        by_value = _by_value(right, pair.shared)
         found = []
         for one in left:
             key = tuple(equality(one.values[name]) for name in pair.shared)
@@ -305,6 +312,14 @@ def _seeing(match: Match, outer: Match) -> Match:
     if outer is NOTHING:
         return match
     return replace(match, values={**outer.values, **match.values}, labels={**outer.labels, **match.labels})
+
+
+def _by_value(matches: list[Match], shared: tuple[str, ...]) -> dict[Any, list[Match]]:
+    """Matches by the values of the variables that they share with something else."""
+    groups: dict[Any, list[Match]] = {}
+    for match in matches:
+        groups.setdefault(tuple(equality(match.values[name]) for name in shared), []).append(match)
+    return groups
 
 
 def _known(names: Iterable[str], match: Match) -> tuple[str, ...]:

@@ -75,10 +75,11 @@ class Distances:
             for c in self.constraints:
                 self._leaving.setdefault(c.earlier, []).append((c.later, c.limit))
         reached: dict[Point, int] = {start: 0}
-        waiting = deque([start])
+        waiting, queued = deque([start]), {start}
         turns: Counter[Point] = Counter()
         while waiting:
             point = waiting.popleft()
+            queued.discard(point)
             turns[point] += 1
             if turns[point] > len(reached) + 1:
                 break
@@ -86,7 +87,8 @@ class Distances:
                 through = reached[point] + limit
                 if later not in reached or through < reached[later]:
                     reached[later] = through
-                    if later not in waiting:
+                    if later not in queued:
+                        queued.add(later)
                         waiting.append(later)
         return reached
 

@@ -97,7 +97,7 @@ class Bodies(Patterns):
         if place.group is not None:
             self.report.error(
                 "E409", node.span, "there is no event in these parentheses",
-                "leave them out; conditions are joined with `and`",
+                "leave the parentheses out, or join conditions with `and`",
             )  # fmt: skip
         else:
             self.report.error(

@@ -147,7 +147,9 @@ def _claim(name: syntax.Name, declarations: Declarations) -> bool:
     if known is not None:
         kind = "an event" if word in declarations.events else "a table" if known.declared else "a static predicate"
         line, _ = report.source.position(known.place.start)
-        report.error("E106", name.span, f"`{word}` is {kind} already, see line {line}", "choose another name")
+        report.error(
+            "E106", name.span, f"`{word}` is {kind} already, see line {line}", "declare it once, or choose another name"
+        )
         return False
     return True
 

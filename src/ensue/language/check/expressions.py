@@ -27,12 +27,15 @@ class Expressions:
         """Whether a part of the rule was refused, so that names may be missing only because of that."""
         self.absent: set[str] = set()
         """Names that are bound under `not` only."""
+        self.attributes: dict[str, tuple[str, str]] = {}
+        """Attributes that are bound to variables of other names: the event, and the variable."""
         self._told: set[str] = set()
 
     def begin(self) -> None:
         """Begins another rule."""
         self.incomplete = False
         self.absent, self._told = set(), set()
+        self.attributes = {}
 
     def is_news(self, name: str) -> bool:
         """Whether nothing has been said of a name yet: a wrong one is reported once for each rule."""
@@ -147,6 +150,10 @@ class Expressions:
                 "E105", node.span, f"`{name}` stands only under `not`, and has no value here",
                 "what is absent gives no values; bind it in another item of the body",
             )  # fmt: skip
+        elif name in self.attributes:
+            event, variable = self.attributes[name]
+            hint = f"the attribute `{name}` of `{event}` is called `{variable}` in this rule"
+            self.report.error("E105", node.span, f"the variable `{name}` is never bound", hint)
         else:
             hint = did_you_mean(name, scope.names()) or f"use it as an argument in the body, as in `order(id, {name})`"
             self.report.error("E105", node.span, f"the variable `{name}` is never bound", hint)
@@ -189,7 +196,7 @@ class Expressions:
             return typed.TimeOf(owner, attribute == "end")
         if label.event is None:
             self.report.error(
-                "E102", node.name.span, f"`{owner}` is a timer or a composite and has no attributes",
+                "E102", node.name.span, f"`{owner}` is a timer or a pattern, and has no attributes",
                 f"it has only `{owner}.start` and `{owner}.end`",
             )  # fmt: skip
             return UNKNOWN
@@ -254,6 +261,10 @@ class Expressions:
             right = typed.Constant(self.declarations.moment(right.value, node.right.span), "timestamp")
         elif isinstance(left, typed.Constant) and isinstance(left.value, str) and right.type == "timestamp":
             left = typed.Constant(self.declarations.moment(left.value, node.left.span), "timestamp")
+        if is_list(left.type) or is_list(right.type):
+            hint = "compare an aggregate instead, such as `count` or `max`"
+            self.report.error("E202", node.span, "a list cannot be compared", hint)
+            return UNKNOWN
         if {left.type, right.type} == {"int", "timestamp"} or not comparable(left.type, right.type):
             self.report.error(
                 "E202", node.span, f"{a(left.type)} cannot be compared with {a(right.type)}", _comparable(left, right)
@@ -298,7 +309,7 @@ class Expressions:
             return UNKNOWN  # what is wrong with it has been said
         known = [*FUNCTIONS, *AGGREGATES, *self.declarations.predicates]
         self.report.error(
-            "E103", node.name.span, f"there is no function `{name}`",
+            "E103", node.name.span, f"there is no function or table `{name}`",
             did_you_mean(name, known) or "the language reference lists all functions",
         )  # fmt: skip
         return UNKNOWN
@@ -504,6 +515,8 @@ def converted(wanted: Type) -> str | None:
             return f"convert it with `{wanted}(…)`"
         case "bool":
             return "compare it with something, as in `x > 0`"
+        case "value":
+            return "a list cannot be compared or aggregated"
         case _:
             return None
 

@@ -239,6 +239,7 @@ class Patterns:
             match argument:
                 case syntax.Name(text=text):
                     fields.append((attribute, typed.Variable(text, wanted)))
+                    self.expressions.attributes.setdefault(attribute, (name, text))
                     self.bound.append((text, argument.span))
                     if text in scope.variables and not comparable(scope.variables[text], wanted):
                         self._never_equal(text, scope.variables[text], wanted, argument.span)
@@ -267,7 +268,8 @@ class Patterns:
         if found is None and (other := self._other_use(name.text)) is not None:
             self.report.error("E408", name.span, f"`{name.text}` is {other[0]}, and an event is needed here", other[1])
             return None
-        guess = did_you_mean(name.text, [n for n, e in known.items() if not e.open])
+        silent = positional and self.report.crowded
+        guess = None if silent else did_you_mean(name.text, [n for n, e in known.items() if not e.open])
         if positional or guess:
             hint = guess or f"declare it, as in `event {name.text}(id: int).`, or write a rule for it"
             self.report.error("E101", name.span, f"there is no event `{name.text}`", hint)
@@ -390,7 +392,16 @@ class Patterns:
         raise AssertionError("made in bodies.Bodies")
 
     def _either(self, node: syntax.Or, place: Place, pending: Pending) -> tuple[typed.Pattern, Scope]:
-        parts = [self.pattern(operand, place, pending) for operand in node.operands]
+        parts = []
+        for operand in node.operands:
+            if self.is_pattern(operand):
+                parts.append(self.pattern(operand, place, pending))
+                continue
+            self.report.error(
+                "E408", operand.span, "this is a condition, and another side of the `or` is an event",
+                "write a rule for each side, or put the condition behind `where`",
+            )  # fmt: skip
+            parts.append(self._missing())
         scopes = [scope for _, scope in parts]
         scope = Scope()
         for name in dict.fromkeys(name for each in scopes for name in each.variables):
@@ -641,7 +652,7 @@ class Patterns:
         if initiator is not None and second is not None:
             kept = first if side == initiator else second
             self.report.error(
-                "E402", span, "in a sequence each side takes one context, for the left is always the initiator",
+                "E402", span, "in a sequence a side takes one context, for it is clear which side comes first",
                 f"write only `{kept}`",
             )  # fmt: skip
             return DEFAULT_CONTEXT

@@ -311,7 +311,9 @@ def constant(
         case syntax.Negative(operand=syntax.Literal(value=int() | float() as number)) if not isinstance(number, bool):
             return typed.Constant(-number, type_of(number))
         case syntax.Name(text=text):
-            hint = did_you_mean(text, ["true", "false", "null"]) or f'text stands in double quotes: "{text}"'
+            hint = did_you_mean(text, ["true", "false", "null"])
+            if hint is None:
+                hint = f'text stands in double quotes: "{text}"' if wanted == "string" else written(wanted) or instead
             declarations.report.error("E206", node.span, f"a constant is needed here, and `{text}` is a name", hint)
             return None
         case _:
