@@ -75,7 +75,8 @@ RULE_FILES: dict[str, str] = {
         overdue(id) <- o: order(id, p, q), w: extend(o, 12h), while w: not shipped(id, _), q >= 10.
         rep(count(sid)) <- o: overdue(oid), w: extend_backward(o, 24h), while w: collect shipped(sid, t).
         moving(id, avg(x)) <- while last 1000: collect e(id, x).
-        brute(user, n = count(f)) <- s: login_ok(user), w: extend_backward(s, 5m), while w: collect f: login_failed(user)
+        brute(user, n = count(f)) <- s: login_ok(user), w: extend_backward(s, 5m),
+            while w: collect f: login_failed(user)
             where count(f) >= 5.
         between(id) <- order(id, _, _) seq shipped(id, _)+ seq order(id, _, _).
         maybe(id, n = count(t)) <- order(id, _, _) seq shipped(id, t)* seq order(id, _, _).

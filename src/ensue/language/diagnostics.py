@@ -115,12 +115,20 @@ class Report:
     source: Source
     found: dict[Diagnostic, None] = field(default_factory=dict)
     """In the order in which they were found, each once."""
+    _said: set[tuple[str, str]] = field(default_factory=set, repr=False)
 
     def error(self, code: str, span: Span, message: str, hint: str | None = None) -> None:
         self.found[Diagnostic(code, message, span, self.source, hint)] = None
 
     def warning(self, code: str, span: Span, message: str, hint: str | None = None) -> None:
         self.found[Diagnostic(code, message, span, self.source, hint, Severity.WARNING)] = None
+
+    def is_first(self, code: str, name: str) -> bool:
+        """Whether this is the first time that something is said of a name, for what needs to be said once."""
+        if (code, name) in self._said:
+            return False
+        self._said.add((code, name))
+        return True
 
     @property
     def crowded(self) -> bool:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import cache
-from typing import Any
 
 from ensue.language.source import NOWHERE, Source, Span
 
@@ -23,14 +21,19 @@ class Node:
 
     def children(self) -> Iterator[Node]:
         """The nodes directly inside this one, as written."""
-        for name in _parts(type(self)):
+        for name in _parts(self):
             yield from _nodes(getattr(self, name))
 
 
-@cache
-def _parts(kind: Any) -> tuple[str, ...]:
-    """The fields that can hold nodes."""
-    return tuple(part.name for part in fields(kind) if part.name != "span")
+_PARTS: dict[type, tuple[str, ...]] = {}
+
+
+def _parts(node: Node) -> tuple[str, ...]:
+    """The fields that can hold nodes, looked up once for each kind of node."""
+    kind = type(node)
+    if kind not in _PARTS:
+        _PARTS[kind] = tuple(part.name for part in fields(node) if part.name != "span")
+    return _PARTS[kind]
 
 
 def _nodes(value: object) -> Iterator[Node]:

@@ -61,6 +61,28 @@ def visible_variables(pattern: typed.Pattern) -> set[str]:
             return set()
 
 
+def visible_labels(pattern: typed.Pattern) -> set[str]:
+    """The names of matched events that a pattern shows to what is outside it."""
+    match pattern:
+        case typed.Atom(label=label) | typed.Moment(label=label) | typed.Periodic(label=label):
+            return {label} if label is not None else set()
+        case typed.Pair(left=left, right=right):
+            found = visible_labels(left) if pattern.left_gathering is None else set()
+            return found | (visible_labels(right) if pattern.right_gathering is None else set())
+        case typed.Either(alternatives=alternatives):
+            return set.intersection(*map(visible_labels, alternatives))
+        case typed.Lacking(pattern=inner):
+            return visible_labels(inner)
+        case typed.Nested(body=body, label=label):
+            found = {timer.label for timer in body.timers if timer.label is not None}
+            found |= {label} if label is not None else set()
+            if body.window is not None and body.window.beginning is not None:
+                found |= visible_labels(body.window.beginning)
+            return found | (visible_labels(body.pattern) if body.pattern is not None else set())
+        case _:
+            return set()
+
+
 def pairs(pattern: typed.Pattern | None) -> Iterator[typed.Pair]:
     """The pairings of a body, those in parentheses aside."""
     match pattern:

@@ -40,7 +40,7 @@ def _arrive(
         offered = [
             initiator
             for initiator in waiting[other]
-            if initiator.identity != arrived.identity
+            if not _shares_an_event(initiator, arrived)
             and (eligible(arrived, initiator) if side == 0 else eligible(initiator, arrived))
         ]
         if offered:
@@ -53,6 +53,12 @@ def _arrive(
             waiting[side].append(arrived)
         elif own.terminator == "continuous":
             waiting[side][:] = [arrived]
+
+
+def _shares_an_event(one: Match, other: Match) -> bool:
+    """With a context, one event does not stand on both sides."""
+    events = {part.identity for part in one.parts if part.event}
+    return any(part.event and part.identity in events for part in other.parts)
 
 
 def _take(

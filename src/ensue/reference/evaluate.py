@@ -12,7 +12,7 @@ from typing import Any
 
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
-from ensue.language.walk import has_aggregate, names_used, visible_variables
+from ensue.language.walk import has_aggregate, names_used, visible_labels, visible_variables
 from ensue.reference.contexts import paired, select
 from ensue.reference.expressions import evaluate, holds
 from ensue.reference.matches import NOTHING, Event, Match, Occurrence, Part, agree, both, covering, gather, together
@@ -44,7 +44,7 @@ class World:
         if body.restricted:
             assert body.pattern is not None
             found = self._restricted(body.pattern, body, body.correlation)
-            return [m for m in found if self._all(body.where, m, outer)]
+            return [m for m in found if self._lasts(body, m) and self._all(body.where, m, outer)]
         found = [NOTHING] if body.pattern is None else self.pattern(body.pattern, body, outer)
         for lookup in body.lookups:
             found = [joined for match in found for joined in self._look_up(lookup, match)]
@@ -55,7 +55,8 @@ class World:
         for gathering in body.gatherings:
             found = [full for match in found if (full := self._gather(gathering, match, outer)) is not None]
         found = [match for match in found if not any(self._occurs(absence, match, outer) for absence in body.absences)]
-        return [match for match in found if self._all((*self._decidable(body.on, match), *body.where), match, outer)]
+        found = [m for m in found if self._all((*self._decidable(body.on, m), *body.where), m, outer)]
+        return _distinct(found, typed.Nested(0, body)) if _has_alternatives(body.pattern) else found
 
     def _all(self, conditions: Iterable[typed.Expression], match: Match, outer: Match) -> bool:
         seen = _seeing(match, outer)
@@ -81,7 +82,7 @@ class World:
     def _look_up(self, lookup: typed.Lookup, match: Match) -> Iterator[Match]:
         for values in self.knowledge.bindings(lookup.predicate, lookup.arguments, match.values):
             row = tuple(order(values[t.name]) for t in lookup.arguments if isinstance(t, typed.Variable))
-            part = Part((0, 0, (0,), TIMER_RANK + 1, row), ("row", lookup.predicate, row))
+            part = Part((0, 0, (0,), TIMER_RANK + 1, row), ("row", lookup.predicate, row), False)
             yield replace(match, values=values, parts=(*match.parts, part))
 
     def _set_timers(self, timers: Iterable[typed.Timer], match: Match) -> Match | None:
@@ -225,7 +226,8 @@ class World:
                     pattern, self.pattern(left, body, outer), self.pattern(right, body, outer), body, outer
                 )
             case typed.Either(alternatives=alternatives):
-                return [found for alternative in alternatives for found in self.pattern(alternative, body, outer)]
+                either = [found for alternative in alternatives for found in self.pattern(alternative, body, outer)]
+                return _distinct(either, pattern, with_spans=True)
             case typed.Lacking(id=id_, pattern=inner):
                 lacking = self.pattern(inner, body, outer)
                 return [replace(m, spans={**m.spans, id_: (m.start, m.end)}) for m in lacking]
@@ -314,6 +316,35 @@ def _seeing(match: Match, outer: Match) -> Match:
     return replace(match, values={**outer.values, **match.values}, labels={**outer.labels, **match.labels})
 
 
+def _distinct(matches: list[Match], pattern: typed.Pattern, with_spans: bool = False) -> list[Match]:
+    """Matches without those that are the same, as one event on two sides of an `or` is: the same parts, values, names.
+
+    As long as something absent or gathered is still to be checked, it tells two matches apart (`with_spans`).
+    """
+    variables, labels = sorted(visible_variables(pattern)), sorted(visible_labels(pattern))
+    found: dict[Any, Match] = {}
+    for match in matches:
+        values = tuple(identity(match.values[name]) for name in variables)
+        named = tuple((match.labels[label].start, match.labels[label].end) for label in labels)
+        attributes = tuple(identity(tuple(match.labels[label].attributes.values())) for label in labels)
+        gathered = tuple((id_, tuple(m.identity for m in members)) for id_, members in match.gathered.items())
+        spans = tuple(match.spans.items()) if with_spans else ()
+        found.setdefault((match.identity, values, named, attributes, gathered, spans), match)
+    return list(found.values())
+
+
+def _has_alternatives(pattern: typed.Pattern | None) -> bool:
+    match pattern:
+        case typed.Either():
+            return True
+        case typed.Pair(left=left, right=right):
+            return _has_alternatives(left) or _has_alternatives(right)
+        case typed.Lacking(pattern=inner):
+            return _has_alternatives(inner)
+        case _:
+            return False
+
+
 def _by_value(matches: list[Match], shared: tuple[str, ...]) -> dict[Any, list[Match]]:
     """Matches by the values of the variables that they share with something else."""
     groups: dict[Any, list[Match]] = {}
@@ -339,7 +370,7 @@ def _collected(window: typed.Window, rest: Match, event: Match, members: list[Ma
 def _interval(id_: int, label: str | None, start: int, end: int) -> Match:
     """A timer."""
     labels = {label: Occurrence(start, end)} if label is not None else {}
-    part = Part((end, start, (0,), TIMER_RANK, ()), ("timer", id_, start, end))
+    part = Part((end, start, (0,), TIMER_RANK, ()), ("timer", id_, start, end), False)
     return Match(start, end, labels=labels, parts=(part,))
 
 

@@ -268,10 +268,10 @@ def aggregate(name: str, values: list[Any]) -> Any:
     match name:
         case "count":
             return len(values)
-        case "list":
-            return tuple(values)
         case _ if not values:
             return None
+        case "list":
+            return tuple(values)
         case "first":
             return values[0]
         case "last":

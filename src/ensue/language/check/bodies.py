@@ -350,6 +350,7 @@ class Bodies(Patterns):
                         self._never_equal(text, known, wanted, argument.span)
                     scope.variables.setdefault(text, wanted)
                     self.bound.append((text, argument.span))
+                    self.used.append((text, argument.span))
                     arguments.append(typed.Variable(text, wanted))
                 case _:
                     arguments.append(self.constant(argument, wanted))
@@ -412,15 +413,15 @@ class Bodies(Patterns):
 
     def _gatherings(self, items: Sorted, pending: Pending, scope: Scope, place: Place) -> tuple[typed.Gathering, ...]:
         found = []
-        waiting: list[tuple[typed.Scope, syntax.Expression, int, int | None]] = [
-            (between, node.pattern, node.low, node.high) for between, node in pending.gatherings
+        waiting: list[tuple[typed.Scope, syntax.Expression, int, int | None, Scope]] = [
+            (between, node.pattern, node.low, node.high, local) for between, node, local in pending.gatherings
         ]
         for item in items.collections:
             if scope.find_label(item.window.text) is None:
                 self.report_no_label(item.window, scope, "extend(o, 6h)")
-            waiting.append((typed.During(item.window.text), item.pattern, 1, None))
-        seen = Scope(dict(scope.variables), dict(scope.labels), outer=scope.outer)
-        for where, node, low, high in waiting:
+            waiting.append((typed.During(item.window.text), item.pattern, 1, None, Scope()))
+        for where, node, low, high, local in waiting:
+            seen = Scope(local.variables | scope.variables, local.labels | scope.labels, outer=scope.outer)
             pattern, inner, shared, self_contained = self.inner(node, seen, place)
             id_ = next(self.ids)
             scope.gathered[id_] = inner

@@ -71,10 +71,10 @@ def _derived(name: syntax.Name, declarations: Declarations) -> Event | None:
         return None  # its rule is wrong, which has been said
     if event is None or not event.derived:
         known = [n for n, e in declarations.events.items() if e.derived]
-        declarations.report.error(
-            "E701", name.span, f"no rule derives `{name.text}`",
-            did_you_mean(name.text, known) or "a test expects events that rules derive",
-        )  # fmt: skip
+        guess = did_you_mean(name.text, known)
+        if guess or declarations.report.is_first("E701", name.text):
+            hint = guess or "a test expects events that rules derive"
+            declarations.report.error("E701", name.span, f"no rule derives `{name.text}`", hint)
         return None
     return event
 

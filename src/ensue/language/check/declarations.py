@@ -238,7 +238,7 @@ def _declare_by_head(rule: syntax.EventRule, declarations: Declarations) -> None
             attribute, clashing = f"{attribute} {len(names)}", True  # so that the others keep their places
         check_attribute_name(syntax.Name(attribute, span=place), report)
         names.append(attribute)
-    types: dict[str, Type] = dict.fromkeys(names, "null")
+    types: dict[str, Type] = dict.fromkeys(names, "any" if clashing else "null")
     declarations.events[name] = Event(name, names, types, derived=True, place=head.name.span, clashing=clashing)
 
 

@@ -133,6 +133,8 @@ class Expressions:
                 "E105", node.span, f"`{name}` is an event, not a value",
                 f"name an attribute, `{name}.attribute`, or a time, `{name}.start`",
             )  # fmt: skip
+        elif self.incomplete:
+            pass
         elif name in scope.partial:
             self.report.error(
                 "E302", node.span, f"`{name}` is not bound on every side of the `or`",
@@ -143,8 +145,6 @@ class Expressions:
                 "E301", node.span, f"`{name}` belongs to collected events and has many values",
                 f"use it in an aggregate: `list({name})`, `max({name})`, `count({name})`",
             )  # fmt: skip
-        elif self.incomplete:
-            pass
         elif name in self.absent:
             self.report.error(
                 "E105", node.span, f"`{name}` stands only under `not`, and has no value here",
@@ -161,7 +161,7 @@ class Expressions:
     def report_no_event(self, node: syntax.Name, scope: Scope, instead: str, example: str = "order(id)") -> None:
         """Says why a name stands for no matched event here; `instead` is what to do with collected ones."""
         name = node.text
-        if not self.is_news(name):
+        if self.incomplete or not self.is_news(name):
             return
         if name in scope.all_gathered():
             self.report.error("E301", node.span, f"`{name}` stands for many collected events", instead)
@@ -170,8 +170,6 @@ class Expressions:
                 "E302", node.span, f"`{name}` is not bound on every side of the `or`",
                 "name a pattern on each side, or leave it out here",
             )  # fmt: skip
-        elif self.incomplete:
-            pass
         elif name in self.absent:
             self.report.error(
                 "E104", node.span, f"`{name}` stands only under `not`, and there is no such event",
@@ -523,7 +521,12 @@ def converted(wanted: Type) -> str | None:
 
 def written(wanted: Type) -> str | None:
     """How a constant of a type is written."""
-    example = {"int": "12", "float": "1.5", "string": '"tea"', "bool": "true", "timestamp": '"2026-12-25T12:00:00Z"'}
+    if is_list(wanted):
+        return f"{a(wanted)} is written `[…]`"
+    example = {
+        "int": "12", "float": "1.5", "string": '"tea"', "bool": "true", "timestamp": '"2026-12-25T12:00:00Z"',
+        "time": "12", "null": "null",
+    }  # fmt: skip
     return f"{a(wanted)} is written `{example[wanted]}`" if wanted in example else None
 
 

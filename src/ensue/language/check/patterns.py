@@ -54,7 +54,7 @@ class Pending:
     """Parts of a body that can be resolved only when all its names are known."""
 
     absences: list[tuple[typed.Scope, syntax.Expression, Scope]] = field(default_factory=list)
-    gatherings: list[tuple[typed.Between, syntax.Repeat]] = field(default_factory=list)
+    gatherings: list[tuple[typed.Between, syntax.Repeat, Scope]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,41 @@ class Patterns:
         self.expressions = Expressions(declarations)
         self.ids = count(1)
         self.head_variables = head_variables
-        self.occurrences = Counter(_atom_variables(rule))
+        self.occurrences = Counter(self._atom_variables(rule))
+        """In how many atoms each variable occurs."""
         self.bound: list[tuple[str, Span]] = []
         """Each variable that is bound positively, with the place of its atom."""
+        self.used: list[tuple[str, Span]] = []
+        """Each variable of an atom, negated and collected ones included."""
         self.elsewhere: list[Elsewhere] = []
         """Names that must not be bound outside a part of the rule."""
         self.excused: set[Span] = set()
         """Repetitions without neighbours of which nothing needs to be said."""
+
+    def _atom_variables(self, node: syntax.Node) -> list[str]:
+        """The variables of each atom of a pattern or body, each once for an atom; what only conditions use aside."""
+        found: list[str] = []
+        waiting: list[syntax.Node] = [node.body if isinstance(node, syntax.EventRule) else node]
+        while waiting:
+            match waiting.pop():
+                case syntax.Body(items=items):
+                    for item in items:
+                        if isinstance(item, syntax.Call) and item.name.text in self.declarations.predicates:
+                            found += _variables(item)
+                        else:
+                            waiting.append(item)
+                case syntax.Call(name=name) as call if self.is_event_name(name.text):
+                    found += _variables(call)
+                case syntax.Call() | syntax.Comparison() | syntax.Not() | syntax.Arithmetic():
+                    pass
+                case other:
+                    waiting.extend(other.children())
+        return found
+
+    def is_event_name(self, name: str) -> bool:
+        """Whether a call by this name is an event: one that is declared or derived, or nothing else that is known."""
+        known = self.declarations
+        return name in known.events or not (name in known.predicates or name in FUNCTIONS or name in AGGREGATES)
 
     # --- what is a pattern
 
@@ -103,10 +131,7 @@ class Patterns:
         """Whether something means events; otherwise it is a condition."""
         match node:
             case syntax.Call(name=name):
-                known = self.declarations
-                return name.text in known.events or not (
-                    name.text in known.predicates or name.text in FUNCTIONS or name.text in AGGREGATES
-                )
+                return self.is_event_name(name.text)
             case syntax.Name(text=text):
                 return text in self.declarations.events or text not in self.occurrences
             case syntax.And(operands=operands) | syntax.Or(operands=operands):
@@ -188,8 +213,12 @@ class Patterns:
         match node.pattern:
             case syntax.Repeat():
                 what, hint = "a repetition", "put the context on a constituent that is not repeated"
-            case pattern if is_relative_timer(pattern):
+            case pattern if is_timer(pattern):
                 what = "a timer"
+            case syntax.Group(body=syntax.Body(items=(syntax.NotIn(),), suffixes=())):
+                what = "`not … in`"
+            case syntax.Group(body=syntax.Body(items=(syntax.Repeat(),), suffixes=())):
+                what, hint = "a repetition", "put the context on a constituent that is not repeated"
             case pattern if not self.is_pattern(pattern):
                 what = "a condition"
             case _:
@@ -218,7 +247,7 @@ class Patterns:
                 found, scope = self._nested(body, node.pattern.span, node.name, place)
             case _:
                 self.report.error(
-                    "E408", node.span, "only an event or a pattern in parentheses can be named", "put it in parentheses"
+                    "E408", node.span, "only an event or a pattern in parentheses can be named", "leave the name out"
                 )
                 return self._missing()
         return found, scope
@@ -241,6 +270,7 @@ class Patterns:
                     fields.append((attribute, typed.Variable(text, wanted)))
                     self.expressions.attributes.setdefault(attribute, (name, text))
                     self.bound.append((text, argument.span))
+                    self.used.append((text, argument.span))
                     if text in scope.variables and not comparable(scope.variables[text], wanted):
                         self._never_equal(text, scope.variables[text], wanted, argument.span)
                     scope.variables[text] = wanted
@@ -271,8 +301,9 @@ class Patterns:
         silent = positional and self.report.crowded
         guess = None if silent else did_you_mean(name.text, [n for n, e in known.items() if not e.open])
         if positional or guess:
-            hint = guess or f"declare it, as in `event {name.text}(id: int).`, or write a rule for it"
-            self.report.error("E101", name.span, f"there is no event `{name.text}`", hint)
+            if guess or self.report.is_first("E101", name.text):  # where no slip is likely, once is enough
+                hint = guess or f"declare it, as in `event {name.text}(id: int).`, or write a rule for it"
+                self.report.error("E101", name.span, f"there is no event `{name.text}`", hint)
             return None
         known[name.text] = Event(name.text, [], {}, open=True, place=name.span)
         return known[name.text]
@@ -486,7 +517,7 @@ class Patterns:
             if repeated is not None:
                 assert isinstance(pattern, typed.Pair)
                 self._check_repeat(repeated, place)
-                pending.gatherings.append((typed.Between(pattern.id), repeated))
+                pending.gatherings.append((typed.Between(pattern.id), repeated, scope))
             together = Constituent(pattern, scope, None, Span(together.span.start, right.span.end))
             index += 1
         return together.pattern, together.scope
@@ -525,7 +556,7 @@ class Patterns:
         pattern, inner = self.pattern(node.pattern, Place(None, place.group, None, place.positive), pending)
         if pending.absences or pending.gatherings:
             pattern, inner = self._nested(syntax.Body((node.pattern,), span=node.pattern.span), node.span, None, place)
-        within = Counter(_atom_variables(node.pattern))
+        within = Counter(self._atom_variables(node.pattern))
         keys = tuple(
             name for name in inner.variables if name in self.head_variables or self.occurrences[name] > within[name]
         )
@@ -670,6 +701,15 @@ class Patterns:
         return typed.Context(first, second or "chronicle")
 
 
+def is_timer(node: syntax.Node) -> bool:
+    """Whether something is a timer, with or without a name."""
+    match node:
+        case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)):
+            return name.text in TIMERS
+        case _:
+            return False
+
+
 def is_relative_timer(node: syntax.Node) -> bool:
     """Whether something is ``extend(…)``, ``extend_backward(…)`` or ``shift(…)``, with or without a name."""
     match node:
@@ -689,22 +729,7 @@ def _initiator(related: typed.Relation) -> int | None:
     return 1 if related.word == "after" else 0
 
 
-def _atom_variables(node: syntax.Node) -> list[str]:
-    """Every occurrence of a variable as an argument of a call that may be an event, in a body."""
-    found: list[str] = []
-    waiting: list[syntax.Node] = [node]
-    while waiting:
-        match waiting.pop():
-            case syntax.EventRule(body=body):
-                waiting.append(body)
-            case syntax.Call(name=name) if name.text in AGGREGATES or name.text in FUNCTIONS:
-                pass
-            case syntax.Call(arguments=arguments):
-                found.extend(
-                    argument.value.text
-                    for argument in arguments
-                    if isinstance(argument.value, syntax.Name) and argument.value.text != "_"
-                )
-            case other:
-                waiting.extend(other.children())
-    return found
+def _variables(call: syntax.Call) -> set[str]:
+    """The variables among the arguments of a call."""
+    values = (argument.value for argument in call.arguments)
+    return {value.text for value in values if isinstance(value, syntax.Name) and value.text != "_"}

@@ -143,12 +143,15 @@ def _has(event: Event) -> str:
 
 
 def _check_bound_elsewhere(bodies: Bodies) -> None:
-    """Names that must not be bound outside a part of the rule: sides of `or`, negations, cumulative constituents."""
+    """Names that must not be bound outside a part of the rule: sides of `or`, negations, cumulative constituents.
+
+    What is bound on one side of an `or`, or has many values, cannot be used in what is negated or collected either.
+    """
     if bodies.expressions.incomplete:
         return
     for case in bodies.elsewhere:
         part = case.part
-        for bound, at in bodies.bound:
+        for bound, at in bodies.bound if case.code == "E303" else bodies.used:
             if bound == case.name and not (part.start <= at.start and at.end <= part.end):
                 if bodies.expressions.is_news(case.name):
                     bodies.report.error(case.code, case.place or at, case.message, case.hint)

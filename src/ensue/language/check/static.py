@@ -171,7 +171,8 @@ class Static:
                 case None:
                     arguments.append(None)
                 case syntax.Name(text=text):
-                    if negated and text not in scope.variables and self.expressions.is_news(text):
+                    hidden = negated and text not in scope.variables and not self.expressions.incomplete
+                    if hidden and self.expressions.is_news(text):
                         self.report.error(
                             "E105", argument.span, f"`{text}` stands only under `not`, and is never bound",
                             "write `_` for any value, or bind it in another item of the body",

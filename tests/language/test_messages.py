@@ -1,0 +1,128 @@
+"""Every message of the checker is held in a golden file: what it says, and where its carets point.
+
+`tests/messages/<code>_<what>.ensue` is a small rule file with that one mistake (`many_<what>` has several), and
+`<code>_<what>.txt` beside it is everything that is printed for it. After a change of a message,
+`ENSUE_UPDATE_GOLDEN=1 pytest tests/language/test_messages.py` writes the golden files anew; read the difference.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import ensue
+import ensue.language
+from ensue.language.build import Rejected
+from ensue.language.diagnostics import Report
+
+ROOT = Path(__file__).parents[2]
+MESSAGES = ROOT / "tests" / "messages"
+DOCUMENT = ROOT / "docs" / "messages.md"
+SOURCES = Path(ensue.language.__path__[0])
+
+FILES = {path.stem: path for path in sorted(MESSAGES.glob("*.ensue"))}
+UPDATE = os.environ.get("ENSUE_UPDATE_GOLDEN") == "1"
+
+
+def printed(path: Path) -> str:
+    return "\n\n".join(map(str, ensue.check_rules(path, path.name))) + "\n"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_message_is_as_in_the_golden_file(name: str) -> None:
+    golden = MESSAGES / f"{name}.txt"
+    found = printed(FILES[name])
+    if UPDATE:
+        golden.write_text(found, encoding="utf-8", newline="\n")
+    assert golden.exists(), f"there is no {golden.name}; write it with ENSUE_UPDATE_GOLDEN=1"
+    assert found == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_one_mistake_gives_messages_of_one_code(name: str) -> None:
+    codes = {found.code for found in ensue.check_rules(FILES[name])}
+    if name.startswith("many_"):
+        assert len(codes) > 1
+    else:
+        assert codes == {name.split("_")[0]}
+
+
+def test_every_golden_text_has_its_rule_file() -> None:
+    assert {path.stem for path in MESSAGES.glob("*.txt")} == set(FILES)
+
+
+def codes_in_use() -> set[str]:
+    texts = (path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py"))
+    return {code for text in texts for code in re.findall(r"\b[EW]\d{3}\b", text)}
+
+
+def test_every_code_has_a_golden_file() -> None:
+    assert codes_in_use() == {name.split("_")[0] for name in FILES if not name.startswith("many_")}
+
+
+def test_every_code_is_explained() -> None:
+    explained = re.findall(r"^#+ `?([EW]\d{3})\b", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(explained) == len(set(explained))
+    assert set(explained) == codes_in_use()
+
+
+# --- every place that reports something -------------------------------------------------------------------------------
+
+REPORTING = {"error", "warning", "_wrong", "_wrong_type", "Rejected"}
+
+
+def reporting_calls() -> Iterator[tuple[str, range]]:
+    """The lines of each call in the checker that makes a message."""
+    for path in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if name in REPORTING and node.args:
+                    yield str(path), range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def callers(frame: FrameType | None) -> Iterator[tuple[str, int]]:
+    while frame is not None:
+        yield frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+
+
+def test_every_message_has_a_golden_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached: set[tuple[str, int]] = set()
+    for owner, method in ((Report, "error"), (Report, "warning"), (Rejected, "__init__")):
+        original = getattr(owner, method)
+
+        def recorded(*arguments: object, original: object = original, **named: object) -> object:
+            reached.update(callers(sys._getframe(1)))
+            return original(*arguments, **named)  # type: ignore[operator]
+
+        monkeypatch.setattr(owner, method, recorded)
+    for path in FILES.values():
+        ensue.check_rules(path)
+    missing = [
+        f"{Path(file).relative_to(SOURCES)}:{lines.start}"
+        for file, lines in reporting_calls()
+        if not any((file, line) in reached for line in lines)
+    ]
+    assert not missing, "no golden file has the messages made here"
+
+
+# --- the document -----------------------------------------------------------------------------------------------------
+
+SECTIONS = re.findall(
+    r"^### ([EW]\d{3}): .*?\n```\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+)
+DECLARATIONS = re.search(r"```\n(event .*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize(("code", "example"), SECTIONS, ids=[code for code, _ in SECTIONS])
+def test_example_in_the_document_is_wrong_as_it_says(code: str, example: str) -> None:
+    assert DECLARATIONS is not None
+    assert {found.code for found in ensue.check_rules(DECLARATIONS[1] + example)} == {code}
