@@ -58,7 +58,7 @@ lengths = st.one_of(
     ),
 )
 durations = st.builds(syntax.Amount, st.integers(0, LARGEST), st.just(True))
-floats = st.floats(allow_nan=False).filter(lambda x: x != 0) | st.just(0.0)
+floats = st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: x != 0) | st.just(0.0)
 literals = st.builds(
     syntax.Literal,
     st.one_of(st.integers(-LARGEST - 1, LARGEST), st.integers(-3, 3), floats, st.text(), st.booleans(), st.none()),

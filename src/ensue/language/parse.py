@@ -15,7 +15,7 @@ from ensue.language.build import LARGEST, Builder, Rejected, token_span
 from ensue.language.diagnostics import Report
 from ensue.language.limits import DEEPEST
 from ensue.language.source import Source, Span
-from ensue.language.syntax import Arithmetic, Fact, File, Labelled, Literal, Node, Statement, Temporal, Without
+from ensue.language.syntax import Arithmetic, File, Literal, Node, Statement, Temporal, Without
 from ensue.language.unexpected import STATEMENT_WORDS, Stuck, report_unexpected, report_unreadable
 
 _LEXEME = re.compile(
@@ -26,6 +26,9 @@ _LEXEME = re.compile(
     """,
     re.VERBOSE,
 )
+
+
+_BARE_FRACTION = re.compile(r"(?<![\w.)\]}\"`])\.\d")
 
 
 def parse(source: Source, report: Report) -> File:
@@ -68,7 +71,7 @@ def _blank_unreadable(source: Source, report: Report) -> tuple[str, list[int]]:
     text = source.text
     while at < len(text):
         found = _LEXEME.match(text, at)
-        if found:
+        if found and not _BARE_FRACTION.match(text, at):
             pieces.append(found[0])
             at = found.end()
             continue
@@ -115,9 +118,7 @@ def _begun(tokens: list[Token], source: Source) -> set[str]:
     names: set[str] = set()
     for index, token in enumerate(tokens):
         if index == 0 or _begins_line(token, tokens[0], source):
-            name = index + {"EVENT": 1, "TABLE": 1, "RULE": 3}.get(token.type, 0)
-            misspelt = token.type == "NAME" and [each.type for each in tokens[index + 1 : index + 2]] == ["NAME"]
-            names.update(str(found.value).strip("`") for found in tokens[name : name + 1 + misspelt])
+            names.update(str(first.value).strip("`") for first in tokens[index : index + 4])
     return names
 
 
@@ -166,10 +167,6 @@ def _build(parser: Any, report: Report) -> Statement | None:
         if not isinstance(rejected, Rejected):
             raise
         report.error(rejected.code, rejected.span, rejected.message, rejected.hint)
-        return None
-    if isinstance(statement, Fact) and any(isinstance(each.value, Labelled) for each in statement.call.arguments):
-        hint = f"put `event` or `table` before `{statement.call.name.text}`"
-        report.error("E002", statement.call.name.span, "this looks like a declaration without its first word", hint)
         return None
     return statement if _is_within_limits(statement, report) else None
 

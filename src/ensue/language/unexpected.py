@@ -32,6 +32,7 @@ _QUOTES = "'‘’‚‹›\"“”„«»´"
 _ODD = re.compile(r"[^\s\w\"`#()\[\]{},.:@<>=+\-*/%]+")
 _QUOTED = re.compile(r"'([^'\n]*)'|[‘‚]([^’\n]*)’|[“„]([^”\n]*)”|«([^»\n]*)»")
 _NUMBER = re.compile(r"[\w.]*\w")
+_FRACTION = re.compile(r"\.\w+")
 _LONG_UNIT = re.compile(r"([\d.]+)(us|ms|s|m|h|d)(?:[a-z]*)", re.IGNORECASE)
 
 
@@ -45,6 +46,11 @@ def report_unreadable(source: Source, at: int, report: Report) -> int:
         end = at + len(text[at:line_end].rstrip())
         report.error("E003", Span(at, end), f"this {kind} has no end", f"close it with {sign} on the same line")
         return end - 1 if text[end - 1] == "." else line_end  # the period ends the statement
+    if sign == ".":
+        written = _FRACTION.match(text, at)
+        end = written.end() if written else at + 1
+        report.error("E007", Span(at, end), "a number has a digit before its point", f"write `0{text[at:end]}`")
+        return end
     if sign.isdigit():
         return _report_number(source, at, report)
     quoted = _QUOTED.match(text, at)
@@ -195,6 +201,8 @@ def _word_as_name(word: str) -> tuple[str, str]:
 def _hint(stuck: Stuck, token: Token, opened: Token | None) -> str:
     """What to do about a token that does not fit."""
     word = str(token.value)
+    if stuck.at == 0:
+        return "a statement begins with a name, or with `event`, `table`, `rule`, `test`, `unit` or `on`"
     after_operand = stuck.takes("AND", "RELATION") or stuck.takes("COMMA", "WHERE")
     if word in _CLOSED_BY.values():
         if opened is None:

@@ -34,7 +34,7 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class Part:
-    """Something that was matched, an event or else a timer or static row: its place in the order, what makes it itself."""
+    """Something matched, an event or else a timer or static row: its place in the order, and what makes it itself."""
 
     key: tuple[Any, ...]
     identity: Any

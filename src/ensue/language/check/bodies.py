@@ -13,6 +13,7 @@ from ensue.language.check.patterns import (
     Patterns,
     Pending,
     Place,
+    given_names,
     is_relative_timer,
 )
 from ensue.language.check.scope import Label, Scope
@@ -54,7 +55,7 @@ class Bodies(Patterns):
         timers = self._timers(items.timers, scope)
         window = self._window(items.windows, scope, place)
         if pattern is None and window is None and not self.expressions.incomplete:
-            self._report_no_event(node, place)
+            self._report_no_event(node, items, place)
         pairing = self._pairing_scope(pattern, scope)
         absences = self._absences(items, pending, scope, place)
         gatherings = self._gatherings(items, pending, scope, place)
@@ -92,8 +93,9 @@ class Bodies(Patterns):
             self._check_restricted(node, items)
         return found, scope
 
-    def _report_no_event(self, node: syntax.Body, place: Place) -> None:
+    def _report_no_event(self, node: syntax.Body, items: Sorted, place: Place) -> None:
         self.expressions.incomplete = True
+        items.conditions.clear()
         if place.group is not None:
             self.report.error(
                 "E409", node.span, "there is no event in these parentheses",
@@ -108,7 +110,7 @@ class Bodies(Patterns):
     # --- sorting the items
 
     def _sort(self, node: syntax.Body, outer: Scope | None) -> Sorted:
-        labels = _labels(node)
+        labels = given_names(node)
         items = Sorted()
         for item in node.items:
             self._sort_item(item, items, labels, outer)
@@ -583,18 +585,6 @@ def _mention(node: syntax.Node, name: str) -> Span:
             return current.span
         waiting.extend(reversed(list(current.children())))
     return node.span
-
-
-def _labels(node: syntax.Node) -> set[str]:
-    """The names given to patterns in a body, deep inside included."""
-    found: set[str] = set()
-    waiting: list[syntax.Node] = [node]
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, syntax.Labelled):
-            found.add(current.name.text)
-        waiting.extend(current.children())
-    return found
 
 
 def _bound_names(pattern: typed.Pattern) -> set[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ensue.language import syntax, typed
 from ensue.language.check.bodies import Bodies
 from ensue.language.check.declarations import Declarations, Event
-from ensue.language.check.expressions import a, written
 from ensue.language.check.patterns import Pending, Place
+from ensue.language.check.phrases import a, written
 from ensue.language.check.scope import Scope
 from ensue.language.check.static import constant
 from ensue.language.diagnostics import did_you_mean

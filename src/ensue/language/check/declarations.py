@@ -115,6 +115,10 @@ def declare(file: syntax.File, report: Report) -> Declarations:
         match statement:
             case syntax.EventRule():
                 _declare_by_head(statement, declarations)
+            case syntax.Fact(call=head) if any(isinstance(each.value, syntax.Labelled) for each in head.arguments):
+                hint = f"put `event` or `table` before `{head.name.text}`"
+                report.error("E002", head.name.span, "this looks like a declaration without its first word", hint)
+                declarations.lost |= {head.name.text}
             case syntax.StaticRule(head=head) | syntax.Fact(call=head):
                 _declare_predicate(head, statement, declarations)
     return declarations

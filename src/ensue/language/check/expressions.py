@@ -6,43 +6,20 @@ import re
 from collections.abc import Iterator
 
 from ensue.language import syntax, typed
-from ensue.language.check.declarations import Declarations
+from ensue.language.check.names import Names
+from ensue.language.check.phrases import a, converted, counted, given
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS, Signature, aggregate_type, result_type
 from ensue.language.source import Span
-from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, is_list, item_of
+from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, is_list
 
 UNKNOWN = typed.Constant(None, "any")
 """Stands where something was wrong and has been reported; of any type, so that no error follows from it."""
 
 
-class Expressions:
-    """Checks expressions of one program."""
-
-    def __init__(self, declarations: Declarations) -> None:
-        self.declarations = declarations
-        self.report = declarations.report
-        self.incomplete = False
-        """Whether a part of the rule was refused, so that names may be missing only because of that."""
-        self.absent: set[str] = set()
-        """Names that are bound under `not` only."""
-        self.attributes: dict[str, tuple[str, str]] = {}
-        """Attributes that are bound to variables of other names: the event, and the variable."""
-        self._told: set[str] = set()
-
-    def begin(self) -> None:
-        """Begins another rule."""
-        self.incomplete = False
-        self.absent, self._told = set(), set()
-        self.attributes = {}
-
-    def is_news(self, name: str) -> bool:
-        """Whether nothing has been said of a name yet: a wrong one is reported once for each rule."""
-        if name in self._told:
-            return False
-        self._told.add(name)
-        return True
+class Expressions(Names):
+    """Checks the expressions of one rule."""
 
     def condition(self, node: syntax.Expression, scope: Scope, aggregates: bool = True) -> typed.Expression:
         """An expression that must be true or false."""
@@ -102,9 +79,18 @@ class Expressions:
                 return self._wrong(
                     node.span, "a list can stand only in a test", "compare with each value, and join these with `or`"
                 )
+            case syntax.Repeat(high=None, low=low):
+                sign = "*" if low == 0 else "+"
+                return self._wrong(
+                    node.span,
+                    f"`{sign}` has no value behind it",
+                    f"as in `x {sign} 1`; repeated events are items of the body",
+                )
             case _:
-                return self._wrong(node.span, "a condition or value is needed here, this is a pattern of events",
-                                   "patterns are items of the body: put it before `where` or `on`")  # fmt: skip
+                return self._wrong(
+                    node.span, "a condition or value is needed here, this is a pattern of events",
+                    "patterns are items of the body: put it before `where` or `on`",
+                )  # fmt: skip
 
     def _wrong(self, span: Span, message: str, hint: str | None) -> typed.Constant:
         self.report.error("E408", span, message, hint)
@@ -122,67 +108,6 @@ class Expressions:
             return typed.Variable(name, found)
         self.report_unbound(node, scope)
         return UNKNOWN
-
-    def report_unbound(self, node: syntax.Name, scope: Scope) -> None:
-        """Says why a variable has no value here."""
-        name = node.text
-        if not self.is_news(name):
-            return
-        if scope.find_label(name) is not None:
-            self.report.error(
-                "E105", node.span, f"`{name}` is an event, not a value",
-                f"name an attribute, `{name}.attribute`, or a time, `{name}.start`",
-            )  # fmt: skip
-        elif self.incomplete:
-            pass
-        elif name in scope.partial:
-            self.report.error(
-                "E302", node.span, f"`{name}` is not bound on every side of the `or`",
-                "bind it on each side, or leave it out here",
-            )  # fmt: skip
-        elif name in scope.all_gathered():
-            self.report.error(
-                "E301", node.span, f"`{name}` belongs to collected events and has many values",
-                f"use it in an aggregate: `list({name})`, `max({name})`, `count({name})`",
-            )  # fmt: skip
-        elif name in self.absent:
-            self.report.error(
-                "E105", node.span, f"`{name}` stands only under `not`, and has no value here",
-                "what is absent gives no values; bind it in another item of the body",
-            )  # fmt: skip
-        elif name in self.attributes:
-            event, variable = self.attributes[name]
-            hint = f"the attribute `{name}` of `{event}` is called `{variable}` in this rule"
-            self.report.error("E105", node.span, f"the variable `{name}` is never bound", hint)
-        else:
-            hint = did_you_mean(name, scope.names()) or f"use it as an argument in the body, as in `order(id, {name})`"
-            self.report.error("E105", node.span, f"the variable `{name}` is never bound", hint)
-
-    def report_no_event(self, node: syntax.Name, scope: Scope, instead: str, example: str = "order(id)") -> None:
-        """Says why a name stands for no matched event here; `instead` is what to do with collected ones."""
-        name = node.text
-        if self.incomplete or not self.is_news(name):
-            return
-        if name in scope.all_gathered():
-            self.report.error("E301", node.span, f"`{name}` stands for many collected events", instead)
-        elif name in scope.partial:
-            self.report.error(
-                "E302", node.span, f"`{name}` is not bound on every side of the `or`",
-                "name a pattern on each side, or leave it out here",
-            )  # fmt: skip
-        elif name in self.absent:
-            self.report.error(
-                "E104", node.span, f"`{name}` stands only under `not`, and there is no such event",
-                "relate what is absent inside the negation: `not (…)`",
-            )  # fmt: skip
-        elif scope.find_variable(name) is not None:
-            self.report.error(
-                "E104", node.span, f"`{name}` is a value, not a matched event",
-                f"name the event, as in `o: order(id, {name})`",
-            )  # fmt: skip
-        else:
-            hint = did_you_mean(name, scope.names()) or f"name something in the body with it, as in `{name}: {example}`"
-            self.report.error("E104", node.span, f"there is no matched event called `{name}`", hint)
 
     def _attribute(self, node: syntax.Attribute, scope: Scope) -> typed.Expression:
         owner, attribute = node.owner.text, node.name.text
@@ -487,49 +412,6 @@ def type_of(value: object) -> Type:
             return "string"
 
 
-def a(type_: Type) -> str:
-    """A type with its article."""
-    match type_:
-        case "null":
-            return "null"
-        case "any":
-            return "any value"
-        case "value":
-            return "a single value"
-        case "int":
-            return f"an {type_}"
-        case _ if is_list(type_):
-            return f"a list of {item_of(type_)}"
-        case _:
-            return f"a {type_}"
-
-
-def converted(wanted: Type) -> str | None:
-    """How to get a value of a type."""
-    match wanted:
-        case "number":
-            return "convert it with `int(…)` or `float(…)`"
-        case "int" | "float" | "string" | "timestamp":
-            return f"convert it with `{wanted}(…)`"
-        case "bool":
-            return "compare it with something, as in `x > 0`"
-        case "value":
-            return "a list cannot be compared or aggregated"
-        case _:
-            return None
-
-
-def written(wanted: Type) -> str | None:
-    """How a constant of a type is written."""
-    if is_list(wanted):
-        return f"{a(wanted)} is written `[…]`"
-    example = {
-        "int": "12", "float": "1.5", "string": '"tea"', "bool": "true", "timestamp": '"2026-12-25T12:00:00Z"',
-        "time": "12", "null": "null",
-    }  # fmt: skip
-    return f"{a(wanted)} is written `{example[wanted]}`" if wanted in example else None
-
-
 def _comparable(left: typed.Expression, right: typed.Expression) -> str:
     """How to make two values comparable."""
     for one, other in ((left, right), (right, left)):
@@ -547,15 +429,6 @@ def _aggregate_in(node: syntax.Node) -> syntax.Call | None:
             return current
         waiting.extend(reversed(list(current.children())))
     return None
-
-
-def given(count: int) -> str:
-    """How many there are."""
-    return "here is none" if not count else f"here {'is' if count == 1 else 'are'} {count}"
-
-
-def counted(count: int, word: str) -> str:
-    return f"{count} {word}{'s' if count != 1 else ''}"
 
 
 def value_names(node: syntax.Node) -> Iterator[syntax.Name]:

@@ -9,7 +9,8 @@ from itertools import count
 
 from ensue.language import syntax, typed
 from ensue.language.check.declarations import Declarations, Event
-from ensue.language.check.expressions import Expressions, a, type_of, written
+from ensue.language.check.expressions import Expressions, type_of
+from ensue.language.check.phrases import a, written
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
 from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
@@ -91,6 +92,7 @@ class Patterns:
         self.head_variables = head_variables
         self.occurrences = Counter(self._atom_variables(rule))
         """In how many atoms each variable occurs."""
+        self.expressions.written = set(self.occurrences) | given_names(rule)
         self.bound: list[tuple[str, Span]] = []
         """Each variable that is bound positively, with the place of its atom."""
         self.used: list[tuple[str, Span]] = []
@@ -268,7 +270,8 @@ class Patterns:
             match argument:
                 case syntax.Name(text=text):
                     fields.append((attribute, typed.Variable(text, wanted)))
-                    self.expressions.attributes.setdefault(attribute, (name, text))
+                    if text != attribute:
+                        self.expressions.attributes.setdefault(attribute, (name, text))
                     self.bound.append((text, argument.span))
                     self.used.append((text, argument.span))
                     if text in scope.variables and not comparable(scope.variables[text], wanted):
@@ -717,6 +720,18 @@ def is_relative_timer(node: syntax.Node) -> bool:
             return name.text in RELATIVE_TIMERS
         case _:
             return False
+
+
+def given_names(node: syntax.Node) -> set[str]:
+    """The names given to patterns in a body, deep inside included."""
+    found: set[str] = set()
+    waiting: list[syntax.Node] = [node]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, syntax.Labelled):
+            found.add(current.name.text)
+        waiting.extend(current.children())
+    return found
 
 
 def _initiator(related: typed.Relation) -> int | None:

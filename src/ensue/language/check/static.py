@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ensue.language import syntax, typed
 from ensue.language.check.declarations import Declarations, Predicate
-from ensue.language.check.expressions import Expressions, a, type_of, written
+from ensue.language.check.expressions import Expressions, type_of
 from ensue.language.check.graphs import components
+from ensue.language.check.phrases import a, written
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
@@ -43,8 +44,8 @@ class Static:
 
     def _fact(self, fact: syntax.Fact) -> tuple[typed.Value, ...] | None:
         predicate = self.declarations.predicates.get(fact.call.name.text)
-        if predicate is None:
-            return None  # the name was refused
+        if predicate is None or fact.call.name.text in self.declarations.lost:
+            return None  # what is wrong with it has been said
         arguments = self.expressions.predicate_arguments(fact.call)
         if arguments is None:
             return None
@@ -134,7 +135,9 @@ class Static:
         scope = Scope()
         checked = [self._literal(call, False, scope) for call, negated in literals if not negated]
         checked += [self._literal(call, True, scope) for call, negated in literals if negated]
+        known = len(self.report.found)
         where = [c for condition in conditions for c in self.expressions.conjuncts(condition, scope, aggregates=False)]
+        self.expressions.incomplete |= len(self.report.found) > known
         head = self._head(rule, predicate, scope)
         if head is None or None in checked:
             return None
