@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ensue.data import BadRow, DataError
     from ensue.language.diagnostics import Diagnostic, RuleError, Severity
-    from ensue.program import BadRowsWarning, Program, check_rules, compile
-    from ensue.reference.detect import DetectError
+    from ensue.program import BadRowsWarning, EmptyAttributeWarning, Program, check_rules, compile
+    from ensue.reference.errors import DetectError
 
 __version__ = "0.1.0"
 
@@ -29,6 +29,7 @@ __all__ = [
     "DataError",
     "DetectError",
     "Diagnostic",
+    "EmptyAttributeWarning",
     "Program",
     "RuleError",
     "Severity",
@@ -40,8 +41,9 @@ _HOMES = {
     "BadRow": "ensue.data",
     "BadRowsWarning": "ensue.program",
     "DataError": "ensue.data",
-    "DetectError": "ensue.reference.detect",
+    "DetectError": "ensue.reference.errors",
     "Diagnostic": "ensue.language.diagnostics",
+    "EmptyAttributeWarning": "ensue.program",
     "Program": "ensue.program",
     "RuleError": "ensue.language.diagnostics",
     "Severity": "ensue.language.diagnostics",

@@ -6,20 +6,21 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from ensue.data import BadRow, Columns, DataError, Events, give_back, read_events, read_table
+from ensue.data import BadRow, Columns, DataError, Events, attributes_of, give_back, read_events, read_table
 from ensue.language import syntax, typed
 from ensue.language.build import MICROSECONDS
 from ensue.language.check import check
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity
 from ensue.language.parse import parse
 from ensue.language.source import Source
+from ensue.language.walk import atoms
 from ensue.reference.tables import detect_tables
 from ensue.results import picked
 
@@ -31,6 +32,10 @@ ENGINES = {"reference": detect_tables}
 
 class BadRowsWarning(UserWarning):
     """Some rows were left out because they could not be used."""
+
+
+class EmptyAttributeWarning(UserWarning):
+    """An attribute that the rules use is null in every row, as it is when its column has another name."""
 
 
 def compile(rules: str | Path, name: str | None = None) -> Program:
@@ -101,7 +106,7 @@ class Program:
     def detect(
         self,
         events: Any,
-        until: int | str | datetime | None = None,
+        until: int | str | date | None = None,
         *,
         time: str | None = None,
         start: str | None = None,
@@ -130,12 +135,14 @@ class Program:
             events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine
         )
         _report_bad_rows(read, on_bad_row)
+        for note in self.empty_attributes(read):
+            warnings.warn(note, EmptyAttributeWarning, stacklevel=2)
         return give_back(found, read.form)
 
     def detect_tables(
         self,
         events: Any,
-        until: int | str | datetime | None = None,
+        until: int | str | date | None = None,
         columns: Columns = USUAL_COLUMNS,
         tables: Mapping[str, Any] | None = None,
         emit: str | Iterable[str] | None = None,
@@ -160,6 +167,16 @@ class Program:
         rows = self._static_rows(tables or {})
         return ENGINES[engine](program, read, self._time(until, read.timestamps), rows, wanted), read
 
+    def empty_attributes(self, read: Events) -> list[str]:
+        """A sentence for each attribute that the rules use and that no row has: is its column called otherwise?"""
+        used = {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
+        return [
+            f"No row of {event!r} has a value for {name!r}, which the rules use. Is its column called that?"
+            for event, table in read.tables.items()
+            for name, column in attributes_of(table).items()
+            if (event, name) in used and table.num_rows and column.null_count == table.num_rows
+        ]
+
     def _static_rows(self, tables: Mapping[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
         rows = {}
         for name, source in tables.items():
@@ -170,14 +187,20 @@ class Program:
             rows[name] = [tuple(map(_static_value, row)) for row in read_table(source, dict(predicate.columns), name)]
         return rows
 
-    def _time(self, moment: int | str | datetime | None, timestamps: bool) -> int | None:
+    def _time(self, moment: int | str | date | None, timestamps: bool) -> int | None:
         """A moment in the time column's unit."""
         if isinstance(moment, datetime):
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             return self._in_units((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1), timestamps)
-        if not isinstance(moment, str):
+        if isinstance(moment, date):
+            return self._time(datetime(moment.year, moment.month, moment.day), timestamps)
+        if moment is None or (isinstance(moment, int) and not isinstance(moment, bool)):
             return moment
+        if not isinstance(moment, str):
+            raise DataError(f"{moment!r} is no time: give a number, a datetime, or text such as 2026-12-25T12:00:00Z.")
         if re.fullmatch(r"[+-]?\d+", moment):
+            if timestamps:
+                raise DataError("The times of these events are timestamps; write `until` as one: 2026-12-25T12:00:00Z.")
             return int(moment)
         durations = re.fullmatch(r"((\d+)(us|ms|s|m|h|d))+", moment)
         if durations and timestamps:

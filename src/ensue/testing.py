@@ -15,7 +15,7 @@ from ensue.language import syntax, typed
 from ensue.language.print import show
 from ensue.language.types import is_list, item_of
 from ensue.program import Program
-from ensue.reference.detect import DetectError
+from ensue.reference.errors import DetectError
 from ensue.reference.values import as_text
 from ensue.results import arrow_type
 

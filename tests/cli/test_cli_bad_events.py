@@ -94,12 +94,9 @@ def test_strict_stops_at_the_first_bad_row(ensue: Command, folder: Path, row: st
 def test_bad_rows_of_csv(ensue: Command, folder: Path) -> None:
     (folder / "bad.csv").write_text("type,time,id\norder,3,1\norder,x,2\n\norder,4\norder,5,none\n")
     result = ensue("run", "shop.ensue", "bad.csv")
-    assert [line.split(": ")[0] for line in result.stderr.splitlines()] == [
-        "bad.csv:3",
-        "bad.csv:5",
-        "bad.csv:6",
-        "3 rows left out",
-    ]
+    places = [line.split(": ")[0] for line in result.stderr.splitlines()]
+    assert places == ["bad.csv:3", "bad.csv:5", "bad.csv:6", "ensue", "ensue", "3 rows left out"]
+    assert "No row of 'order' has a value for 'product', which the rules use." in result.stderr
 
 
 def test_many_bad_rows_are_counted(ensue: Command, folder: Path) -> None:

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from ensue.program import ENGINES
-from ensue.reference.detect import DetectError
+from ensue.reference.errors import DetectError
 from tests.cli.conftest import EVENTS, SHOP, Command
 
 FOUND = [
@@ -232,7 +232,7 @@ def test_until_on_integers(ensue: Command, until: str, found: int) -> None:
     assert (result.exit_code, len(lines(result.stdout))) == (0, found)
 
 
-@pytest.mark.parametrize("until", ["2026-03-02T14:00:00Z", "2026-03-02 15:00+01:00", "2026-03-03", "1772460000000000"])
+@pytest.mark.parametrize("until", ["2026-03-02T14:00:00Z", "2026-03-02 15:00+01:00", "2026-03-03"])
 def test_until_on_timestamps(ensue: Command, folder: Path, until: str) -> None:
     write(folder, "one.jsonl", {"type": "order", "time": "2026-03-02T08:00:00Z", "id": 1})
     assert ensue("run", "shop.ensue", "one.jsonl").stdout == ""

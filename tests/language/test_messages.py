@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import FrameType
 
@@ -20,7 +21,7 @@ import pytest
 import ensue
 import ensue.language
 from ensue.language.build import Rejected
-from ensue.language.diagnostics import Report
+from ensue.language.diagnostics import Diagnostic, Report
 
 ROOT = Path(__file__).parents[2]
 MESSAGES = ROOT / "tests" / "messages"
@@ -31,14 +32,15 @@ FILES = {path.stem: path for path in sorted(MESSAGES.glob("*.ensue"))}
 UPDATE = os.environ.get("ENSUE_UPDATE_GOLDEN") == "1"
 
 
-def printed(path: Path) -> str:
-    return "\n\n".join(map(str, ensue.check_rules(path, path.name))) + "\n"
+@cache
+def found_in(name: str) -> tuple[Diagnostic, ...]:
+    return ensue.check_rules(FILES[name], FILES[name].name)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_message_is_as_in_the_golden_file(name: str) -> None:
     golden = MESSAGES / f"{name}.txt"
-    found = printed(FILES[name])
+    found = "\n\n".join(map(str, found_in(name))) + "\n"
     if UPDATE:
         golden.write_text(found, encoding="utf-8", newline="\n")
     assert golden.exists(), f"there is no {golden.name}; write it with ENSUE_UPDATE_GOLDEN=1"
@@ -47,7 +49,7 @@ def test_message_is_as_in_the_golden_file(name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_one_mistake_gives_messages_of_one_code(name: str) -> None:
-    codes = {found.code for found in ensue.check_rules(FILES[name])}
+    codes = {found.code for found in found_in(name)}
     if name.startswith("many_"):
         assert len(codes) > 1
     else:

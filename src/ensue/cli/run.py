@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,7 @@ def run(
     sources, static = event_sources(events), table_sources(tables)
     engine = chosen(engine)
     _check_writable(output)
+    _check_not_read(output, list(chain(*sources.values())) if isinstance(sources, dict) else sources)
     program = program_of(rules)
     _note_unused(program, sources)
     with progress("Detecting…"):
@@ -93,6 +95,8 @@ def run(
         )
     _report_bad_rows(read)
     _note_nothing_read(program, read)
+    for note in program.empty_attributes(read):
+        say(note)
     _write(found, output)
     if output != STDOUT:
         amounts = ", ".join(f"{table.num_rows} {name}" for name, table in found.items()) or "nothing"
@@ -119,6 +123,17 @@ def _check_writable(output: str) -> None:
         raise DataError(f"{output} is a folder; name a file in it.")
     if not path.parent.is_dir():
         raise DataError(f"There is no folder {path.parent} to write {path.name} to.")
+
+
+def _check_not_read(output: str, paths: Sequence[str]) -> None:
+    """What is written must not replace what is read."""
+    from ensue.data import DataError
+    from ensue.data.files import find_files
+
+    if output == STDOUT or not Path(output).exists():
+        return
+    if any(found.samefile(output) for path in paths for found in find_files(Path(path))):
+        raise DataError(f"{output} is one of the files that are read; write to another one.")
 
 
 def _note_unused(program: Program, sources: Sources) -> None:

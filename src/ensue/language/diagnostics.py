@@ -143,8 +143,10 @@ class Report:
         return tuple(sorted(self.found, key=lambda d: (d.span.start, d.span.end, d.code)))
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+def did_you_mean(word: str, known: Iterable[str], sure: bool = False) -> str | None:
     """A hint with the known word that looks most like `word`, if any does; capitals do not count.
+
+    Short words may differ a little more, unless it must be `sure`.
 
     >>> did_you_mean("ordr", ["order", "shipped"]), did_you_mean("WHERE", ["where", "within"])
     ('did you mean `order`?', 'did you mean `where`?')
@@ -157,7 +159,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
         at = bisect_left(near, wanted)
         near = near[max(0, at - _MANY // 2) : at + _MANY // 2]
     near = [name for name in near if name == wanted or not _numbered_alike(name, wanted)]
-    close = difflib.get_close_matches(wanted, near, n=1, cutoff=0.7 if len(wanted) > 4 else 0.65)
+    close = difflib.get_close_matches(wanted, near, n=1, cutoff=0.7 if sure or len(wanted) > 4 else 0.65)
     return f"did you mean `{names[close[0]]}`?" if close else None
 
 

@@ -49,22 +49,23 @@ def report_unreadable(source: Source, at: int, report: Report) -> int:
     if sign == ".":
         written = _FRACTION.match(text, at)
         end = written.end() if written else at + 1
-        report.error("E007", Span(at, end), "a number has a digit before its point", f"write `0{text[at:end]}`")
+        report.error("E007", Span(at, end), "a number has a digit before its point", f"write `0{_short(text[at:end])}`")
         return end
     if sign.isdigit():
         return _report_number(source, at, report)
     quoted = _QUOTED.match(text, at)
     if quoted:
         inside = next(part for part in quoted.groups() if part is not None)
-        report.error("E001", Span(*quoted.span()), "text stands in straight double quotes", f'write "{inside}"')
+        report.error("E001", Span(*quoted.span()), "text stands in straight double quotes", f'write "{_short(inside)}"')
         return quoted.end()
     run = _ODD.match(text, at)
     end = run.end() if run and len(set(run[0])) == 1 else at + 1
     if sign.isprintable():
-        quote = (
-            "text stands in straight double quotes" if sign in _QUOTES else "leave it out, or put text in double quotes"
+        leave = "leave it out, or put text in double quotes"
+        quote = "text stands in straight double quotes" if sign in _QUOTES else leave
+        report.error(
+            "E001", Span(at, end), f"`{_short(text[at:end])}` is no sign of the language", _INSTEAD.get(sign, quote)
         )
-        report.error("E001", Span(at, end), f"`{text[at:end]}` is no sign of the language", _INSTEAD.get(sign, quote))
     else:
         named = unicodedata.name(sign, "a control character" if ord(sign) < 0xA0 else "no character").lower()
         message = f"there is an invisible character here (U+{ord(sign):04X}, {named})"
@@ -150,22 +151,8 @@ def _report_token(stuck: Stuck, token: Token, opened: Token | None, report: Repo
 
 
 _BEHIND_BRACKETS = frozenset(
-    {
-        "DOT",
-        "_ARROW",
-        "_IMPLIED",
-        "FROM",
-        "WHERE",
-        "ON",
-        "WITHIN",
-        "LASTING",
-        "POLICY",
-        "IF",
-        "DO",
-        "EXPECT",
-        "UNTIL",
-        "AT",
-    }
+    {"DOT", "_ARROW", "_IMPLIED", "FROM", "IF", "DO", "EXPECT", "UNTIL", "AT"}
+    | {"WHERE", "ON", "WITHIN", "LASTING", "POLICY"}
 )
 """What stands where all brackets are closed, or ends a pattern."""
 

@@ -83,6 +83,27 @@ def visible_labels(pattern: typed.Pattern) -> set[str]:
             return set()
 
 
+def atoms(body: typed.Body) -> Iterator[typed.Atom]:
+    """Every atom of a body: constituents, and what is negated, gathered or collected."""
+    waiting: list[typed.Pattern | None] = [body.pattern]
+    waiting += [absence.pattern for absence in body.absences]
+    waiting += [gathering.pattern for gathering in body.gatherings]
+    if body.window is not None:
+        waiting += [body.window.pattern, body.window.beginning]
+    while waiting:
+        match waiting.pop():
+            case typed.Atom() as atom:
+                yield atom
+            case typed.Pair(left=left, right=right):
+                waiting += [left, right]
+            case typed.Either(alternatives=alternatives):
+                waiting += alternatives
+            case typed.Lacking(pattern=inner) | typed.Run(pattern=inner):
+                waiting.append(inner)
+            case typed.Nested(body=nested):
+                yield from atoms(nested)
+
+
 def pairs(pattern: typed.Pattern | None) -> Iterator[typed.Pair]:
     """The pairings of a body, those in parentheses aside."""
     match pattern:

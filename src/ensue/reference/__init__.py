@@ -3,7 +3,8 @@
 Every other execution is judged against it. It shares nothing with them but the language: syntax, checking, types.
 """
 
-from ensue.reference.detect import DetectError, detect
+from ensue.reference.detect import detect
+from ensue.reference.errors import DetectError
 from ensue.reference.matches import Event
 
 __all__ = ["DetectError", "Event", "detect"]

@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from ensue.language import typed
-from ensue.language.limits import EARLIEST
+from ensue.language.limits import EARLIEST, MOST_OCCURRENCES
 from ensue.language.walk import has_aggregate, names_used, visible_labels, visible_variables
 from ensue.reference.contexts import paired, select
+from ensue.reference.errors import DetectError
 from ensue.reference.expressions import evaluate, holds
 from ensue.reference.matches import NOTHING, Event, Match, Occurrence, Part, agree, both, covering, gather, together
 from ensue.reference.restricted import innermost, latest
@@ -240,6 +241,12 @@ class World:
         if self.first_end is None:
             return
         first = -(-self.first_end // pattern.period) * pattern.period
+        times = (self.last_end - first) // pattern.period + 1
+        if times > MOST_OCCURRENCES:
+            raise DetectError(
+                f"A timer with a period of {pattern.period} occurs {times:,} times while these events last, which is "
+                f"more than {MOST_OCCURRENCES:,}. Give it a longer period, or detect over a shorter time."
+            )
         for time in range(first, self.last_end + 1, pattern.period):
             yield _interval(pattern.id, pattern.label, time, time)
 

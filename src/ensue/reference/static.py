@@ -23,7 +23,7 @@ class Knowledge:
                 self.add(name, row)
         for stratum in program.static_strata:
             rules = [rule for rule in program.static_rules if rule.predicate in stratum]
-            while any(self.add(rule.predicate, row) for rule in rules for row in list(self._derived(rule))):
+            while sum(self.add(rule.predicate, row) for rule in rules for row in list(self._derived(rule))):
                 pass
 
     def add(self, predicate: str, row: Row) -> bool:

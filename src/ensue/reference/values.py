@@ -39,7 +39,7 @@ def is_nan(value: Any) -> bool:
 
 def equality(value: Any) -> Any:
     """A key that is equal exactly for values that are equal; None where nothing is."""
-    return None if value is None or is_nan(value) else (kind(value), value)
+    return None if value is None or is_nan(value) else (kind(value), _plain(value))
 
 
 def identity(value: Any) -> Any:
@@ -48,7 +48,7 @@ def identity(value: Any) -> Any:
         return ("null",)
     if isinstance(value, tuple):
         return ("list", *map(identity, value))
-    return ("nan",) if is_nan(value) else (kind(value), value)
+    return ("nan",) if is_nan(value) else (kind(value), _plain(value))
 
 
 def order(value: Any) -> Any:
@@ -57,7 +57,12 @@ def order(value: Any) -> Any:
         return (0,)
     if is_nan(value):
         return (2,)
-    return (1, kind(value), tuple(map(order, value)) if isinstance(value, tuple) else value)
+    return (1, kind(value), tuple(map(order, value)) if isinstance(value, tuple) else _plain(value))
+
+
+def _plain(value: Any) -> Any:
+    """A value that can be compared and looked up: nested ones, which only undeclared events carry, go by their text."""
+    return value if isinstance(value, int | float | str | tuple) else repr(value)
 
 
 def compare(operator: str, left: Any, right: Any) -> bool | None:

@@ -302,7 +302,8 @@ class Patterns:
             self.report.error("E408", name.span, f"`{name.text}` is {other[0]}, and an event is needed here", other[1])
             return None
         silent = positional and self.report.crowded
-        guess = None if silent else did_you_mean(name.text, [n for n, e in known.items() if not e.open])
+        names = [n for n, e in known.items() if not e.open]
+        guess = None if silent else did_you_mean(name.text, names, sure=not positional)
         if positional or guess:
             if guess or self.report.is_first("E101", name.text):  # where no slip is likely, once is enough
                 hint = guess or f"declare it, as in `event {name.text}(id: int).`, or write a rule for it"
