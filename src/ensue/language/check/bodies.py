@@ -6,16 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ensue.language import syntax, typed
-from ensue.language.check.patterns import (
-    POLICIES,
-    RELATIVE_TIMERS,
-    Elsewhere,
-    Patterns,
-    Pending,
-    Place,
-    given_names,
-    is_relative_timer,
-)
+from ensue.language.check.atoms import RELATIVE_TIMERS, Elsewhere, given_names, is_relative_timer
+from ensue.language.check.patterns import POLICIES, Patterns, Pending, Place
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
 from ensue.language.functions import TIMERS
