@@ -17,36 +17,50 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ensue.data import BadRow, DataError
+    from ensue.engine.state import StateError
+    from ensue.errors import DetectError
     from ensue.language.diagnostics import Diagnostic, RuleError, Severity
+    from ensue.live.notices import LateEventsWarning
     from ensue.program import BadRowsWarning, EmptyAttributeWarning, Program, check_rules, compile
-    from ensue.reference.errors import DetectError
+    from ensue.reactions import ActionError
+    from ensue.session import Session, SessionError
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ActionError",
     "BadRow",
     "BadRowsWarning",
     "DataError",
     "DetectError",
     "Diagnostic",
     "EmptyAttributeWarning",
+    "LateEventsWarning",
     "Program",
     "RuleError",
+    "Session",
+    "SessionError",
     "Severity",
+    "StateError",
     "check_rules",
     "compile",
 ]
 
 _HOMES = {
+    "ActionError": "ensue.reactions",
     "BadRow": "ensue.data",
     "BadRowsWarning": "ensue.program",
     "DataError": "ensue.data",
-    "DetectError": "ensue.reference.errors",
+    "DetectError": "ensue.errors",
     "Diagnostic": "ensue.language.diagnostics",
     "EmptyAttributeWarning": "ensue.program",
+    "LateEventsWarning": "ensue.live.notices",
     "Program": "ensue.program",
     "RuleError": "ensue.language.diagnostics",
+    "Session": "ensue.session",
+    "SessionError": "ensue.session",
     "Severity": "ensue.language.diagnostics",
+    "StateError": "ensue.engine.state",
     "check_rules": "ensue.program",
     "compile": "ensue.program",
 }

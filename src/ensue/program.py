@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ensue.data import BadRow, Columns, DataError, Events, attributes_of, give_back, read_events, read_table
+from ensue.engine.provenance import detect_sources
+from ensue.engine.tables import detect_tables as embedded_tables
 from ensue.language import syntax, typed
-from ensue.language.build import MICROSECONDS
 from ensue.language.check import check
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import atoms
-from ensue.reference.tables import detect_tables
+from ensue.moments import Length, Moment, moment_of
+from ensue.reference.tables import detect_tables as reference_tables
 from ensue.results import picked
+
+if TYPE_CHECKING:
+    from ensue.session import Session
 
 USUAL_COLUMNS = Columns()
 
-ENGINES = {"reference": detect_tables}
+ENGINES = {"embedded": embedded_tables, "reference": reference_tables}
 """The executions that answer at once, by name."""
 
 
@@ -118,6 +122,7 @@ class Program:
         strict: bool = False,
         on_bad_row: Callable[[BadRow], None] | None = None,
         engine: str = "reference",
+        provenance: bool = False,
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
@@ -130,9 +135,11 @@ class Program:
 
         Rows that cannot be used are left out and warned of; `strict` makes the first an error, and `on_bad_row` is
         called with each instead of the warning.
+
+        With `provenance` each detection has `sources`: the numbers of the rows that it came from, the first being 0.
         """
         found, read = self.detect_tables(
-            events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine
+            events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine, provenance
         )
         _report_bad_rows(read, on_bad_row)
         for note in self.empty_attributes(read):
@@ -148,6 +155,7 @@ class Program:
         emit: str | Iterable[str] | None = None,
         strict: bool = False,
         engine: str = "reference",
+        provenance: bool = False,
     ) -> tuple[dict[str, pa.Table], Events]:
         """What `detect` finds as an Arrow table for each derived type, and the events as they were read."""
         if engine not in ENGINES:
@@ -158,14 +166,78 @@ class Program:
         }
         instant = {name for name, event in self.typed.events.items() if event.instant}
         read = read_events(events, columns, schema, strict=strict, known=set(self.typed.events), instant=instant)
-        if self.typed.durations and self.typed.unit is None and read.last_end is not None and not read.timestamps:
+        if read.last_end is not None:
+            self.check_unit(read.timestamps)
+        program = self.typed_for_timestamps if read.timestamps else self.typed
+        rows = self._static_rows(tables or {})
+        execute = detect_sources if provenance else ENGINES[engine]
+        return execute(program, read, self._time(until, read.timestamps), rows, wanted), read
+
+    def start(
+        self,
+        lateness: Length = 0,
+        *,
+        time: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        type: str | None = None,
+        sequence: str | None = None,
+        tables: Mapping[str, Any] | None = None,
+        emit: str | Iterable[str] | None = None,
+        actions: Mapping[str, Callable[..., object]] | None = None,
+        provenance: bool = False,
+        compiled: bool | None = None,
+        on_late: Callable[[dict[str, Any]], object] | None = None,
+        on_bad_row: Callable[[BadRow], object] | None = None,
+    ) -> Session:
+        """Starts detection on events that are still to come: a `Session`, to which they are sent.
+
+        `lateness` is how much after others that end later an event may come: a number in the unit of the time column,
+        a duration such as ``"1h30m"``, or a timedelta. Columns, `tables` and `emit` are those of `detect`.
+
+        `actions` are the functions that reactions of the rules call, by name; without any, reactions do nothing.
+        `on_late` is called with each event that came too late, a dict, and `on_bad_row` with each row that cannot be
+        used, both instead of a warning. With `provenance` each detection has the positions of the events that it came
+        from, counted in the order in which they were sent.
+
+        >>> program = compile("event order(id: int).  late(id) <- o: order(id), w: extend(o, 6).")
+        >>> session = program.start()
+        >>> session.send({"type": "order", "time": 3, "id": 42})
+        []
+        >>> session.advance(10)
+        [{'type': 'late', 'start': 3, 'end': 9, 'id': 42}]
+        """
+        from ensue.live.arrangement import Settings
+        from ensue.session import Session
+
+        wanted = None if emit is None else tuple(picked(self.typed, emit))
+        columns = Columns(time, start, end, type, sequence)
+        settings = Settings(lateness, columns, self._static_rows(tables or {}), wanted, provenance, compiled)
+        return Session(self, settings, actions, on_late, on_bad_row)
+
+    def resume(
+        self,
+        state: bytes,
+        *,
+        actions: Mapping[str, Callable[..., object]] | None = None,
+        on_late: Callable[[dict[str, Any]], object] | None = None,
+        on_bad_row: Callable[[BadRow], object] | None = None,
+    ) -> Session:
+        """Goes on with a session where `Session.save` left it, with the same rules.
+
+        Raises `StateError` for what is no state, is damaged, or is of another version or of other rules.
+        """
+        from ensue.session import Session
+
+        return Session.resumed(self, state, actions=actions, on_late=on_late, on_bad_row=on_bad_row)
+
+    def check_unit(self, timestamps: bool) -> None:
+        """Lengths with units on integer times need to know what one of these is."""
+        if self.typed.durations and self.typed.unit is None and not timestamps:
             raise DataError(
                 "The rules write lengths of time with units, but the times of these events are plain integers. "
                 "State what one of them is, as in `unit s.`, at the top of the rules."
             )
-        program = self.typed_for_timestamps if read.timestamps else self.typed
-        rows = self._static_rows(tables or {})
-        return ENGINES[engine](program, read, self._time(until, read.timestamps), rows, wanted), read
 
     def empty_attributes(self, read: Events) -> list[str]:
         """A sentence for each attribute that the rules use and that no row has: is its column called otherwise?"""
@@ -187,38 +259,9 @@ class Program:
             rows[name] = [tuple(map(_static_value, row)) for row in read_table(source, dict(predicate.columns), name)]
         return rows
 
-    def _time(self, moment: int | str | date | None, timestamps: bool) -> int | None:
+    def _time(self, moment: Moment | None, timestamps: bool) -> int | None:
         """A moment in the time column's unit."""
-        if isinstance(moment, datetime):
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return self._in_units((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1), timestamps)
-        if isinstance(moment, date):
-            return self._time(datetime(moment.year, moment.month, moment.day), timestamps)
-        if moment is None or (isinstance(moment, int) and not isinstance(moment, bool)):
-            return moment
-        if not isinstance(moment, str):
-            raise DataError(f"{moment!r} is no time: give a number, a datetime, or text such as 2026-12-25T12:00:00Z.")
-        if re.fullmatch(r"[+-]?\d+", moment):
-            if timestamps:
-                raise DataError("The times of these events are timestamps; write `until` as one: 2026-12-25T12:00:00Z.")
-            return int(moment)
-        durations = re.fullmatch(r"((\d+)(us|ms|s|m|h|d))+", moment)
-        if durations and timestamps:
-            raise DataError("The times of these events are timestamps; write `until` as one too: 2026-12-25T12:00:00Z.")
-        if durations:
-            parts = re.findall(r"(\d+)(us|ms|s|m|h|d)", moment)
-            return self._in_units(sum(int(n) * MICROSECONDS[u] for n, u in parts), timestamps)
-        try:
-            return self._time(datetime.fromisoformat(moment), timestamps)
-        except ValueError:
-            raise DataError(f"{moment!r} is no time: write a number, a duration such as 7h, or ISO 8601.") from None
-
-    def _in_units(self, microseconds: int, timestamps: bool) -> int:
-        if timestamps:
-            return microseconds
-        if self.typed.unit is None:
-            raise DataError("The times of these events are plain integers of no stated unit; write `until` as one too.")
-        return microseconds // MICROSECONDS[self.typed.unit]
+        return None if moment is None else moment_of(moment, self.typed.unit, timestamps)
 
 
 def _static_value(value: Any) -> Any:
@@ -236,6 +279,10 @@ def _report_bad_rows(read: Events, on_bad_row: Callable[[BadRow], None] | None) 
         for row in read.bad:
             on_bad_row(row)
         return
-    shown = "; ".join(map(str, read.bad[:3])) + ("; …" if read.bad_count > 3 else "")
-    count = f"{read.bad_count} row{'s were' if read.bad_count != 1 else ' was'} left out"
-    warnings.warn(f"{count}: {shown}", BadRowsWarning, stacklevel=3)
+    warnings.warn(bad_rows_said(read.bad, read.bad_count), BadRowsWarning, stacklevel=3)
+
+
+def bad_rows_said(bad: Sequence[BadRow], count: int) -> str:
+    """What a warning of bad rows says: how many they are, and what is wrong with the first."""
+    shown = "; ".join(map(str, bad[:3])) + ("; …" if count > 3 else "")
+    return f"{count} row{'s were' if count != 1 else ' was'} left out: {shown}"

@@ -15,8 +15,8 @@ from ensue.language import syntax, typed
 from ensue.language.print import show
 from ensue.language.types import is_list, item_of
 from ensue.program import Program
-from ensue.reference.errors import DetectError
-from ensue.reference.values import as_text
+from ensue.errors import DetectError
+from ensue.values import as_text
 from ensue.results import arrow_type
 
 

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from ensue.program import ENGINES
-from ensue.reference.errors import DetectError
+from ensue.errors import DetectError
 from tests.cli.conftest import EVENTS, SHOP, Command
 
 FOUND = [

@@ -6,7 +6,7 @@ from typing import NoReturn
 import pytest
 
 from ensue.program import ENGINES
-from ensue.reference.errors import DetectError
+from ensue.errors import DetectError
 from tests.cli.conftest import Command
 
 FAILING = """\

@@ -24,7 +24,7 @@ def explained(error: Exception) -> int:
     """Says what went wrong, and gives the exit code."""
     from ensue.data import DataError
     from ensue.language.diagnostics import RuleError
-    from ensue.reference.errors import DetectError
+    from ensue.errors import DetectError
 
     match error:
         case RuleError():

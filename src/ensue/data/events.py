@@ -25,6 +25,7 @@ class Events:
     bad: tuple[BadRow, ...]  # the first 1000 of them, in the order of the input
     bad_count: int
     form: Form  # what came in
+    rows: int = 0  # how many were handed over, good and bad
 
 
 def attributes_of(table: pa.Table) -> dict[str, pa.ChunkedArray]:

@@ -77,6 +77,7 @@ def _read(
         bad=bad,
         bad_count=gathered.rows - sum(len(end) for end in ends),
         form=form,
+        rows=gathered.rows,
     )
 
 

@@ -4,7 +4,7 @@ Every other execution is judged against it. It shares nothing with them but the 
 """
 
 from ensue.reference.detect import detect
-from ensue.reference.errors import DetectError
+from ensue.errors import DetectError
 from ensue.reference.matches import Event
 
 __all__ = ["DetectError", "Event", "detect"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ensue.language import typed
 from ensue.reference.matches import Match, both, together
-from ensue.reference.values import equality
+from ensue.values import equality
 
 Eligible = Callable[[Match, Match], bool]
 """Whether an instance of the left side and one of the right side may be paired."""

@@ -12,12 +12,12 @@ from typing import Any
 
 from ensue.language import typed
 from ensue.language.limits import MOST_TURNS
-from ensue.reference.errors import DetectError
+from ensue.errors import DetectError
 from ensue.reference.evaluate import World
 from ensue.reference.expressions import evaluate
 from ensue.reference.matches import Event
 from ensue.reference.static import Knowledge, Row
-from ensue.reference.values import identity, order
+from ensue.values import identity, order
 
 Given = tuple[str, Mapping[str, Any], int, int, Any]
 """An input event: type, attributes, start, end, and its sequence (None if there is none)."""

@@ -14,12 +14,12 @@ from ensue.language import typed
 from ensue.language.limits import EARLIEST, MOST_OCCURRENCES
 from ensue.language.walk import has_aggregate, names_used, visible_labels, visible_variables
 from ensue.reference.contexts import paired, select
-from ensue.reference.errors import DetectError
+from ensue.errors import DetectError
 from ensue.reference.expressions import evaluate, holds
 from ensue.reference.matches import NOTHING, Event, Match, Occurrence, Part, agree, both, covering, gather, together
 from ensue.reference.restricted import innermost, latest
 from ensue.reference.static import Knowledge
-from ensue.reference.values import equality, identity, order
+from ensue.values import equality, identity, order
 
 TIMER_RANK = 2**31
 """Timers come after all events in the order of parts, and rows of static predicates after them."""

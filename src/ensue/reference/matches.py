@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ensue.reference.values import equality
+from ensue.values import equality
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ensue.reference.matches import Match
-from ensue.reference.values import identity
+from ensue.values import identity
 
 
 def _correlations(matches: list[Match], variables: list[str]) -> list[list[Match]]:

@@ -8,7 +8,7 @@ from typing import Any
 from ensue.language import typed
 from ensue.reference.expressions import holds
 from ensue.reference.matches import Match
-from ensue.reference.values import equality, identity
+from ensue.values import equality, identity
 
 Row = tuple[Any, ...]
 

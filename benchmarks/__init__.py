@@ -1,0 +1,1 @@
+"""How fast Ensue is, beside others, and how it grows: `python -m benchmarks`."""

@@ -1,0 +1,112 @@
+"""How things are measured: always in a process of their own, by CPU time, and the best of several runs.
+
+CPU time (user and system, of all threads) is used because the machine has others on it. A child process does the work
+and prints what it measured as one line of JSON. The parent holds no data, since the peak memory that the system reports
+for a child begins with its parent's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+ONE_THREAD = {
+    "POLARS_MAX_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "ARROW_IO_THREADS": "1",
+}
+
+
+class ChildError(Exception):
+    """A child process failed; the text is the last line it said."""
+
+
+def in_child(module: str, *arguments: object, env: Mapping[str, str] | None = None) -> Any:
+    """Runs `python -m module arguments…` and gives back the JSON that it prints last."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, env=environment(env), capture_output=True, text=True)
+    if done.returncode != 0:
+        raise ChildError(_last_line(done.stderr) or f"{module} ended with {done.returncode}")
+    return json.loads(_last_line(done.stdout) or "null")
+
+
+def whole_process(command: Iterable[object], env: Mapping[str, str] | None = None, runs: int = 1) -> dict[str, Any]:
+    """What a command takes from start to end, interpreter and imports included."""
+    return summary([_once(list(map(str, command)), environment(env)) for _ in range(runs)])
+
+
+def _once(command: list[str], env: dict[str, str]) -> dict[str, float]:
+    began = time.perf_counter()
+    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said = process.stderr.read() if process.stderr else ""
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise ChildError(_last_line(said) or f"{command[0]} ended with {process.returncode}")
+    peak = _megabytes(usage.ru_maxrss)
+    return {"cpu": usage.ru_utime + usage.ru_stime, "wall": wall, "peak_mb": peak}
+
+
+def repeated(action: Callable[[], object], runs: int) -> dict[str, Any]:
+    """Runs an action once to warm up, then `runs` times; for use inside a child."""
+    action()
+    taken = []
+    for _ in range(runs):
+        cpu, wall = time.process_time(), time.perf_counter()
+        action()
+        taken.append({"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "peak_mb": peak_mb()})
+    return summary(taken)
+
+
+def summary(runs: list[dict[str, float]]) -> dict[str, Any]:
+    """The best and the median of several runs, and the highest memory."""
+    return {
+        "cpu": min(run["cpu"] for run in runs),
+        "cpu_median": median(run["cpu"] for run in runs),
+        "wall": min(run["wall"] for run in runs),
+        "wall_median": median(run["wall"] for run in runs),
+        "peak_mb": max(run["peak_mb"] for run in runs),
+        "runs": len(runs),
+    }
+
+
+def peak_mb() -> float:
+    """The most memory that this process has held, in megabytes; Linux says it for this program alone."""
+    status = Path("/proc/self/status")
+    return _of_status(status, "VmHWM:") if status.exists() else _megabytes(resource.getrusage(resource.RUSAGE_SELF)[2])
+
+
+def rss_mb() -> float:
+    """The memory that this process holds now; where the system does not say, the most it has held."""
+    status = Path("/proc/self/status")
+    return _of_status(status, "VmRSS:") if status.exists() else peak_mb()
+
+
+def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    return {**os.environ, **ONE_THREAD, **(env or {})}
+
+
+def _of_status(status: Path, field: str) -> float:
+    line = next(line for line in status.read_text().splitlines() if line.startswith(field))
+    return int(line.split()[1]) / 1024
+
+
+def _megabytes(maxrss: float) -> float:
+    """`ru_maxrss` counts kilobytes, on macOS bytes."""
+    return maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else ""

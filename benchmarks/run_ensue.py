@@ -1,0 +1,86 @@
+"""Ensue on a workload, called as its users call it: on a table in memory, on files, on a stream of batches."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import ensue
+from benchmarks.streams import DATA
+from benchmarks.workloads import Workload
+
+BATCH = 65_536
+
+
+def in_memory(workload: Workload, table: pa.Table) -> Callable[[], int]:
+    """Runs the program on a table in memory and gives the number of what is emitted."""
+    program = ensue.compile(workload.rules)
+    return lambda: rows(_detect(program, workload, table, workload.name))
+
+
+def files(workload: Workload, source: Path, target: Path) -> Callable[[], int]:
+    program = ensue.compile(workload.rules)
+
+    def run() -> int:
+        found = _detect(program, workload, pq.read_table(source), workload.name)
+        table = found[workload.name] if isinstance(found, dict) else found
+        pq.write_table(table, target)
+        return table.num_rows
+
+    return run
+
+
+def counted(workload: Workload, table: pa.Table) -> int:
+    """The detections that the workload counts, where they are not those that it emits."""
+    return rows(_detect(ensue.compile(workload.rules), workload, table, workload.counted))
+
+
+def _detect(program: ensue.Program, workload: Workload, table: pa.Table, emit: str) -> object:
+    """The stock stream has no column of types: it is handed over as the table of its one type."""
+    events = {"tick": table} if workload.stream == "stock" else table
+    return program.detect(events, workload.until(table.num_rows), time="ts", emit=emit)
+
+
+def streamed(workload: Workload, batches: Iterable[pa.RecordBatch], until: int) -> int:
+    """Feeds batches through a reader, lets go of what is found, and gives its number."""
+    typed = map(_with_type, batches)
+    first = next(typed)
+    reader = pa.RecordBatchReader.from_batches(first.schema, chain((first,), typed))
+    return rows(ensue.compile(workload.rules).detect(reader, until, time="ts", emit=workload.name))
+
+
+def batches_of(source: Path) -> Iterator[pa.RecordBatch]:
+    return pq.ParquetFile(source).iter_batches(BATCH)
+
+
+def command(workload: Workload, source: Path, n: int, target: Path) -> list[str]:
+    """`ensue run` on a file."""
+    rules = DATA / f"{workload.name}.ensue"
+    rules.write_text(workload.rules + "\n", encoding="utf-8")
+    events = f"tick={source}" if workload.stream == "stock" else str(source)
+    options = ["--time", "ts", "--until", str(workload.until(n)), "--emit", workload.name, "-o", str(target)]
+    return [str(Path(sys.executable).parent / "ensue"), "run", str(rules), events, *options]
+
+
+def rows(found: object) -> int:
+    """How many detections there are in what `detect` gave back."""
+    match found:
+        case dict():
+            return sum(map(rows, found.values()))
+        case pa.RecordBatchReader():
+            return sum(batch.num_rows for batch in found)
+        case pa.Table():
+            return found.num_rows
+    raise TypeError(f"detect gave back a {type(found).__name__}")
+
+
+def _with_type(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A reader is a single table, so ticks need a column that says what they are."""
+    if "type" in batch.schema.names:
+        return batch
+    return batch.append_column("type", pa.repeat("tick", batch.num_rows))

@@ -1,0 +1,199 @@
+"""Events on their way through the engine: what is new up to a time, given and derived, by type.
+
+They come as rows of Python values or as Arrow columns, and are turned into what the next lane asks for when it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.engine.network.instances import NO_SOURCES, Event
+from ensue.language import typed
+
+if TYPE_CHECKING:
+    from ensue.engine.mixed import Mixed
+
+Place = tuple[int, tuple[str, ...] | None]
+
+Row = tuple[str, Mapping[str, Any], int, int, Any, int]
+"""A given event: type, attributes, start, end, sequence (None if there is none), position in the input."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Events of one type as columns, in the order of their ends.
+
+    `positions` are those in the input (none for derived events); a null of `sequence` or of an attribute is Arrow's.
+    """
+
+    start: np.ndarray[Any, np.dtype[np.int64]]
+    end: np.ndarray[Any, np.dtype[np.int64]]
+    attributes: Mapping[str, pa.Array]
+    positions: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    sequence: pa.Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.end)
+
+    def upto(self, time: int) -> tuple[Columns, Columns]:
+        """What ends up to a time, and the rest."""
+        cut = int(np.searchsorted(self.end, time, side="right"))
+        return self.slice(0, cut), self.slice(cut, len(self))
+
+    def slice(self, begin: int, end: int) -> Columns:
+        return Columns(
+            self.start[begin:end],
+            self.end[begin:end],
+            {name: column.slice(begin, end - begin) for name, column in self.attributes.items()},
+            None if self.positions is None else self.positions[begin:end],
+            None if self.sequence is None else self.sequence.slice(begin, end - begin),
+        )
+
+
+def columns_of(table: pa.Table) -> Columns:
+    """The columns of a table of events as the data layer gives them, put in the order of their ends."""
+    first = table.column_names.index("row")  # attributes come after it, and may be called row or sequence
+    end = _integers(table.column(1))
+    if len(end) > 1 and np.any(end[1:] < end[:-1]):
+        by_end = np.argsort(end, kind="stable")
+        table = table.take(pa.array(by_end))
+        end = end[by_end]
+    names, columns = table.column_names[first + 1 :], table.columns[first + 1 :]
+    return Columns(
+        _integers(table.column(0)),
+        end,
+        {name: _one_array(column) for name, column in zip(names, columns, strict=True)},
+        _integers(table.column(first)),
+        _one_array(table.column(2)) if first > 2 else None,
+    )
+
+
+def _integers(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.int64]]:
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    return column.to_numpy()
+
+
+def _one_array(column: pa.ChunkedArray) -> pa.Array:
+    combined = column.combine_chunks()
+    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+@dataclass
+class Batch:
+    """All events that end up to a time and are new since the last one."""
+
+    places: Mapping[str, Place]
+    types: Mapping[str, typed.EventType]
+    given: Mapping[str, Columns] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    provenance: bool = False
+    derived: dict[str, list[Event]] = field(default_factory=dict)
+    derived_columns: dict[str, Columns] = field(default_factory=dict)
+    mixed: Mixed | None = None
+    """All given events in one table, where they came so."""
+    _events: dict[str, list[Event]] = field(default_factory=dict)
+
+    def events(self, wanted: Iterable[str]) -> list[Event]:
+        """The events of some types in the order of their ends."""
+        found = [event for type_ in wanted for event in self._events_of(type_)]
+        found.sort(key=_end)
+        return found
+
+    def _events_of(self, type_: str) -> list[Event]:
+        if type_ not in self._events:
+            found = [self.event(row) for row in self.rows if row[0] == type_]
+            if type_ in self.given:
+                found.extend(map(self.event, rows_of(type_, self.given[type_], self.types)))
+            if type_ in self.derived_columns:
+                found.extend(self.derived_event(row) for row in rows_of(type_, self.derived_columns[type_], self.types))
+            self._events[type_] = found
+        return self._events[type_] + self.derived.get(type_, [])
+
+    def columns_of(self, type_: str) -> list[Columns]:
+        """The events of a type as columns, from each source."""
+        found = [columns[type_] for columns in (self.given, self.derived_columns) if type_ in columns]
+        rows = [row for row in self.rows if row[0] == type_]
+        rows += [(e.type, e.attributes, e.start, e.end, None, -1) for e in self.derived.get(type_, ())]
+        if rows:
+            found.append(columns_of_rows(rows, self.types[type_] if type_ in self.types else None))
+        return found
+
+    def derived_of(self, types: Iterable[str]) -> bool:
+        """Whether events of some types were derived."""
+        return any(self.derived.get(type_) or len(self.derived_columns.get(type_, ())) for type_ in types)
+
+    def event(self, row: Row) -> Event:
+        type_, attributes, start, end, sequence, position = row
+        sources = frozenset((position,)) if self.provenance else NO_SOURCES
+        return Event(type_, attributes, start, end, self.place(type_), position, sequence, sources)
+
+    def derived_event(self, row: Row) -> Event:
+        type_, attributes, start, end, _, _ = row
+        return Event(type_, attributes, start, end, self.place(type_), (type_, start, end, tuple(attributes.items())))
+
+    def place(self, type_: str) -> Place:
+        return self.places.get(type_) or (len(self.places), None)
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Derived events, to be used by the lanes that follow."""
+        for event in events:
+            self.derived.setdefault(event.type, []).append(event)
+
+
+def columns_of_rows(rows: list[Row], type_: typed.EventType | None) -> Columns:
+    """Rows of one type as columns."""
+    rows = sorted(rows, key=lambda row: row[3])
+    names = type_.attributes if type_ is not None else dict.fromkeys(n for row in rows for n in row[1])
+    attributes = {}
+    for name in names:
+        values = [row[1].get(name) for row in rows]
+        kind = ARROW.get(type_.attributes[name]) if type_ is not None else None
+        try:
+            attributes[name] = pa.array(values, kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several kinds, which no compiled rule uses
+            attributes[name] = pa.array([None if value is None else str(value) for value in values], pa.string())
+    return Columns(
+        np.array([row[2] for row in rows], np.int64),
+        np.array([row[3] for row in rows], np.int64),
+        attributes,
+        np.array([row[5] for row in rows], np.int64),
+        pa.array([row[4] for row in rows]) if any(row[4] is not None for row in rows) else None,
+    )
+
+
+ARROW = {
+    "int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(), "timestamp": pa.int64(),
+    "time": pa.int64(),
+}  # fmt: skip
+"""How rows of Python values are held in columns; a timestamp is a number there."""
+
+
+def rows_of(type_: str, columns: Columns, types: Mapping[str, typed.EventType]) -> Iterable[Row]:
+    """Columns as rows of Python values."""
+    attributes = types[type_].attributes if type_ in types else {}
+    names = list(columns.attributes)
+    values = [_values(column, attributes.get(name, "any")) for name, column in columns.attributes.items()]
+    count = len(columns)
+    sequence = [None] * count if columns.sequence is None else columns.sequence.to_pylist()
+    positions = [-1] * count if columns.positions is None else columns.positions.tolist()
+    starts, ends = columns.start.tolist(), columns.end.tolist()
+    each = zip(*values, strict=True) if values else iter([()] * count)
+    for start, end, number, position, row in zip(starts, ends, sequence, positions, each, strict=True):
+        yield type_, dict(zip(names, row, strict=True)), start, end, number, position
+
+
+def _values(column: pa.Array, type_: str) -> list[Any]:
+    if type_ == "timestamp" and pa.types.is_timestamp(column.type):
+        column = pc.cast(column, pa.int64())
+    values: list[Any] = column.to_pylist()
+    return [tuple(value) if isinstance(value, list) else value for value in values] if type_ != "any" else values
+
+
+_end: Callable[[Event], int] = lambda event: event.end  # noqa: E731

@@ -1,0 +1,275 @@
+"""The compiled lane: a unit of generated code at work, with its state in arrays.
+
+The same source runs as plain Python for a handful of events, and compiled for more; both use the same arrays, so that
+a state can go from the one to the other at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ensue.engine.batch import Batch, Columns
+from ensue.engine.compiled import kernels
+from ensue.engine.compiled.code import compiled, is_cached, plain
+from ensue.engine.compiled.layout import Layout, Space, Store
+from ensue.engine.compiled.source import write_unit
+from ensue.engine.compiled.stream import stream_of
+from ensue.engine.compiled.strings import Strings
+from ensue.language import typed
+from ensue.language.walk import atoms
+from ensue.results import arrow_type
+
+FEW = 20_000
+"""How many events a lane takes in as plain Python before it is compiled."""
+
+CHUNK = 1 << 16
+"""How many events are handed to a compiled function at once, so that room can be made in between."""
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class CompiledLane:
+    """Some rules of a program, compiled together."""
+
+    def __init__(
+        self, program: typed.Program, layers: Sequence[Sequence[int]], kept: Collection[str], strings: Strings,
+        choice: bool | None,
+    ) -> None:  # fmt: skip
+        self.program = program
+        self.rules = [i for layer in layers for i in layer]
+        self.layers = layers
+        self.strings = strings
+        self.choice = choice
+        self.source, self.layout = write_unit(program, layers, kept, strings.code)
+        self.derives = frozenset(self.layout.derived)
+        self.uses = frozenset(a.event for i in self.rules for a in atoms(program.rules[i].body)) | self.derives
+        self.kept = [d for d in self.layout.derived.values() if d.kept]
+        self.scalars = {name: index for index, name in enumerate(self.layout.scalars())}
+        self.numbers = np.zeros(len(self.scalars), np.int64)
+        self.arrays = _empty(self.layout)
+        self.seen = 0
+        self._plain = plain(self.source)
+        self._fast = compiled(self.source, self.layout) if choice else None
+
+    # --- time
+
+    def due(self) -> int | None:
+        """The next time at which something ends by itself."""
+        found = []
+        for queue in self.layout.queues.values():
+            n = queue.number
+            if queue.ordered:
+                low, high = self._scalar(f"ql{n}"), self._scalar(f"qh{n}")
+                if low < high:
+                    rows = self.arrays[f"Q{n}"]
+                    found.append(int(rows[low & (len(rows) - 1), 0]))
+            elif self._scalar(f"qs{n}") > 0:
+                found.append(int(self.arrays[f"P{n}"][0, 0]))
+        return min(found, default=None)
+
+    def advance(self, batch: Batch, time: int) -> None:
+        """Takes in what is new up to a time, and adds what follows from it to the batch."""
+        stream = stream_of(batch, self.uses, self.layout.inputs, self.layout.ordered, self.strings)
+        count = len(stream.end)
+        run = self._function(count)
+        ranks = self.strings.ranks() if self.layout.ordered and self._has_strings() else np.empty(0, np.int64)
+        at = 0
+        with np.errstate(all="ignore"):
+            while True:
+                to = _chunk_end(stream.end, at)
+                self._make_room(to - at)
+                until = time if to == count else int(stream.end[to - 1])
+                inputs = stream.arguments(at, to)
+                arrays = run(to - at, until, *inputs, ranks, self.numbers, *self.arrays.values())
+                self.arrays = dict(zip(self.arrays, arrays, strict=True))
+                at = to
+                if at >= count:
+                    break
+        for derived in self.kept:
+            batch.derived_columns[derived.event] = self._take(derived.number, derived.event, batch)
+
+    def _function(self, count: int) -> Any:
+        self.seen += count
+        if self._fast is None and self.choice is not False and (
+            self.seen > FEW or (self.seen > FEW // 10 and is_cached(self.source, self.layout))
+        ):  # fmt: skip
+            self._fast = compiled(self.source, self.layout)
+        return self._fast or self._plain
+
+    def _has_strings(self) -> bool:
+        return any("s" in derived.kinds for derived in self.layout.derived.values())
+
+    def _scalar(self, name: str) -> int:
+        return int(self.numbers[self.scalars[name]])
+
+    # --- output
+
+    def _take(self, number: int, event: str, batch: Batch) -> Columns:
+        """What was derived, as columns; the table is empty then."""
+        rows = self.arrays[f"D{number}"][: self._scalar(f"dh{number}")]
+        self.numbers[self.scalars[f"dh{number}"]] = 0
+        given = (rows[:, 2] & kernels.GIVEN) != 0
+        if given.any():
+            rows = rows[~given]
+        attributes = {}
+        for index, (name, type_) in enumerate(self.program.events[event].attributes.items()):
+            valid = (rows[:, 2] & (1 << index)) != 0
+            attributes[name] = self._column(rows, 3 + index, valid, type_)
+        found = Columns(rows[:, 0].copy(), rows[:, 1].copy(), attributes)
+        if len(self.arrays[f"D{number}"]) > 1 << 20:
+            self.arrays[f"D{number}"] = np.empty((1 << 10, rows.shape[1]), np.int64)
+        return found
+
+    def _column(self, rows: Integers, column: int, valid: np.ndarray[Any, np.dtype[np.bool_]], type_: str) -> pa.Array:
+        values = np.ascontiguousarray(rows[:, column])
+        mask = None if valid.all() else ~valid
+        match type_:
+            case "string":
+                return self.strings.decode(values, valid)
+            case "float":
+                return pa.array(values.view(np.float64), mask=mask)
+            case "bool":
+                return pa.array(values != 0, mask=mask)
+            case "timestamp":
+                return pa.array(values, mask=mask).cast(arrow_type("timestamp", True, "UTC"))
+            case _:
+                return pa.array(values, mask=mask)
+
+    # --- room
+
+    def _make_room(self, count: int) -> None:
+        """Room for what so many events can add at most; generated code looks after the rest."""
+        for store in self.layout.stores.values():
+            self._room_in_store(store, count)
+        slots = len(self.layout.slots) * count + 1
+        for space in self.layout.spaces.values():
+            self._room_for_keys(space, slots)
+
+    def _room_in_store(self, store: Store, count: int) -> None:
+        n = store.number
+        rows = self.arrays[f"T{n}"]
+        low, high = self._scalar(f"lo{n}"), self._scalar(f"hi{n}")
+        if high - low + count <= len(rows):
+            return
+        if store.bound is None and high > low:  # rows that were used up are still there
+            rows, high = self._kernel("compact")(rows, self.arrays[f"H{n}"], low, high)
+            low = 0
+            self.numbers[self.scalars[f"lo{n}"]], self.numbers[self.scalars[f"hi{n}"]] = low, high
+            count = max(count, high // 2)
+        while high - low + count > len(rows):
+            rows = self._kernel("bigger_ring")(rows, low, high)
+        self.arrays[f"T{n}"] = rows
+
+    def _room_for_keys(self, space: Space, count: int) -> None:
+        n = space.number
+        used = self._scalar(f"kc{n}")
+        keys = self.arrays[f"KV{n}"]
+        if used + count <= len(keys):
+            return
+        if used > 1 << 12:
+            used = self._forget_keys(space, used)
+        size = len(keys)
+        while used + count > size:
+            size *= 2
+        if size > len(keys):
+            self._resize(space, used, size)
+
+    def _stores(self, space: Space) -> list[Store]:
+        return [s for s in self.layout.stores.values() if s.space is space]
+
+    def _forget_keys(self, space: Space, used: int) -> int:
+        """Gives the slots of keys that nothing is stored for any more to others, if they are many."""
+        live = np.zeros(used, bool)
+        for store in self._stores(space):
+            live |= self.arrays[f"H{store.number}"][:used] >= max(self._scalar(f"lo{store.number}"), 0)
+        for groups in self.layout.groups.values():
+            if groups.space is space:
+                live |= self.arrays[f"G{groups.number}"][:used, 2] > 0
+        kept = int(live.sum())
+        if kept > used // 2:
+            return used
+        n = space.number
+        place = np.cumsum(live) - 1
+        keys = self.arrays[f"KV{n}"]
+        keys[:kept] = keys[:used][live]
+        for store in self._stores(space):
+            heads, rows = self.arrays[f"H{store.number}"], self.arrays[f"T{store.number}"]
+            heads[:kept] = heads[:used][live]
+            heads[kept:] = -1
+            low, high = self._scalar(f"lo{store.number}"), self._scalar(f"hi{store.number}")
+            at = np.arange(low, high) & (len(rows) - 1)
+            rows[at, 1] = np.where(live[rows[at, 1]], place[rows[at, 1]], -1) if len(at) else rows[at, 1]
+        for groups in self.layout.groups.values():
+            if groups.space is space:
+                table = self.arrays[f"G{groups.number}"]
+                table[:kept] = table[:used][live]
+                table[kept:] = 0
+        self.numbers[self.scalars[f"kc{n}"]] = kept
+        self._resize(space, kept, len(keys))
+        return kept
+
+    def _resize(self, space: Space, used: int, size: int) -> None:
+        n = space.number
+        keys = self.arrays[f"KV{n}"]
+        if size > len(keys):
+            new = np.empty((size, keys.shape[1]), np.int64)
+            new[: len(keys)] = keys
+            self.arrays[f"KV{n}"] = keys = new
+            for store in self._stores(space):
+                self.arrays[f"H{store.number}"] = kernels.bigger_heads(self.arrays[f"H{store.number}"], size)
+            for groups in self.layout.groups.values():
+                if groups.space is space:
+                    self.arrays[f"G{groups.number}"] = kernels.bigger_groups(self.arrays[f"G{groups.number}"], size)
+        table = np.full(2 * size, -1, np.int64)
+        self._kernel("rehash")(table, keys, used)
+        self.arrays[f"KT{n}"] = table
+
+    def _kernel(self, name: str) -> Any:
+        """A kernel as the compiled code has it, where there is such code."""
+        return getattr(kernels, name) if self._fast is None else self._fast.py_func.__globals__[name]
+
+    # --- state
+
+    def saved(self) -> list[Any]:
+        """The state: arrays without what no row is in."""
+        return [self.numbers, *self.arrays.values(), self.seen]
+
+    def restore(self, state: Sequence[Any]) -> None:
+        self.numbers, *arrays, self.seen = state
+        self.arrays = {name: np.ascontiguousarray(a) for name, a in zip(self.arrays, arrays, strict=True)}
+
+
+def _chunk_end(end: Integers, at: int) -> int:
+    """Where a chunk ends: not within a step."""
+    to = at + CHUNK
+    if to >= len(end):
+        return len(end)
+    return int(np.searchsorted(end, end[to], side="left")) if end[to] != end[at] else int(
+        np.searchsorted(end, end[to], side="right")
+    )
+
+
+def _empty(layout: Layout) -> dict[str, Integers]:
+    """Arrays of a state in which nothing has happened."""
+    size, keys = 16, 16
+    arrays: dict[str, Integers] = {}
+    for space in layout.spaces.values():
+        arrays[f"KT{space.number}"] = np.full(2 * keys, -1, np.int64)
+        arrays[f"KV{space.number}"] = np.empty((keys, len(space.kinds)), np.int64)
+    for store in layout.stores.values():
+        arrays[f"T{store.number}"] = np.empty((size, store.width), np.int64)
+        arrays[f"H{store.number}"] = np.full(keys if store.space is not None else 1, -1, np.int64)
+    for derived in layout.derived.values():
+        arrays[f"D{derived.number}"] = np.empty((size, derived.width), np.int64)
+    for queue in layout.queues.values():
+        arrays[f"Q{queue.number}"] = np.empty((size, queue.width), np.int64)
+        if not queue.ordered:
+            arrays[f"P{queue.number}"] = np.empty((size, 2), np.int64)
+    for groups in layout.groups.values():
+        arrays[f"W{groups.number}"] = np.empty((size, groups.width), np.int64)
+        arrays[f"G{groups.number}"] = np.zeros((keys if groups.space is not None else 1, groups.columns), np.int64)
+    return {name: arrays[name] for name in layout.arrays()}

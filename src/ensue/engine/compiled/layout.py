@@ -1,0 +1,159 @@
+"""What the state of generated code consists of: arrays with names, and what their columns hold.
+
+Rows are 64-bit integers; a float is held as its bits. What is asked for while source is written is laid out here, and
+the lane allocates, enlarges, saves and loads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Field = tuple[Any, ...]
+"""A value of a match: ``("attr", atom, attribute)``, ``("start", id)`` or ``("end", id)``."""
+
+FIRST = 5
+"""Where the fields of a stored row begin: after the older row of its key, its slot, start, end, and which are there."""
+
+
+@dataclass
+class Space:
+    """Keys of some kinds, numbered: a hash table of slots, and the key of each."""
+
+    number: int
+    kinds: tuple[str, ...]
+    grows: bool = False
+    """Whether slots are added for what is derived, so that generated code must look after room for them itself."""
+
+
+@dataclass
+class Store:
+    """Instances of one side by key: a ring of rows in the order of their ends, each linked to the older one of its key."""
+
+    number: int
+    space: Space | None
+    columns: dict[Field, tuple[int, str]] = field(default_factory=dict)
+    bound: int | None = -1
+    """How long after its end a row can matter; None is for ever. The largest of all that use the store."""
+    grows: bool = False
+
+    def column(self, name: Field, kind: str) -> int:
+        return self.columns.setdefault(name, (FIRST + len(self.columns), kind))[0]
+
+    def needed(self, bound: int | None) -> None:
+        self.bound = None if bound is None or self.bound is None else max(self.bound, bound)
+
+    @property
+    def width(self) -> int:
+        return FIRST + len(self.columns)
+
+
+@dataclass
+class Derived:
+    """Events of a derived type: start, end, which attributes are there, the attributes."""
+
+    number: int
+    event: str
+    kinds: tuple[str, ...]
+    kept: bool
+    """Whether they are wanted outside; else each step forgets those of the one before."""
+
+    @property
+    def width(self) -> int:
+        return 3 + len(self.kinds)
+
+
+@dataclass
+class Queue:
+    """Matches that wait for a time: in the order in which they came, or else as a heap."""
+
+    number: int
+    ordered: bool
+    columns: dict[Field, tuple[int, str]] = field(default_factory=dict)
+
+    def column(self, name: Field, kind: str) -> int:
+        return self.columns.setdefault(name, (FIRST + len(self.columns), kind))[0]
+
+    @property
+    def width(self) -> int:
+        return FIRST + len(self.columns)
+
+
+@dataclass
+class Groups:
+    """The groups of a window that counts: for each the oldest and newest row, how many, and running aggregates."""
+
+    number: int
+    space: Space | None
+    columns: int = 4
+    row_columns: dict[Field, tuple[int, str]] = field(default_factory=dict)
+
+    def take(self, count: int) -> int:
+        first = self.columns
+        self.columns += count
+        return first
+
+    def column(self, name: Field, kind: str) -> int:
+        return self.row_columns.setdefault(name, (FIRST + len(self.row_columns), kind))[0]
+
+    @property
+    def width(self) -> int:
+        return FIRST + len(self.row_columns)
+
+
+@dataclass
+class Layout:
+    """Everything that a unit of generated code keeps and reads."""
+
+    spaces: dict[tuple[str, ...], Space] = field(default_factory=dict)
+    stores: dict[Any, Store] = field(default_factory=dict)
+    derived: dict[str, Derived] = field(default_factory=dict)
+    queues: dict[Any, Queue] = field(default_factory=dict)
+    groups: dict[Any, Groups] = field(default_factory=dict)
+    inputs: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
+    slots: dict[tuple[str, tuple[str, ...]], tuple[int, bool]] = field(default_factory=dict)
+    """Slots computed once for each row: (event, attributes) to a number, and whether a new key gets one."""
+    ordered: bool = False
+    """Whether the order of events of one step matters."""
+
+    def space(self, kinds: tuple[str, ...]) -> Space | None:
+        if not kinds:
+            return None
+        return self.spaces.setdefault(kinds, Space(len(self.spaces), kinds))
+
+    def store(self, key: Any, space: Space | None) -> Store:
+        return self.stores.setdefault(key, Store(len(self.stores), space))
+
+    def queue(self, key: Any, ordered: bool) -> Queue:
+        return self.queues.setdefault(key, Queue(len(self.queues), ordered))
+
+    def window(self, key: Any, space: Space | None) -> Groups:
+        return self.groups.setdefault(key, Groups(len(self.groups), space))
+
+    def input(self, event: str, attribute: str, kind: str) -> int:
+        return self.inputs.setdefault((event, attribute), (len(self.inputs), kind))[0]
+
+    def scalars(self) -> list[str]:
+        """The numbers that are kept beside the arrays."""
+        names = [f"kc{space.number}" for space in self.spaces.values()]
+        names += [f"{end}{store.number}" for store in self.stores.values() for end in ("lo", "hi")]
+        names += [f"dh{derived.number}" for derived in self.derived.values()]
+        for queue in self.queues.values():
+            names += [f"ql{queue.number}", f"qh{queue.number}"] + ([] if queue.ordered else [f"qs{queue.number}"])
+        for groups in self.groups.values():
+            names += [f"wr{groups.number}", f"wf{groups.number}"]
+        return names
+
+    def arrays(self) -> list[str]:
+        """The names of the arrays, in the order in which they are handed over and come back."""
+        names = []
+        for space in self.spaces.values():
+            names += [f"KT{space.number}", f"KV{space.number}"]
+        for store in self.stores.values():
+            names += [f"T{store.number}", f"H{store.number}"]
+        names += [f"D{derived.number}" for derived in self.derived.values()]
+        for queue in self.queues.values():
+            names += [f"Q{queue.number}"] if queue.ordered else [f"Q{queue.number}", f"P{queue.number}"]
+        for groups in self.groups.values():
+            names += [f"W{groups.number}", f"G{groups.number}"]
+        return names

@@ -1,0 +1,230 @@
+"""Putting a unit together: the function that goes through a batch step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from ensue.engine.compiled.expressions import Code, NotCompiledError, kind_of
+from ensue.engine.compiled.layout import Derived, Layout
+from ensue.engine.compiled.rules import RuleWriter
+from ensue.engine.compiled.unit import Arrival, Take, Unit
+from ensue.engine.compiled.windows import WindowWriter
+from ensue.engine.compiled.writing import Writer
+from ensue.language import typed
+
+LAST = 2**63 - 1
+MOST_ATTRIBUTES = 60
+
+
+def write_unit(
+    program: typed.Program, layers: Sequence[Sequence[int]], kept: Collection[str], strings: Callable[[str], int]
+) -> tuple[str, Layout]:
+    """The source of a unit for some rules, by layers, and the layout of its state. `kept` types are wanted outside."""
+    layout = Layout()
+    for rule in (program.rules[i] for layer in layers for i in layer):
+        if rule.event not in layout.derived:
+            attributes = program.events[rule.event].attributes
+            kinds = tuple(kind_of(type_) for type_ in attributes.values())
+            if len(kinds) > MOST_ATTRIBUTES:
+                raise NotCompiledError("an event of that many attributes")
+            layout.derived[rule.event] = Derived(len(layout.derived), rule.event, kinds, rule.event in kept)
+    for event in layout.derived:
+        if sum(any(program.rules[i].event == event for i in layer) for layer in layers) > 1:
+            raise NotCompiledError("an event that is derived in several layers")
+    _Source(program, layers, strings, layout).write()  # lays out what is needed
+    return _Source(program, layers, strings, layout).write(), layout
+
+
+class _Source:
+    def __init__(
+        self, program: typed.Program, layers: Sequence[Sequence[int]], strings: Callable[[str], int], layout: Layout
+    ) -> None:
+        ranks = {name: rank for rank, name in enumerate(program.events)}
+        self.unit = Unit(program, ranks, layers, strings, layout)
+        self.unit.match = [{} for _ in layers]
+        self.unit.prepare = [{} for _ in layers]
+        self.unit.due = [[] for _ in layers]
+        self.layout = layout
+        for layer, rules in enumerate(layers):
+            self.unit.layer = layer
+            for i in rules:
+                rule = program.rules[i]
+                if rule.body.window is not None:
+                    WindowWriter(self.unit, rule, i).write()
+                else:
+                    writer = RuleWriter(self.unit, rule, i)
+                    writer.write()
+                    self.unit.due[layer].append(writer.write_due)
+
+    @property
+    def w(self) -> Writer:
+        return self.unit.writer
+
+    def write(self) -> str:
+        w, layout = self.w, self.layout
+        w.depth = 1
+        with w.block("while True:"):
+            self._next_time()
+            self._expire()
+            self._begin()
+            for layer in range(len(self.unit.layers)):
+                self.unit.layer = layer
+                self._layer(layer)
+            self._end()
+            w.line("i = j")
+        body, w.lines = w.lines, []
+        w.depth = 0
+        names = [f"{letter}{i}" for i, _ in layout.inputs.values() for letter in "cv"]
+        arguments = ["n", "until", "kind", "start", "end", *names, "ranks", "N", *layout.arrays()]
+        w.line(f"def run({', '.join(arguments)}):")
+        w.depth = 1
+        self._prelude()
+        w.lines.extend(body)
+        for index, name in enumerate(layout.scalars()):
+            w.line(f"N[{index}] = {name}")
+        w.line(f"return ({''.join(f'{name}, ' for name in layout.arrays())})")
+        return "\n".join(w.lines) + "\n"
+
+    def _prelude(self) -> None:
+        w, layout = self.w, self.layout
+        for index, name in enumerate(layout.scalars()):
+            w.line(f"{name} = N[{index}]")
+        for store in layout.stores.values():
+            w.line(f"F{store.number} = T{store.number}.view(np.float64)")
+        for derived in layout.derived.values():
+            n = derived.number
+            w.line(f"E{n} = D{n}.view(np.float64)")
+            codes = [{"f": 1, "s": 2}.get(kind, 0) for kind in derived.kinds]
+            w.line(f"kd{n} = np.zeros({len(codes)}, np.int64)")
+            for index, code in enumerate(codes):
+                if code == 1 or (code == 2 and layout.ordered):
+                    w.line(f"kd{n}[{index}] = {code}")
+        for queue in layout.queues.values():
+            w.line(f"R{queue.number} = Q{queue.number}.view(np.float64)")
+        for groups in layout.groups.values():
+            w.line(f"V{groups.number} = W{groups.number}.view(np.float64)")
+            w.line(f"GF{groups.number} = G{groups.number}.view(np.float64)")
+        for number, _ in layout.slots.values():
+            w.line(f"sl{number} = np.empty(n, np.int64)")
+        w.line("BI = np.zeros(1, np.int64)")
+        w.line("BF = BI.view(np.float64)")
+        w.line("i = 0")
+
+    def _next_time(self) -> None:
+        w = self.w
+        w.line(f"t = end[i] if i < n else np.int64({LAST})")
+        for queue in self.layout.queues.values():
+            n = queue.number
+            if queue.ordered:
+                with w.block(f"if ql{n} < qh{n}:"):
+                    w.line(f"t = min(t, Q{n}[ql{n} & (Q{n}.shape[0] - 1), 0])")
+            else:
+                with w.block(f"if qs{n} > 0:"):
+                    w.line(f"t = min(t, P{n}[0, 0])")
+        with w.block(f"if t > until or t == {LAST}:"):
+            w.line("break")
+        w.line("j = i")
+        with w.block("while j < n and end[j] == t:"):
+            w.line("j += 1")
+
+    def _expire(self) -> None:
+        w = self.w
+        for store in self.layout.stores.values():
+            if store.bound is not None:
+                n = store.number
+                with w.block(f"while lo{n} < hi{n} and t - T{n}[lo{n} & (T{n}.shape[0] - 1), 3] > {store.bound}:"):
+                    w.line(f"lo{n} += 1")
+
+    def _begin(self) -> None:
+        """Takes in the given events of the step: their slots, what later steps look back at, given ones of derived types."""
+        w, unit, layout = self.w, self.unit, self.layout
+        for derived in layout.derived.values():
+            if not derived.kept:
+                w.line(f"dh{derived.number} = np.int64(0)")
+            w.line(f"dl{derived.number} = dh{derived.number}")
+        events: dict[str, list[Take]] = {}
+        for (event, attributes), (number, insert) in layout.slots.items():
+            events.setdefault(event, []).append(self._slot_taker(attributes, number, insert))
+        for event, takes in unit.insert.items():
+            if event not in layout.derived:
+                events.setdefault(event, []).extend(take for _, take in takes)
+        for event in layout.derived:
+            events.setdefault(event, []).append(self._given)
+        self._rows(events)
+
+    def _slot_taker(self, attributes: tuple[str, ...], number: int, insert: bool) -> Take:
+        def take(arrival: Arrival) -> None:
+            unit = self.unit
+            kinds = tuple(unit.kind(arrival.event, attribute) for attribute in attributes)
+            slot = unit.lookup(kinds, [arrival.attribute(attribute) for attribute in attributes], insert)
+            self.w.line(f"sl{number}[{arrival.row}] = {slot}")
+
+        return take
+
+    def _given(self, arrival: Arrival) -> None:
+        """A given event of a type that is derived, too: it takes its place among these, and is marked."""
+        derived = self.layout.derived[arrival.event]
+        names = list(self.unit.events[arrival.event].attributes)
+        self.unit.derive(derived, arrival.start, [arrival.attribute(name) for name in names])
+        self.w.line(f"D{derived.number}[dh{derived.number} - 1, 2] |= GIVEN")
+
+    def _layer(self, layer: int) -> None:
+        w, unit, layout = self.w, self.unit, self.layout
+        for takes_by_event in (unit.prepare[layer], unit.match[layer]):
+            self._rows({e: t for e, t in takes_by_event.items() if e not in layout.derived})
+            for event, takes in takes_by_event.items():
+                if event in layout.derived:
+                    self._derived_rows(event, takes)
+        for due in unit.due[layer]:
+            due()
+        events = dict.fromkeys(unit.program.rules[i].event for i in unit.layers[layer])
+        for event in events:
+            n = layout.derived[event].number
+            with w.block(f"if dh{n} - dl{n} > 1:"):
+                w.line(f"dh{n} = settle(D{n}, E{n}, dl{n}, dh{n}, kd{n}, ranks)")
+
+    def _end(self) -> None:
+        """Takes in what was derived in the step, for later ones to look back at."""
+        for event, takes in self.unit.insert.items():
+            if event in self.layout.derived:
+                self._derived_rows(event, [take for _, take in takes])
+
+    def _rows(self, events: dict[str, list[Take]]) -> None:
+        """A loop over the input rows of the step."""
+        if not events:
+            return
+        w, unit = self.w, self.unit
+        with w.block("for r in range(i, j):"):
+            w.line("k = kind[r]")
+            word = "if"
+            for event, takes in events.items():
+                with w.block(f"{word} k == {unit.ranks[event]}:"):
+                    self._take(takes, Arrival(event, "start[r]", self._input(event), "r", "r"))
+                word = "elif"
+
+    def _input(self, event: str) -> Callable[[str], Code]:
+        def attribute(name: str) -> Code:
+            kind = self.unit.kind(event, name)
+            index = self.layout.input(event, name, kind)
+            return Code(f"c{index}[r]", f"(v{index}[r] != 0)", kind)
+
+        return attribute
+
+    def _derived_rows(self, event: str, takes: Iterable[Take]) -> None:
+        w, derived = self.w, self.layout.derived[event]
+        n = derived.number
+        names = list(self.unit.events[event].attributes)
+        y = w.fresh("y")
+
+        def attribute(name: str) -> Code:
+            index = names.index(name)
+            kind = derived.kinds[index]
+            value = f"{'E' if kind == 'f' else 'D'}{n}[{y}, {3 + index}]"
+            return Code(value, f"((D{n}[{y}, 2] & np.int64({1 << index})) != 0)", kind)
+
+        with w.block(f"for {y} in range(dl{n}, dh{n}):"):
+            self._take(takes, Arrival(event, f"D{n}[{y}, 0]", attribute, None, y))
+
+    def _take(self, takes: Iterable[Take], arrival: Arrival) -> None:
+        for take in takes:
+            take(arrival)

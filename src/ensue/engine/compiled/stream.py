@@ -1,0 +1,172 @@
+"""Events of several types as columns side by side, in the order in which generated code takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ensue.engine.batch import Batch, Columns
+from ensue.engine.compiled.strings import Strings
+from ensue.values import order
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Array = np.ndarray[Any, Any]
+Values = tuple[Array, Array]
+"""Values, and a flag for each that is there."""
+
+NONE = np.empty(0, np.int64)
+NO_FLOATS = np.empty(0, np.float64)
+NO_FLAGS = np.empty(0, np.uint8)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows in order: the rank of the type, start and end of each, and the columns that are read."""
+
+    kind: np.ndarray[Any, np.dtype[np.int16]]
+    start: Integers
+    end: Integers
+    columns: Sequence[Values]
+
+    def arguments(self, begin: int, end: int) -> list[Array]:
+        """The rows from one to another, as generated code takes them."""
+        found: list[Array] = [self.kind[begin:end], self.start[begin:end], self.end[begin:end]]
+        for values, flags in self.columns:
+            found += [values[begin:end], flags[begin:end]]
+        return found
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Events of one type from one source."""
+
+    event: str
+    columns: Columns
+
+
+def stream_of(
+    batch: Batch, types: Collection[str], inputs: Mapping[tuple[str, str], tuple[int, str]], ordered: bool,
+    strings: Strings,
+) -> Stream:  # fmt: skip
+    """The events of some types that are new, with the columns that are read of them."""
+    if batch.mixed is not None and not batch.derived_of(types):
+        return batch.mixed.stream(types, inputs, ordered, strings)
+    pieces = [Piece(event, columns) for event in sorted(types) for columns in batch.columns_of(event)]
+    pieces = [piece for piece in pieces if len(piece.columns)]
+    count = sum(len(piece.columns) for piece in pieces)
+    kind = np.empty(count, np.int16)
+    start, end = np.empty(count, np.int64), np.empty(count, np.int64)
+    columns = [_blank(event, kind_, pieces, count) for (event, _), (_, kind_) in inputs.items()]
+    at = 0
+    for piece in pieces:
+        to = at + len(piece.columns)
+        kind[at:to] = batch.place(piece.event)[0]
+        start[at:to], end[at:to] = piece.columns.start, piece.columns.end
+        for (event, attribute), (index, kind_) in inputs.items():
+            if event == piece.event:
+                values, flags = values_of(piece.columns.attributes.get(attribute), kind_, strings, to - at)
+                columns[index][0][at:to], columns[index][1][at:to] = values, flags
+        at = to
+    by = _in_order(batch, pieces, kind, start, end, ordered, strings)
+    if by is not None:
+        kind, start, end = kind[by], start[by], end[by]
+        columns = [(values[by], flags[by]) if len(values) else (values, flags) for values, flags in columns]
+    return Stream(kind, start, end, columns)
+
+
+def _blank(event: str, kind: str, pieces: Iterable[Piece], count: int) -> Values:
+    if not any(piece.event == event for piece in pieces):
+        return (NO_FLOATS if kind == "f" else NONE), NO_FLAGS
+    return np.zeros(count, np.float64 if kind == "f" else np.int64), np.zeros(count, np.uint8)
+
+
+def values_of(column: pa.Array | None, kind: str, strings: Strings, count: int) -> Values:
+    """A column as numbers, and which of them are there."""
+    if column is None or pa.types.is_null(column.type):
+        return np.zeros(count, np.float64 if kind == "f" else np.int64), np.zeros(count, np.uint8)
+    if column.null_count:
+        flags = column.is_valid().to_numpy(zero_copy_only=False).view(np.uint8)
+    else:
+        flags = np.ones(count, np.uint8)
+    if kind == "s":
+        return strings.encode(column), flags
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    if column.null_count:
+        column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
+    values = column.to_numpy(zero_copy_only=False)
+    return values.astype(np.float64 if kind == "f" else np.int64, copy=False), flags
+
+
+# --- order
+
+
+def _in_order(
+    batch: Batch, pieces: Sequence[Piece], kind: Array, start: Integers, end: Integers, ordered: bool, strings: Strings
+) -> Array | None:
+    """The rows by end; where it matters by start, sequence, type and attributes, too. None if they are so already."""
+    if len(end) < 2:
+        return None
+    rises = bool(np.all(end[1:] >= end[:-1]))
+    if not ordered or (rises and not np.any(end[1:] == end[:-1])):
+        return None if rises else np.argsort(end, kind="stable")
+    sequence = sequence_keys([piece.columns for piece in pieces])
+    keys = [*attribute_keys(batch, pieces, strings), kind, *sequence, start, end]
+    return np.lexsort(keys)
+
+
+def sequence_keys(columns: Sequence[Columns]) -> list[Array]:
+    """The sequence of rows as numbers in its order, null first; the last key counts first."""
+    if all(each.sequence is None for each in columns):
+        return []
+    values = [v for each in columns for v in (each.sequence.to_pylist() if each.sequence is not None else [None] * len(each))]
+    return [_dense(values)]
+
+
+def attribute_keys(batch: Batch, pieces: Sequence[Piece], strings: Strings) -> list[Array]:
+    """Attributes as numbers in their order, the first attribute last."""
+    names = [_names(batch, piece) for piece in pieces]
+    keys: list[Array] = []
+    for position in reversed(range(max(map(len, names), default=0))):
+        parts, flags = [], []
+        for piece, own in zip(pieces, names, strict=True):
+            column = piece.columns.attributes.get(own[position]) if position < len(own) else None
+            part, flag = sortable(column, len(piece.columns))
+            parts.append(part)
+            flags.append(flag)
+        keys += [np.concatenate(parts), np.concatenate(flags)]
+    return keys
+
+
+def _names(batch: Batch, piece: Piece) -> Sequence[str]:
+    names = batch.place(piece.event)[1]
+    return sorted(piece.columns.attributes) if names is None else names
+
+
+def sortable(column: pa.Array | None, count: int) -> tuple[Integers, Array]:
+    """A column as integers in the order of its values, and a flag that puts nulls first."""
+    if column is None or pa.types.is_null(column.type):
+        return np.zeros(count, np.int64), np.zeros(count, np.uint8)
+    flags = column.is_valid().to_numpy(zero_copy_only=False).view(np.uint8)
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    if pa.types.is_integer(column.type) or pa.types.is_boolean(column.type):
+        filled = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
+        return filled.to_numpy(zero_copy_only=False).astype(np.int64), flags
+    if pa.types.is_floating(column.type):
+        values = column.fill_null(0.0).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
+        bits = values.view(np.int64)
+        bits = np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
+        return np.where(np.isnan(values), np.int64(2**63 - 1), bits), flags
+    return _dense(column.to_pylist()), flags
+
+
+def _dense(values: list[Any]) -> Integers:
+    """Values as their places in their order."""
+    keys = [order(value) for value in values]
+    places = {key: place for place, key in enumerate(sorted(set(keys)))}
+    return np.array([places[key] for key in keys], np.int64)

@@ -1,0 +1,209 @@
+"""A unit of generated code: one function over a batch of events, for rules that belong together.
+
+    for each step (one end time, of events or of what waits for a time)
+        forget what can no longer matter
+        take in the events of the step that later steps look back at
+        layer after layer: match events, what earlier layers derived, and what is due; put in order what was derived
+        take in what was derived
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ensue.engine.compiled.expressions import Code, Expressions, NotCompiledError, kind_of
+from ensue.engine.compiled.layout import Derived, Layout, Store
+from ensue.engine.compiled.writing import Writer
+from ensue.language import typed
+
+Source = Callable[[str], Code]
+"""The attributes of an event at hand, by name; its ``start`` and ``end`` are those of the row."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """An event at hand in generated code: a row of the input, or one that was derived in this step."""
+
+    event: str
+    start: str
+    attribute: Source
+    row: str | None
+    """The number of the input row, which slots are kept for."""
+    index: str = ""
+    """What tells it from others of its type in the step."""
+
+
+Take = Callable[[Arrival], None]
+"""Writes what happens with an event at hand."""
+
+
+@dataclass
+class Unit:
+    """What is known while the source of a unit is written."""
+
+    program: typed.Program
+    ranks: Mapping[str, int]
+    layers: Sequence[Sequence[int]]
+    strings: Callable[[str], int]
+    layout: Layout
+    writer: Writer = field(default_factory=Writer)
+    layer: int = 0
+    insert: dict[str, list[tuple[str, Take]]] = field(default_factory=dict)
+    """By event: what is taken in at the beginning of a step (input) or at its end (derived), each kind of thing once."""
+    match: list[dict[str, list[Take]]] = field(default_factory=list)
+    """By layer and event: what is matched."""
+    prepare: list[dict[str, list[Take]]] = field(default_factory=list)
+    """By layer and event: what is done with all events of a step before any is matched."""
+    due: list[list[Callable[[], None]]] = field(default_factory=list)
+    """By layer: what becomes due."""
+
+    @property
+    def expressions(self) -> Expressions:
+        return Expressions(self.writer, self.strings)
+
+    @property
+    def events(self) -> Mapping[str, typed.EventType]:
+        return self.program.events
+
+    def layer_of(self, event: str) -> int | None:
+        """The layer that derives an event, None if it is only given."""
+        for layer, rules in enumerate(self.layers):
+            if any(self.program.rules[i].event == event for i in rules):
+                return layer
+        return None
+
+    def taken_in(self, event: str, what: str, take: Take) -> None:
+        """Has each event of a type taken in once for what later steps look back at."""
+        known = self.insert.setdefault(event, [])
+        if all(name != what for name, _ in known):
+            known.append((what, take))
+
+    def matched(self, event: str, take: Take) -> None:
+        """Has each event of a type matched in the layer at hand."""
+        self.match[self.layer].setdefault(event, []).append(take)
+
+    def prepared(self, event: str, take: Take) -> None:
+        """Has each event of a type looked at before any is matched in the layer at hand."""
+        self.prepare[self.layer].setdefault(event, []).append(take)
+
+    # --- rows
+
+    def slot(self, arrival: Arrival, attributes: tuple[str, ...], insert: bool) -> str | None:
+        """The slot of an event's key, None where it has no key; -1 where a value is null or unknown."""
+        if not attributes:
+            return None
+        kinds = tuple(self.kind(arrival.event, a) for a in attributes)
+        if arrival.row is not None:
+            number, old = self.layout.slots.get((arrival.event, attributes), (len(self.layout.slots), False))
+            self.layout.slots[arrival.event, attributes] = (number, old or insert)
+            return f"sl{number}[{arrival.row}]"
+        space = self.layout.space(kinds)
+        assert space is not None
+        space.grows = space.grows or insert
+        return self.lookup(kinds, [arrival.attribute(a) for a in attributes], insert)
+
+    def lookup(self, kinds: tuple[str, ...], codes: Sequence[Code], insert: bool, nulls: bool = False) -> str:
+        """A name for the slot of a key. With `nulls` a null is a value like others, as it is in groups."""
+        w, space = self.writer, self.layout.space(kinds)
+        assert space is not None
+        slot = w.let("g", "np.int64(-1)")
+        valid = [] if nulls else [c.valid for c in codes if c.valid != "True"]
+        if not nulls:
+            valid += [f"{c.value} == {c.value}" for c in codes if c.kind == "f"]
+        with w.when(" and ".join(valid) or "True"):
+            key = [self._bits(code) for code in codes]
+            parts = f"{key[0]}" if len(key) == 1 else f"({', '.join(key)})"
+            table, keys, count = f"KT{space.number}", f"KV{space.number}", f"kc{space.number}"
+            one = "1" if len(key) == 1 else ""
+            if not insert:
+                w.line(f"{slot} = find{one}({table}, {keys}, {parts})")
+            else:
+                w.line(f"{slot} = {'slot1' if one else 'slot_of'}({table}, {keys}, {count}, {parts})")
+                with w.block(f"if {slot} == {count}:"):
+                    w.line(f"{count} += 1")
+                    if space.grows:
+                        self._make_room(space.number)
+        return slot
+
+    def _bits(self, code: Code) -> str:
+        """A value as it is in a key."""
+        if code.kind != "f":
+            return code.value if code.kind != "b" else f"np.int64({code.value})"
+        w = self.writer
+        w.line(f"BF[0] = as_key({code.value})")
+        return w.let("b", "BI[0]")
+
+    def _make_room(self, number: int) -> None:
+        """Room for the next slot, in the table of keys and wherever slots are looked up."""
+        w = self.writer
+        with w.block(f"if kc{number} >= KV{number}.shape[0]:"):
+            w.line(f"KV{number} = bigger(KV{number})")
+            w.line(f"KT{number} = bigger_table(KT{number}, KV{number}, kc{number})")
+            for store in self.layout.stores.values():
+                if store.space is not None and store.space.number == number:
+                    w.line(f"H{store.number} = bigger_heads(H{store.number}, KV{number}.shape[0])")
+            for groups in self.layout.groups.values():
+                if groups.space is not None and groups.space.number == number:
+                    w.line(f"G{groups.number} = bigger_groups(G{groups.number}, KV{number}.shape[0])")
+                    w.line(f"GF{groups.number} = G{groups.number}.view(np.float64)")
+
+    def kind(self, event: str, attribute: str) -> str:
+        types = self.events[event].attributes
+        if attribute not in types:
+            raise NotCompiledError(f"the attribute {attribute} of {event}, which is not declared")
+        return kind_of(types[attribute])
+
+    def put(self, store: Store, slot: str | None, start: str, end: str, values: Sequence[tuple[Code, int]]) -> None:
+        """Adds a row to a store."""
+        w, n = self.writer, store.number
+        if store.grows:
+            with w.block(f"if hi{n} - lo{n} == T{n}.shape[0]:"):
+                w.line(f"T{n} = bigger_ring(T{n}, lo{n}, hi{n})")
+                w.line(f"F{n} = T{n}.view(np.float64)")
+        at = w.let("q", f"hi{n} & (T{n}.shape[0] - 1)")
+        place = slot or "0"
+        w.line(f"T{n}[{at}, 0] = H{n}[{place}]")
+        w.line(f"T{n}[{at}, 1] = {place}")
+        w.line(f"T{n}[{at}, 2] = {start}")
+        w.line(f"T{n}[{at}, 3] = {end}")
+        self.write(f"T{n}", f"F{n}", at, 4, values)
+        w.line(f"H{n}[{place}] = hi{n}")
+        w.line(f"hi{n} += 1")
+
+    def write(
+        self, rows: str, floats: str, at: str, flags: int, values: Sequence[tuple[Code, int]], base: int = 5
+    ) -> None:
+        """Values into a row, with a flag for each that is there."""
+        w = self.writer
+        always = sum(1 << (column - base) for code, column in values if code.valid == "True")
+        sometimes = [(code, column) for code, column in values if code.valid not in ("True", "False")]
+        if not sometimes:
+            w.line(f"{rows}[{at}, {flags}] = np.int64({always})")
+        else:
+            mask = w.let("m", f"np.int64({always})")
+            for code, column in sometimes:
+                with w.block(f"if {code.valid}:"):
+                    w.line(f"{mask} |= np.int64({1 << (column - base)})")
+            w.line(f"{rows}[{at}, {flags}] = {mask}")
+        for code, column in values:
+            w.line(f"{floats if code.kind == 'f' else rows}[{at}, {column}] = {code.value}")
+
+    def read(self, rows: str, floats: str, at: str, flags: str | None, column: int, kind: str, base: int = 5) -> Code:
+        """A value of a row."""
+        w = self.writer
+        value = w.let("x", f"{floats if kind == 'f' else rows}[{at}, {column}]")
+        if flags is None:
+            return Code(value, "True", kind)
+        return Code(value, w.let("k", f"({flags} & np.int64({1 << (column - base)})) != 0"), kind)
+
+    def derive(self, derived: Derived, start: str, values: Sequence[Code]) -> None:
+        """Adds a derived event that ends now."""
+        w, n = self.writer, derived.number
+        with w.block(f"if dh{n} == D{n}.shape[0]:"):
+            w.line(f"D{n} = bigger(D{n})")
+            w.line(f"E{n} = D{n}.view(np.float64)")
+        w.line(f"D{n}[dh{n}, 0] = {start}")
+        w.line(f"D{n}[dh{n}, 1] = t")
+        self.write(f"D{n}", f"E{n}", f"dh{n}", 2, [(code, 3 + i) for i, code in enumerate(values)], base=3)
+        w.line(f"dh{n} += 1")

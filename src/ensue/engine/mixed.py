@@ -1,0 +1,5 @@
+"""Events of all types in one table."""
+
+
+class Mixed:
+    pass

@@ -1,0 +1,71 @@
+"""What every node of the network has in common: it is stepped, it keeps a state, it may be due at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ensue.engine.network.instances import NOTHING, Event, Instance
+from ensue.language import typed
+
+if TYPE_CHECKING:
+    from ensue.engine.knowledge import Knowledge
+
+New = Mapping[str, list[Event]]
+"""Events that are new in a step, by type."""
+
+
+@dataclass
+class Clock:
+    """What timers need to know of time: the smallest end seen, and up to where time has run."""
+
+    first_end: int | None = None
+    now: int | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What nodes are built for: a program's types and static knowledge, and what is known outside the pattern."""
+
+    knowledge: Knowledge
+    events: Mapping[str, typed.EventType]
+    clock: Clock
+    outer: Instance = field(default=NOTHING)
+
+
+class Node:
+    """A part of a rule that finds instances, step by step.
+
+    In a step all events have the same end. `step` is called with those that are new since the last call, and gives the
+    instances that end now and were not given before.
+    """
+
+    STATE: tuple[str, ...] = ()
+    """The attributes that hold its state: containers of plain values, instances and events."""
+
+    def children(self) -> Iterator[Node]:
+        return iter(())
+
+    def step(self, time: int, new: New) -> list[Instance]:
+        raise NotImplementedError
+
+    def due(self) -> int | None:
+        """The next time at which it must be stepped even if no event arrives."""
+        return None
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, always in the same order."""
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+
+def saved(root: Node) -> list[list[Any]]:
+    return [[getattr(node, name) for name in node.STATE] for node in root.walk()]
+
+
+def restore(root: Node, state: list[list[Any]]) -> None:
+    for node, values in zip(root.walk(), state, strict=True):
+        for name, value in zip(node.STATE, values, strict=True):
+            setattr(node, name, value)

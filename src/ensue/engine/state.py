@@ -1,0 +1,391 @@
+"""The state of a detection as bytes, in an encoding of its own: data only, so that reading it runs nothing.
+
+A value is written after its parts, with how many of the values before it those are; so neither writing nor reading is
+recursive. Texts, tuples, dicts and what the engine makes of events are written once. After that a number refers to
+them, and what was one object is one object again.
+
+Around it stand a magic text, versions, a fingerprint of the program, the length, and a checksum. The checksum finds
+damage; it does not tell who wrote the state, so read only states from where you would take data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import count
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from ensue.engine.network.instances import NOTHING, Event, Instance, Mark
+from ensue.language import syntax
+from ensue.language.print import show
+
+MAGIC = b"ensue state\n"
+FORMAT = 1
+"""The version of the encoding."""
+VERSION = 1
+"""The version of what is encoded: it grows whenever the engine keeps something else."""
+
+_HEADER = struct.Struct("<HH32sQ")
+_BEFORE = len(MAGIC) + _HEADER.size + 32
+_DOUBLE = struct.Struct("<d")
+_LONG = struct.Struct("<q")
+
+DTYPES = ("|b1", "|u1", "|i1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f4", "<f8")
+
+_of_event = attrgetter("type", "attributes", "start", "end", "place", "identity", "sequence", "sources")
+_of_instance = attrgetter("start", "end", "values", "labels", "parts", "spans", "gathered", "sources")
+
+
+class StateError(ValueError):
+    """A saved state that cannot be used. The message says why and what to do."""
+
+
+# --- the frame --------------------------------------------------------------------------------------------------------
+
+
+def fingerprint(file: syntax.File) -> bytes:
+    """What tells programs apart: all that is written in them but tests and reactions, which no state depends on."""
+    kept = (s for s in file.statements if not isinstance(s, syntax.Test | syntax.Reaction))
+    return hashlib.sha256("\n".join(map(show, kept)).encode()).digest()
+
+
+def seal(state: Any, program: bytes) -> bytes:
+    """A state as bytes, for the program with a fingerprint.
+
+    >>> unseal(seal({"time": 3}, bytes(32)), bytes(32))
+    {'time': 3}
+    """
+    written = encode(state)
+    header = MAGIC + _HEADER.pack(FORMAT, VERSION, program, len(written))
+    return header + hashlib.sha256(header + written).digest() + written
+
+
+def unseal(data: bytes, program: bytes) -> Any:
+    """The state that bytes hold, if it is one of this program and of this version."""
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise StateError(f"A state is the bytes that `save` gave, not a {type(data).__name__}.")
+    data = bytes(data)
+    if data[: len(MAGIC)] != MAGIC[: len(data)] or not data:
+        raise StateError("This is no state of a session: hand over the bytes that `save` gave.")
+    if len(data) < _BEFORE:
+        raise StateError("The state is cut short; use another copy of it, or send the events again to a new session.")
+    format_, version, found, length = _HEADER.unpack_from(data, len(MAGIC))
+    if (format_, version) != (FORMAT, VERSION):
+        raise StateError(
+            f"The state was written by another version of ensue (state version {format_}.{version}, this one reads "
+            f"{FORMAT}.{VERSION}). Resume it with that version, or send the events again to a new session."
+        )
+    header, checksum, written = data[: _BEFORE - 32], data[_BEFORE - 32 : _BEFORE], data[_BEFORE:]
+    if len(written) < length:
+        raise StateError("The state is cut short; use another copy of it, or send the events again to a new session.")
+    if len(written) > length or hashlib.sha256(header + written).digest() != checksum:
+        raise StateError("The state is damaged; use another copy of it, or send the events again to a new session.")
+    if found != program:
+        raise StateError(
+            "The state was saved by a session of other rules. Resume it with the rules that it was saved with "
+            "(`session.rules`), then change them with `add` and `remove`; or send the events again to a new session."
+        )
+    return decode(written)
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+_END = object()
+"""On the stack of what is to be written: the parts of a value are done; its tag and its id come next."""
+
+
+def encode(value: Any) -> bytes:
+    """Plain values, arrays, and events, marks and instances of the engine as bytes."""
+    out: list[bytes] = []
+    write = out.append
+    known: dict[Any, int] = {}  # texts, and the ids of what else is written once, with the numbers that refer to them
+    numbers = count()
+    waiting: list[Any] = [value]
+    while waiting:
+        value = waiting.pop()
+        kind = type(value)
+        if kind in _LEAVES:
+            write(_LEAVES[kind](value))
+        elif value is _END:
+            tag, id_ = waiting.pop(), waiting.pop()
+            write(tag)
+            if tag[:1] in _KEPT:
+                known[id_] = next(numbers)
+        elif kind in _ONCE and (number := known.get(value if kind is str else id(value))) is not None:
+            if number < 0:
+                raise StateError("A value that holds itself cannot be saved.")
+            write(b"r" + _number(number))
+        elif kind is str:
+            text = value.encode("utf-8", "surrogatepass")
+            write(b"s" + _number(len(text)) + text)
+            known[value] = next(numbers)
+        elif value is NOTHING:
+            write(b"0")
+        else:
+            if kind in _ONCE:
+                known[id(value)] = -1
+            tag, parts = _parts(value)
+            waiting += (id(value), tag, _END)
+            waiting += reversed(parts)
+    return b"".join(out)
+
+
+def _number(number: int) -> bytes:
+    """A number that is not negative, seven bits a byte."""
+    if number < 128:
+        return _SMALL[number]
+    found = bytearray()
+    while number > 127:
+        found.append(number & 127 | 128)
+        number >>= 7
+    found.append(number)
+    return bytes(found)
+
+
+_SMALL = [bytes((number,)) for number in range(128)]
+
+
+def _integer(number: int) -> bytes:
+    if -(2**63) <= number < 2**63:
+        return b"j" + _LONG.pack(number) if not 0 <= number < 128 else b"c" + _SMALL[number]
+    length = (number.bit_length() + 8) // 8
+    return b"i" + _number(length) + number.to_bytes(length, "little", signed=True)
+
+
+def _bytes(value: bytes) -> bytes:
+    return b"b" + _number(len(value)) + value
+
+
+def _array(array: np.ndarray[Any, Any]) -> bytes:
+    if array.dtype.str not in DTYPES:
+        raise StateError(f"An array of {array.dtype} cannot be saved.")
+    shape = b"".join(map(_number, array.shape))
+    header = bytes((DTYPES.index(array.dtype.str),)) + _number(array.ndim) + shape
+    return b"a" + header + np.ascontiguousarray(array).tobytes()
+
+
+def _text(tag: bytes, text: Callable[[Any], str]) -> Callable[[Any], bytes]:
+    """Values that are written as a text."""
+
+    def write(value: Any) -> bytes:
+        written = text(value).encode()
+        return tag + _number(len(written)) + written
+
+    return write
+
+
+_LEAVES: dict[type, Callable[[Any], bytes]] = {
+    type(None): lambda _: b"N",
+    bool: lambda value: b"T" if value else b"F",
+    int: _integer,
+    float: lambda value: b"f" + _DOUBLE.pack(value),
+    bytes: _bytes,
+    np.ndarray: _array,
+    datetime: _text(b"d", datetime.isoformat),
+    date: _text(b"D", date.isoformat),
+    time: _text(b"t", time.isoformat),
+    timedelta: _text(b"l", lambda length: str(length // timedelta(microseconds=1))),
+    Decimal: _text(b"n", str),
+}
+_ONCE = frozenset({str, tuple, dict, Event, Mark, Instance})
+"""The types of values that are written once."""
+_KEPT = frozenset((b"(", b"{", b"E", b"M", b"I"))
+"""The tags of what the reader keeps, to be referred to."""
+
+
+def _parts(value: Any) -> tuple[bytes, Sequence[Any]]:
+    """The tag of a value with how many parts it has, and the parts."""
+    kind = type(value)
+    if kind is tuple:
+        return b"(" + _number(len(value)), value
+    if kind is Instance:
+        return b"I", _of_instance(value)
+    if kind is Event:
+        return b"E", _of_event(value)
+    match value:
+        case Mapping():
+            return b"{" + _number(len(value)), [each for item in value.items() for each in item]
+        case Mark():
+            return b"M", (value.key, value.identity)
+        case tuple():
+            return b"(" + _number(len(value)), value
+        case list():
+            return b"[" + _number(len(value)), value
+        case set():
+            return b"S" + _number(len(value)), list(value)
+        case frozenset():
+            return b"Z" + _number(len(value)), list(value)
+        case np.integer() | np.floating() | np.bool_():
+            return b"=", [value.item()]
+        case datetime():  # a subclass: pandas has one
+            return b"=", [value.to_pydatetime(warn=False) if hasattr(value, "to_pydatetime") else _plain(value)]
+        case _:
+            raise StateError(f"A value of type {type(value).__name__} cannot be saved: {value!r:.60}")
+
+
+def _plain(moment: datetime) -> datetime:
+    return datetime.combine(moment.date(), moment.timetz())
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def decode(data: bytes) -> Any:
+    """The value that bytes stand for.
+
+    >>> decode(encode({"a": (1, 2.5, None), "b": {"x"}}))
+    {'a': (1, 2.5, None), 'b': {'x'}}
+    """
+    try:
+        return _Reader(data).read()
+    except StateError:
+        raise
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, MemoryError, struct.error) as error:
+        raise StateError(
+            "The state is damaged; use another copy of it, or send the events again to a new session."
+        ) from error
+
+
+class _Reader:
+    """Reads values onto a stack, from which what they are parts of takes them."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+        self.stack: list[Any] = []
+        self.kept: list[Any] = []
+
+    def read(self) -> Any:
+        data, length, push = self.data, len(self.data), self.stack.append
+        while self.at < length:
+            tag = data[self.at]
+            self.at += 1
+            push(_READERS[tag](self))
+        (value,) = self.stack
+        return value
+
+    def number(self) -> int:
+        found = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            found |= (byte & 127) << shift
+            if byte < 128:
+                return found
+            shift += 7
+            if shift > 63:
+                raise ValueError("a number that is too long")
+
+    def counted(self) -> bytes:
+        return self.take(self.number())
+
+    def take(self, length: int) -> bytes:
+        end = self.at + length
+        if end > len(self.data):
+            raise ValueError("the end is missing")
+        found = self.data[self.at : end]
+        self.at = end
+        return found
+
+    def parts(self, count: int) -> list[Any]:
+        if count > len(self.stack):
+            raise ValueError("parts are missing")
+        at = len(self.stack) - count
+        found = self.stack[at:]
+        del self.stack[at:]
+        return found
+
+    def keep(self, value: Any) -> Any:
+        self.kept.append(value)
+        return value
+
+    def mapping(self) -> dict[Any, Any]:
+        parts = self.parts(2 * self.number())
+        return dict(zip(parts[::2], parts[1::2], strict=True))
+
+    def array(self) -> np.ndarray[Any, Any]:
+        dtype = np.dtype(DTYPES[self.data[self.at]])
+        self.at += 1
+        dimensions = self.number()
+        if dimensions > 8:
+            raise ValueError("an array of too many dimensions")
+        shape = [self.number() for _ in range(dimensions)]
+        size = dtype.itemsize
+        for length in shape:
+            size *= length
+        return np.frombuffer(self.take(size), dtype).reshape(shape).copy()
+
+    def event(self) -> Event:
+        type_, attributes, start, end, place, identity, sequence, sources = self.parts(8)
+        _expect((type_, str), (attributes, dict), (start, int), (end, int), (place, tuple), (sources, frozenset))
+        return Event(type_, attributes, start, end, place, identity, sequence, sources)
+
+    def instance(self) -> Instance:
+        start, end, values, labels, parts, spans, gathered, sources = self.parts(8)
+        _expect((start, int), (end, int), (values, dict), (labels, dict), (parts, tuple), (spans, dict))
+        _expect((gathered, dict), (sources, frozenset))
+        return Instance(start, end, values, labels, parts, spans, gathered, sources)
+
+
+def _expect(*typed: tuple[Any, type]) -> None:
+    for value, kind in typed:
+        if not isinstance(value, kind):
+            raise TypeError(f"{kind.__name__} expected")
+
+
+_READERS: dict[int, Callable[[_Reader], Any]] = {
+    ord(tag): read
+    for tag, read in {
+        "N": lambda r: None,
+        "T": lambda r: True,
+        "F": lambda r: False,
+        "i": lambda r: int.from_bytes(r.counted(), "little", signed=True),
+        "j": lambda r: _LONG.unpack(r.take(8))[0],
+        "c": lambda r: r.take(1)[0],
+        "f": lambda r: _DOUBLE.unpack(r.take(8))[0],
+        "b": _Reader.counted,
+        "a": _Reader.array,
+        "d": lambda r: datetime.fromisoformat(r.counted().decode()),
+        "D": lambda r: date.fromisoformat(r.counted().decode()),
+        "t": lambda r: time.fromisoformat(r.counted().decode()),
+        "l": lambda r: timedelta(microseconds=int(r.counted().decode())),
+        "n": lambda r: Decimal(r.counted().decode()),
+        "s": lambda r: r.keep(r.counted().decode("utf-8", "surrogatepass")),
+        "r": lambda r: r.kept[r.number()],
+        "=": lambda r: r.parts(1)[0],
+        "0": lambda r: NOTHING,
+        "(": lambda r: r.keep(tuple(r.parts(r.number()))),
+        "[": lambda r: r.parts(r.number()),
+        "{": lambda r: r.keep(r.mapping()),
+        "S": lambda r: set(r.parts(r.number())),
+        "Z": lambda r: frozenset(r.parts(r.number())),
+        "E": lambda r: r.keep(r.event()),
+        "M": lambda r: r.keep(Mark(*r.parts(2))),
+        "I": lambda r: r.keep(r.instance()),
+    }.items()
+}
+
+
+# --- all the events in it ---------------------------------------------------------------------------------------------
+
+
+def events_in(state: Any) -> Iterable[Event]:
+    """Each event that a state holds, once."""
+    seen: set[int] = set()
+    waiting: list[Any] = [state]
+    while waiting:
+        value = waiting.pop()
+        kind = type(value)
+        if kind in _LEAVES or kind is str or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if kind is Event:
+            yield value
+        waiting.extend(_parts(value)[1])

@@ -1,0 +1,98 @@
+"""What a session prepares once it knows its rules and what times are: how events are read, shown and reacted to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from ensue.data import Columns, combined
+from ensue.engine.provenance import check_sources
+from ensue.engine.run import Run
+from ensue.language import typed
+from ensue.live.detections import Shown
+from ensue.live.sent import Reading
+from ensue.moments import Length, length_of
+from ensue.program import Program
+from ensue.reactions import Action, Reactions
+from ensue.results import picked
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a session is started with, and goes on with when it is resumed."""
+
+    lateness: Length
+    columns: Columns
+    tables: Mapping[str, Sequence[tuple[Any, ...]]]
+    emit: tuple[str, ...] | None
+    provenance: bool
+    compiled: bool | None
+
+    def saved(self) -> dict[str, Any]:
+        names = self.columns
+        return {
+            "lateness": self.lateness,
+            "columns": (names.time, names.start, names.end, names.type, names.sequence),
+            "tables": {name: list(rows) for name, rows in self.tables.items()},
+            "emit": self.emit,
+            "provenance": self.provenance,
+            "compiled": self.compiled,
+        }
+
+    @staticmethod
+    def restored(state: Mapping[str, Any]) -> Settings:
+        return Settings(**{**state, "columns": Columns(*state["columns"])})
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Rules and settings together. `timestamps` is None as long as no time has said what times are."""
+
+    program: Program
+    settings: Settings
+    actions: Mapping[str, Action] | None
+    timestamps: bool | None = None
+    timezone: str | None = None
+
+    @cached_property
+    def rules(self) -> typed.Program:
+        return self.program.typed_for_timestamps if self.timestamps else self.program.typed
+
+    @cached_property
+    def wanted(self) -> list[str]:
+        """The derived types that are given back."""
+        wanted = picked(self.rules, self.settings.emit)
+        if self.settings.provenance:
+            check_sources(self.rules, (name for name, event in self.rules.events.items() if event.derived))
+        return wanted
+
+    @cached_property
+    def reading(self) -> Reading:
+        return Reading(self.rules.events, self.settings.columns, self.timestamps, self.timezone)
+
+    @cached_property
+    def shown(self) -> Shown:
+        return Shown(self.rules.events, bool(self.timestamps), self.timezone, self.settings.provenance)
+
+    @cached_property
+    def no_detections(self) -> pa.Table:
+        """The one table of all detections, empty. Attributes of one name and several types have none: an error."""
+        return combined(self.shown.tables(None, self.wanted))
+
+    @cached_property
+    def reactions(self) -> Reactions:
+        return Reactions(self.rules, self.actions, self.settings.tables, self.shown)
+
+    @cached_property
+    def lateness(self) -> int:
+        """In the unit of the time column."""
+        return length_of(self.settings.lateness, self.program.typed.unit, bool(self.timestamps), "the lateness")
+
+    def run(self) -> Run:
+        """The engine, as it begins."""
+        self.program.check_unit(bool(self.timestamps))
+        return Run(self.rules, self.settings.tables, provenance=self.settings.provenance)

@@ -1,0 +1,91 @@
+"""Rules added and removed while a session runs: all is checked as a whole, and rules that stay keep their state.
+
+A rule stays if it is written as before. A new one sees what comes from now on: of the past it knows nothing, so what a
+timer would have done there is over.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ensue.data import DataError
+from ensue.data.errors import did_you_mean, listed
+from ensue.engine.network.atoms import MomentNode, PeriodicNode
+from ensue.engine.network.instances import identity_of
+from ensue.engine.network.node import restore, saved
+from ensue.engine.network.stratum import RuleNode, Stratum
+from ensue.engine.network.windows import WindowNode
+from ensue.engine.run import Run
+from ensue.engine.state import events_in
+from ensue.language import syntax
+from ensue.language.print import show
+from ensue.program import Program, compile
+
+
+def with_statements(program: Program, statements: str) -> Program:
+    """The program with more statements."""
+    source = program.file.source
+    return compile(f"{source.text.rstrip()}\n{statements.strip()}\n", source.name)
+
+
+def without_rule(program: Program, name: str) -> Program:
+    """The program without the rule of a name."""
+    rules = (s for s in program.file.statements if isinstance(s, syntax.EventRule | syntax.StaticRule))
+    named = {rule.label.text: rule for rule in rules if rule.label is not None}
+    if name not in named:
+        raise DataError(f"No rule is called {name!r}; there is {listed(named)}.{did_you_mean(name, named)}")
+    source, span = program.file.source, named[name].span
+    return compile(f"{source.text[: span.start].rstrip()}\n{source.text[span.end :].lstrip()}\n", source.name)
+
+
+def carry_over(old: Run, before: syntax.File, new: Run, after: syntax.File, time: int | None) -> None:
+    """Gives the rules of a new run the state that they have in the old one, at a time."""
+    if not all(isinstance(lane, Stratum) for lane in (*old.lanes, *new.lanes)):
+        raise DataError("Rules that are compiled together cannot be changed one by one: start with compiled=False.")
+    new.clock.first_end, new.clock.now = old.clock.first_end, old.clock.now
+    known: dict[str, list[RuleNode]] = {}
+    for index, node in _nodes(old).items():
+        known.setdefault(_rules(before)[index], []).append(node)
+    for index, node in _nodes(new).items():
+        same = known.get(_rules(after)[index])
+        if same and _shape(same[0]) == _shape(node):
+            state = saved(same.pop(0).body)
+            for event in events_in(state):
+                event.place = new.places.get(event.type) or (len(new.places), None)
+                event._key = None
+            _restore(node, state)
+        elif time is not None:
+            _begin(node, time)
+
+
+def _nodes(run: Run) -> dict[int, RuleNode]:
+    return {index: node for lane in run.lanes if isinstance(lane, Stratum) for index, node in lane.rules.items()}
+
+
+def _rules(file: syntax.File) -> list[str]:
+    """The event rules as they are written, in the order in which the typed program has them."""
+    return [show(statement) for statement in file.statements if isinstance(statement, syntax.EventRule)]
+
+
+def _shape(rule: RuleNode) -> list[type]:
+    return [type(node) for node in rule.body.walk()]
+
+
+def _restore(rule: RuleNode, state: list[list[Any]]) -> None:
+    """Restores a rule. A window that is beside rows of static tables alone gets those that are there now."""
+    windows = [node for node in rule.body.walk() if isinstance(node, WindowNode) and not node.open]
+    now = [node.rests for node in windows]
+    restore(rule.body, state)
+    for node, rests in zip(windows, now, strict=True):
+        kept = {identity_of(rest): groups for rest, groups in node.rests}
+        node.rests = [[rest, kept.get(identity_of(rest), groups)] for rest, groups in rests]
+
+
+def _begin(rule: RuleNode, time: int) -> None:
+    """Has the timers of a new rule begin after a time."""
+    for node in rule.body.walk():
+        if isinstance(node, MomentNode):
+            node.over = node.moment.time <= time
+        elif isinstance(node, PeriodicNode) and node.due() is not None:
+            period = node.periodic.period
+            node.next = (time // period + 1) * period

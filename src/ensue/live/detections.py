@@ -1,0 +1,126 @@
+"""Detections on their way out: as dicts without a detour, or as tables in the form in which events come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from ensue.data import Form, give_back
+from ensue.data.iso import EPOCH
+from ensue.engine.batch import Batch, rows_of
+from ensue.engine.network.instances import Event
+from ensue.engine.provenance import with_sources
+from ensue.language import typed
+from ensue.language.types import is_list, item_of
+from ensue.results import derived_table
+
+Convert = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How events are shown: times are integers, or timestamps of a zone."""
+
+    events: Mapping[str, typed.EventType]
+    timestamps: bool
+    timezone: str | None
+    provenance: bool
+
+    def row(self, event: Event) -> dict[str, Any]:
+        """A detection as `Program.detect` gives it among rows."""
+        shown = self.given(event)
+        if self.provenance:
+            shown["sources"] = sorted(event.sources)
+        return shown
+
+    def given(self, event: Event) -> dict[str, Any]:
+        """An event of any type as a dict."""
+        attributes = event.attributes
+        shown = {"type": event.type, "start": self.moment(event.start), "end": self.moment(event.end)}
+        known = self._converters.get(event.type)
+        if known is None:
+            shown.update(attributes)
+            return shown
+        for name, convert in known:
+            value = attributes.get(name)
+            shown[name] = value if convert is None or value is None else convert(value)
+        return shown
+
+    @cached_property
+    def moment(self) -> Convert:
+        return moments(self.timezone) if self.timestamps else lambda value: value
+
+    def value(self, type_: str) -> Convert | None:
+        """How a value of a type is shown; None where it is shown as it is."""
+        if is_list(type_):
+            inner = self.value(item_of(type_))
+            return list if inner is None else lambda v: [i if i is None or inner is None else inner(i) for i in v]
+        match type_:
+            case "timestamp":
+                return moments(self.timezone if self.timestamps else "UTC")
+            case "time":
+                return self.moment if self.timestamps else None
+            case "any":
+                return lambda value: list(value) if type(value) is tuple else value
+            case _:
+                return None
+
+    @cached_property
+    def _converters(self) -> dict[str, list[tuple[str, Convert | None]]]:
+        return {
+            name: [(attribute, self.value(type_)) for attribute, type_ in event.attributes.items()]
+            for name, event in self.events.items()
+            if event.declared or event.derived
+        }
+
+    def tables(self, batch: Batch | None, names: Iterable[str]) -> dict[str, pa.Table]:
+        """What was derived, as a table for each type."""
+        tables = {}
+        for name in names:
+            found = [] if batch is None else derived(batch, [name])
+            rows = [(event.start, event.end, event.attributes) for event in found]
+            table = derived_table(self.events[name], rows, self.timestamps, self.timezone)
+            tables[name] = with_sources(table, found) if self.provenance else table
+        return tables
+
+    def back(self, batch: Batch | None, names: Sequence[str], form: Form) -> Any:
+        """What was derived, in a form."""
+        return give_back(self.tables(batch, names), form)
+
+
+def derived(batch: Batch, names: Iterable[str]) -> list[Event]:
+    """What was derived of some types, in order."""
+    found: list[Event] = []
+    for name in names:
+        found.extend(batch.derived.get(name, ()))
+        if name in batch.derived_columns:
+            found.extend(map(batch.derived_event, rows_of(name, batch.derived_columns[name], batch.types)))
+    if len(found) > 1:
+        found.sort(key=lambda event: event.key)
+    return found
+
+
+def moments(timezone: str | None) -> Convert:
+    """Microseconds since 1970 as a datetime of a zone, as Arrow gives it; where Python has none, as they are.
+
+    >>> moments("UTC")(1_000_000).isoformat()
+    '1970-01-01T00:00:01+00:00'
+    """
+    if timezone is None:
+        epoch, zone = EPOCH.replace(tzinfo=None), None
+    else:
+        epoch, zone = EPOCH, pa.scalar(0, pa.timestamp("us", tz=timezone)).as_py().tzinfo
+
+    def moment(micros: int) -> datetime | int:
+        try:
+            found = epoch + timedelta(microseconds=micros)
+            return found if zone is None else found.astimezone(zone)
+        except OverflowError:  # before the year 1, or after 9999
+            return micros
+
+    return moment

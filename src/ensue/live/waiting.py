@@ -1,0 +1,95 @@
+"""What has arrived and whose step is not complete: events wait here until everything that ends no later has come."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from ensue.engine.batch import Columns, Row, rows_of
+from ensue.language import typed
+
+
+class Waiting:
+    """The events that wait, as they came: rows by their end, and columns by type, in the order of their ends."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, list[Row]] = {}
+        self.ends: list[int] = []
+        self.columns: dict[str, list[Columns]] = {}
+        self.count = 0
+
+    def add_row(self, row: Row) -> None:
+        rows = self.rows.get(row[3])
+        if rows is None:
+            self.rows[row[3]] = [row]
+            heapq.heappush(self.ends, row[3])
+        else:
+            rows.append(row)
+        self.count += 1
+
+    def add_columns(self, type_: str, columns: Columns) -> None:
+        if len(columns):
+            self.columns.setdefault(type_, []).append(columns)
+            self.count += len(columns)
+
+    def has(self, time: int) -> bool:
+        """Whether something waits that ends up to a time."""
+        if self.ends and self.ends[0] <= time:
+            return True
+        return bool(self.columns) and any(p.end[0] <= time for parts in self.columns.values() for p in parts)
+
+    def take(self, time: int, events: Mapping[str, typed.EventType]) -> tuple[list[Row], dict[str, Columns]]:
+        """All that ends up to a time: rows, and columns by type."""
+        rows: list[Row] = []
+        while self.ends and self.ends[0] <= time:
+            rows.extend(self.rows.pop(heapq.heappop(self.ends)))
+        given: dict[str, Columns] = {}
+        if self.columns:
+            waiting: dict[str, list[Columns]] = {}
+            for type_, parts in self.columns.items():
+                cut = [part.upto(time) for part in parts]
+                done = [part for part, _ in cut if len(part)]
+                rest = [part for _, part in cut if len(part)]
+                if done:
+                    given[type_], others = merged(done)
+                    rows.extend(row for part in others for row in rows_of(type_, part, events))
+                if rest:
+                    waiting[type_] = rest
+            self.columns = waiting
+        self.count -= len(rows) + sum(map(len, given.values()))
+        return rows, given
+
+    def all_rows(self, events: Mapping[str, typed.EventType]) -> list[Row]:
+        """Everything that waits, as rows in the order in which it came."""
+        found = [row for rows in self.rows.values() for row in rows]
+        for type_, parts in self.columns.items():
+            found.extend(row for part in parts for row in rows_of(type_, part, events))
+        return sorted(found, key=lambda row: row[5])
+
+
+def merged(parts: list[Columns]) -> tuple[Columns, list[Columns]]:
+    """Several parts as one in the order of ends, and those that have other columns or types than the first."""
+    first = parts[0]
+    alike = [part for part in parts if _types(part) == _types(first)]
+    if len(alike) == 1:
+        return first, parts[1:]
+    end = np.concatenate([part.end for part in alike])
+    order = np.argsort(end, kind="stable")
+    indices = pa.array(order)
+    sequences = [part.sequence for part in alike if part.sequence is not None]
+    one = Columns(
+        np.concatenate([part.start for part in alike])[order],
+        end[order],
+        {name: pa.concat_arrays([part.attributes[name] for part in alike]).take(indices) for name in first.attributes},
+        np.concatenate([part.positions for part in alike if part.positions is not None])[order],
+        pa.concat_arrays(sequences).take(indices) if sequences else None,
+    )
+    return one, [part for part in parts if _types(part) != _types(first)]
+
+
+def _types(columns: Columns) -> tuple[object, ...]:
+    names = tuple((name, column.type) for name, column in columns.attributes.items())
+    return (names, None if columns.sequence is None else columns.sequence.type)

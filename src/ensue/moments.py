@@ -1,0 +1,88 @@
+"""Moments and lengths of time as people write them, in the unit of the time column."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
+
+from ensue.data import DataError
+from ensue.language.build import MICROSECONDS
+
+Moment = int | str | date
+Length = int | str | timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_PART = r"(\d+(?:\.\d+)?)(us|ms|s|m|h|d)"
+
+
+def moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str = "`until`") -> int:
+    """A moment in the time column's unit; `what` is what a message calls it.
+
+    >>> moment_of("2h", "m", timestamps=False)
+    120
+    >>> moment_of("1970-01-01T00:00:01Z", None, timestamps=True)
+    1000000
+    """
+    if isinstance(moment, datetime):
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return _in_units((moment - _EPOCH) // _MICROSECOND, unit, timestamps, what)
+    if isinstance(moment, date):
+        return moment_of(datetime(moment.year, moment.month, moment.day), unit, timestamps, what)
+    if isinstance(moment, int) and not isinstance(moment, bool):
+        return moment
+    if not isinstance(moment, str):
+        raise DataError(f"{moment!r} is no time: give a number, a datetime, or text such as 2026-12-25T12:00:00Z.")
+    if re.fullmatch(r"[+-]?\d+", moment):
+        if timestamps:
+            raise DataError(f"The times of these events are timestamps; write {what} as one: 2026-12-25T12:00:00Z.")
+        return int(moment)
+    length = _microseconds(moment)
+    if length is not None and timestamps:
+        raise DataError(f"The times of these events are timestamps; write {what} as one too: 2026-12-25T12:00:00Z.")
+    if length is not None:
+        return _in_units(int(length), unit, timestamps, what)
+    try:
+        read = datetime.fromisoformat(moment)
+    except ValueError:
+        raise DataError(f"{moment!r} is no time: write a number, a duration such as 7h, or ISO 8601.") from None
+    return moment_of(read, unit, timestamps, what)
+
+
+def length_of(length: Length, unit: str | None, timestamps: bool, what: str = "the length") -> int:
+    """A length of time in the time column's unit, rounded up to a whole number of it.
+
+    >>> length_of("1h30m", "m", timestamps=False), length_of("1.5s", None, timestamps=True), length_of(7, None, False)
+    (90, 1500000, 7)
+    """
+    if isinstance(length, int) and not isinstance(length, bool):
+        return length
+    if isinstance(length, timedelta):
+        microseconds: Fraction | None = Fraction(length // _MICROSECOND)
+    else:
+        microseconds = _microseconds(length) if isinstance(length, str) else None
+    if microseconds is None:
+        raise DataError(f"{length!r} is no length of time: write a number, a duration such as 1h30m, or a timedelta.")
+    if not timestamps and unit is None:
+        raise DataError(
+            f"The times of these events are plain integers of no stated unit; write {what} as one too, or state the "
+            "unit, as in `unit s.`, at the top of the rules."
+        )
+    size = 1 if timestamps or unit is None else MICROSECONDS[unit]
+    return int(-(-microseconds // size))
+
+
+def _microseconds(text: str) -> Fraction | None:
+    """A duration such as ``1h30m``; None where the text is none."""
+    if not re.fullmatch(f"({_PART})+", text, re.ASCII):
+        return None
+    return sum((Fraction(n) * MICROSECONDS[u] for n, u in re.findall(_PART, text, re.ASCII)), Fraction(0))
+
+
+def _in_units(microseconds: int, unit: str | None, timestamps: bool, what: str) -> int:
+    if timestamps:
+        return microseconds
+    if unit is None:
+        raise DataError(f"The times of these events are plain integers of no stated unit; write {what} as one too.")
+    return microseconds // MICROSECONDS[unit]

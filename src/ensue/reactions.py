@@ -1,0 +1,202 @@
+"""What is done about events: reactions of the rules, and functions that are called with detections.
+
+Whatever is called may fail. Then that is noted, and detection goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ensue.data import DataError
+from ensue.data.errors import did_you_mean, listed
+from ensue.engine.knowledge import Knowledge, Row
+from ensue.engine.network.atoms import AtomNode
+from ensue.engine.network.expressions import Value, holding, value_of
+from ensue.engine.network.instances import Event, Instance
+from ensue.language import typed
+from ensue.live.detections import Shown
+
+log = logging.getLogger("ensue")
+
+Action = Callable[..., object]
+Call = Callable[[], object]
+
+
+class ActionError(Exception):
+    """A function that failed: what it was called for, with which event or row, and why (`error`)."""
+
+    def __init__(self, name: str, event: Any, error: Exception) -> None:
+        super().__init__(f"{name} failed for {event!r}: {type(error).__name__}: {error}")
+        self.name = name
+        self.event = event
+        self.error = error
+
+
+class Calls:
+    """Functions to be called one after the other, also where one of them leads to more; and which of them failed."""
+
+    def __init__(self, most: int = 1000) -> None:
+        self.failures: deque[ActionError] = deque(maxlen=most)
+        self.failed = 0
+        self._waiting: deque[tuple[str, Call, Call]] = deque()
+        self._calling = False
+
+    def add(self, name: str, event: Call, call: Call) -> None:
+        """A function to call, and one that gives the event it is called for, should it fail."""
+        self._waiting.append((name, event, call))
+
+    def run(self) -> None:
+        """Calls all that wait. What a call adds is called after those that were there before."""
+        if self._calling:
+            return
+        self._calling = True
+        try:
+            while self._waiting:
+                name, event, call = self._waiting.popleft()
+                try:
+                    call()
+                except Exception as error:
+                    failure = ActionError(name, event(), error)
+                    self.failed += 1
+                    self.failures.append(failure)
+                    log.error("%s", failure, exc_info=error)
+        finally:
+            self._calling = False
+
+
+# --- reactions --------------------------------------------------------------------------------------------------------
+
+
+def check_actions(reactions: Sequence[typed.Reaction], actions: Mapping[str, Action] | None, exactly: bool) -> None:
+    """All actions that the rules name must be given and take as many arguments; `exactly` these, if no others may be."""
+    if actions is None:
+        return
+    named = {reaction.action for reaction in reactions}
+    for reaction in reactions:
+        name = reaction.action
+        if name not in actions:
+            raise DataError(
+                f"The rules do {name!r}, and no action of that name is given; given are {listed(actions)}."
+                f"{did_you_mean(name, actions)}"
+            )
+        if not callable(actions[name]):
+            raise DataError(f"The action {name!r} is a {type(actions[name]).__name__}, not a function.")
+        if not _takes(actions[name], len(reaction.arguments)):
+            count = len(reaction.arguments)
+            raise DataError(
+                f"The rules do {name!r} with {count} argument{'s' if count != 1 else ''}, which the function given for "
+                "it does not take."
+            )
+    for name in actions if exactly else ():
+        if name not in named:
+            raise DataError(f"No rule does {name!r}; what the rules do: {listed(named)}.{did_you_mean(name, named)}")
+
+
+@dataclass(frozen=True)
+class _Reaction:
+    """A reaction with the function that it calls."""
+
+    name: str
+    atom: AtomNode
+    holds: Callable[[Instance], bool] | None
+    arguments: Sequence[tuple[Value, Callable[[Any], Any] | None]]
+    action: Action
+    keyed: bool
+
+    def react(self, event: Event, key: str) -> None:
+        for match in self.atom.step(event.end, {event.type: [event]}):
+            if self.holds is None or self.holds(match):
+                found = [(value(match), show) for value, show in self.arguments]
+                values = [value if value is None or show is None else show(value) for value, show in found]
+                self.action(*values, **({"key": key} if self.keyed else {}))
+
+
+class Reactions:
+    """The reactions of a program, by the type of the event that they are to."""
+
+    def __init__(
+        self, program: typed.Program, actions: Mapping[str, Action] | None, tables: Mapping[str, Sequence[Row]],
+        shown: Shown,
+    ) -> None:  # fmt: skip
+        self.shown = shown
+        self.by_type: dict[str, list[_Reaction]] = {}
+        if not program.reactions or actions is None:
+            return
+        knowledge = Knowledge(program, tables)
+        for reaction in program.reactions:
+            action = actions[reaction.action]
+            holds = None if reaction.condition is None else holding((reaction.condition,), knowledge)
+            arguments = [(value_of(term, knowledge), shown.value(term.type)) for term in reaction.arguments]
+            keyed = _takes_key(action, len(arguments))
+            found = _Reaction(reaction.action, AtomNode(reaction.atom), holds, arguments, action, keyed)
+            self.by_type.setdefault(reaction.atom.event, []).append(found)
+
+    def add_calls(self, events: Iterable[Event], calls: Calls, callbacks: Mapping[str, Sequence[Action]]) -> None:
+        """What is to be called for events, in their order: functions for detections first, then reactions."""
+        seen: dict[str, int] = {}
+        for event in sorted(events, key=lambda event: (event.key, event.identity if is_given(event) else -1)):
+            shown = partial(self.shown.given if is_given(event) else self.shown.row, event)
+            for function in () if is_given(event) else callbacks.get(event.type, ()):
+                calls.add(f"on {event.type}", shown, partial(_with, function, shown))
+            reactions = self.by_type.get(event.type, ())
+            key = _key(event, seen) if any(reaction.keyed for reaction in reactions) else ""
+            for reaction in reactions:
+                calls.add(f"do {reaction.name}", shown, partial(reaction.react, event, key))
+
+
+def _with(function: Action, shown: Call) -> None:
+    function(shown())
+
+
+def is_given(event: Event) -> bool:
+    """Whether an event was sent: then its position makes it itself, not its content."""
+    return isinstance(event.identity, int)
+
+
+def _key(event: Event, seen: dict[str, int]) -> str:
+    """A key made of an event's content, the same wherever it is detected; given events that are alike are numbered."""
+    content = json.dumps([event.type, event.start, event.end, event.attributes], sort_keys=True, default=repr)
+    if is_given(event):
+        seen[content] = seen.get(content, -1) + 1
+        content += f" given {seen[content]}"
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _signature(function: Action) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (ValueError, TypeError):  # some that are written in C have none
+        return None
+
+
+def _takes(function: Action, count: int) -> bool:
+    signature = _signature(function)
+    if signature is None:
+        return True
+    try:
+        signature.bind(*([None] * count), **({"key": ""} if _takes_key(function, count) else {}))
+    except TypeError:
+        return False
+    return True
+
+
+def _takes_key(function: Action, count: int) -> bool:
+    """Whether a function takes a keyword `key` besides so many arguments by position."""
+    signature = _signature(function)
+    if signature is None:
+        return False
+    for place, parameter in enumerate(signature.parameters.values()):
+        by_name = parameter.kind is parameter.POSITIONAL_OR_KEYWORD and place >= count
+        if parameter.name == "key" and (by_name or parameter.kind is parameter.KEYWORD_ONLY):
+            return True
+        if parameter.kind is parameter.VAR_KEYWORD:
+            return True
+    return False

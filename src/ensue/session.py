@@ -1,0 +1,305 @@
+"""A session: detection while events arrive. What people call; `ensue.live` does the work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from ensue.data import BadRow, DataError, Form
+from ensue.data.errors import did_you_mean, listed
+from ensue.engine.batch import Batch
+from ensue.engine.network.instances import Event
+from ensue.engine.state import StateError, fingerprint, seal, unseal
+from ensue.language.limits import EARLIEST, LATEST
+from ensue.live.arrangement import Arrangement, Settings
+from ensue.live.change import carry_over, with_statements, without_rule
+from ensue.live.detections import derived
+from ensue.live.notices import Notices
+from ensue.live.progress import Progress
+from ensue.live.sent import ROWS, Sent
+from ensue.moments import Moment, length_of, moment_of
+from ensue.program import Program
+from ensue.reactions import Action, ActionError, Calls, check_actions
+
+CLOSED = "The session is closed; start another one."
+
+
+class SessionError(RuntimeError):
+    """The session has ended: it was closed, or detection failed."""
+
+
+class Session:
+    """Detection while events arrive; `Program.start` makes one, and `docs/sessions.md` says what time means here.
+
+    >>> import ensue
+    >>> program = ensue.compile("event a(x: int). event b(x: int).  both(x) <- a(x) seq b(x).")
+    >>> session = program.start()
+    >>> session.send([{"type": "a", "time": 1, "x": 5}, {"type": "b", "time": 2, "x": 5}])
+    []
+    >>> session.send({"type": "a", "time": 3, "x": 6})
+    [{'type': 'both', 'start': 1, 'end': 2, 'x': 5}]
+    """
+
+    def __init__(
+        self, program: Program, settings: Settings, actions: Mapping[str, Action] | None = None,
+        on_late: Callable[[dict[str, Any]], object] | None = None, on_bad_row: Callable[[BadRow], object] | None = None,
+    ) -> None:  # fmt: skip
+        if length_of(settings.lateness, "us", timestamps=True) < 0:
+            raise DataError(f"The lateness is {settings.lateness!r}; it cannot be less than nothing.")
+        check_actions(program.typed.reactions, actions, exactly=True)
+        self._calls = Calls()
+        self._callbacks: dict[str, list[Action]] = {}
+        self._notices = Notices(self._calls, on_late, on_bad_row)
+        self._progress = Progress()
+        self._form = ROWS
+        self._ended: str | None = None
+        self._arrange(Arrangement(program, settings, actions))
+
+    # --- what comes in
+
+    def send(self, events: Any) -> Any:
+        """Takes in events and gives what is detected by them, in the form in which they came.
+
+        One event is a dict. Several are an iterable of dicts, a table (Arrow, pandas, Polars), or a dict of these by
+        event type. A moment is evaluated once all that belongs to it has come: see `lateness` of `Program.start`.
+        """
+        self._check_open()
+        progress = self._progress
+        if type(events) is dict and (row := self._plain(events, progress.received)) is not None:
+            self._form = ROWS
+            if not progress.take_row(row, row[0] in self._events):
+                self._notices.late([events], self.time, stacklevel=2)
+        else:
+            self._take(self._arranged.reading.read(events, progress.received))
+        return self._answer(self._evaluated(progress.evaluate_complete))
+
+    def advance(self, time: Moment) -> Any:
+        """Says that all events up to a time have come: evaluates up to then, and gives what is detected by it.
+
+        So an absence is found when its deadline passes, whether or not an event comes. The time is a number, a
+        datetime, or text, as `until` of `Program.detect`. The form is that of the last events sent.
+        """
+        self._check_open()
+        moment = self._moment(time)
+        return self._answer(self._evaluated(partial(self._progress.evaluate, moment)))
+
+    def close(self, until: Moment | None = None) -> Any:
+        """Evaluates all that waits and gives what is detected by it: time runs to the last end seen, or to `until`.
+
+        A closed session takes no more events. Closing it again does nothing.
+        """
+        if self._ended is not None:
+            return self._answer(None)
+        moment = self._progress.largest if until is None else self._moment(until)
+        batch = None if moment is None else self._evaluated(partial(self._progress.evaluate, moment))
+        self._ended = CLOSED
+        return self._answer(batch)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Closes the session; after an error without evaluating what waits, as more may have been on its way."""
+        if kind is None:
+            self.close()
+        else:
+            self._ended = self._ended or CLOSED
+
+    # --- what is called
+
+    def on(self, event: str, function: Callable[[dict[str, Any]], object]) -> None:
+        """Has a function called with each detection of a type, a dict, as it is found."""
+        names = [name for name, type_ in self._events.items() if type_.derived]
+        if event not in names:
+            raise DataError(f"No rule derives {event!r}; there is {listed(names)}.{did_you_mean(event, names)}")
+        self._callbacks.setdefault(event, []).append(function)
+
+    @property
+    def failures(self) -> tuple[ActionError, ...]:
+        """The last 1000 failures of functions that were called."""
+        return tuple(self._calls.failures)
+
+    @property
+    def failed(self) -> int:
+        """How many calls failed."""
+        return self._calls.failed
+
+    # --- how far it is
+
+    @property
+    def time(self) -> int | datetime | None:
+        """Up to where time has been evaluated; None as long as it has not begun."""
+        time: Any = self._progress.time
+        return None if time is None else self._arranged.shown.moment(time)
+
+    @property
+    def received(self) -> int:
+        """How many rows were sent, bad and late ones too."""
+        return self._progress.received
+
+    @property
+    def waiting(self) -> int:
+        """How many events wait for their time to be complete."""
+        return self._progress.waiting.count
+
+    @property
+    def late(self) -> int:
+        """How many events came too late."""
+        return self._progress.late
+
+    @property
+    def program(self) -> Program:
+        """The rules as they are now."""
+        return self._arranged.program
+
+    @property
+    def rules(self) -> str:
+        """The text of the rules as they are now."""
+        return self.program.file.source.text
+
+    def __repr__(self) -> str:
+        state = "closed" if self._ended else f"at {self.time}"
+        return f"<ensue.Session {state}: {self.received} received, {self.waiting} waiting, {self.late} late>"
+
+    # --- rules that change
+
+    def add(self, statements: str) -> None:
+        """Adds statements to the rules: rules, events, tables, facts, reactions.
+
+        All is checked as a whole; where something is wrong `RuleError` says so and nothing changes. Rules that were
+        there keep what they know; a new one sees the events whose time has not been evaluated yet.
+        """
+        self._change(with_statements(self.program, statements))
+
+    def remove(self, rule: str) -> None:
+        """Removes the rule of a name (``rule late: …``)."""
+        self._change(without_rule(self.program, rule))
+
+    def _change(self, program: Program) -> None:
+        self._check_open()
+        before, old = self.program.file, self._progress.run
+        after = replace(self._arranged, program=program)
+        check_actions(program.typed.reactions, after.actions, exactly=False)
+        run = None if old is None else after.run()
+        if old is not None and run is not None:
+            after.wanted  # noqa: B018 (raises where it cannot be)
+            carry_over(old, before, run, program.file, self._progress.time)
+        self._arrange(after)
+        if run is not None:
+            self._progress.begin(run, after.lateness)
+
+    # --- state
+
+    def save(self) -> bytes:
+        """All that the session knows as bytes, to go on from here with `Program.resume`.
+
+        Functions are not part of it: hand them over again.
+        """
+        self._check_open()
+        state = {
+            "settings": self._arranged.settings.saved(),
+            "timestamps": self._arranged.timestamps,
+            "timezone": self._arranged.timezone,
+            "form": (self._form.kind, self._form.by_type),
+            "progress": self._progress.saved(),
+        }
+        return seal(state, fingerprint(self.program.file))
+
+    @classmethod
+    def resumed(cls, program: Program, data: bytes, **functions: Any) -> Session:
+        """A session that goes on where another one was saved; `Program.resume` is what to call."""
+        state = unseal(data, fingerprint(program.file))
+        try:
+            session = cls(program, Settings.restored(state["settings"]), **functions)
+            session._form = Form(*state["form"])
+            if state["timestamps"] is not None:
+                session._decide(state["timestamps"], state["timezone"])
+            session._progress.restore(state["progress"])
+        except (DataError, StateError):
+            raise
+        except Exception as error:
+            raise StateError("The state is damaged, so it cannot be resumed; use another copy of it.") from error
+        return session
+
+    # --- inside
+
+    def _check_open(self) -> None:
+        if self._ended is not None:
+            raise SessionError(self._ended)
+
+    def _arrange(self, arranged: Arrangement) -> None:
+        self._wanted, reactions = arranged.wanted, arranged.reactions
+        self._reacting = frozenset(reactions.by_type)
+        self._plain = arranged.reading.plain
+        self._events = arranged.rules.events
+        self._arranged = arranged
+
+    def _decide(self, timestamps: bool, timezone: str | None) -> None:
+        """The first times say what times are."""
+        arranged = replace(self._arranged, timestamps=timestamps, timezone=timezone)
+        run, lateness = arranged.run(), arranged.lateness
+        self._arrange(arranged)
+        self._progress.begin(run, lateness)
+
+    def _take(self, sent: Sent) -> None:
+        """Takes in what was sent. Should it be refused, nothing has changed."""
+        if sent.form.kind != "rows" and not sent.form.by_type:
+            self._arranged.no_detections  # noqa: B018 (refuses what one table cannot hold)
+        if sent.timestamps is not None and self._arranged.timestamps is None:
+            self._decide(sent.timestamps, sent.timezone)
+        elif self._arranged.timestamps and self._arranged.timezone is None and sent.timezone is not None:
+            self._arrange(replace(self._arranged, timezone=sent.timezone))
+        self._form = sent.form
+        position = self._progress.received
+        late = self._progress.take(sent, self._events)
+        if late:
+            if sent.originals:
+                events = [dict(sent.originals[row[5] - position]) for row in late]
+            else:
+                shown = self._arranged.shown
+                events = [shown.given(Event(row[0], row[1], row[2], row[3], (0, None), row[5])) for row in late]
+            self._notices.late(events, self.time, stacklevel=3)
+        self._notices.bad(sent.bad, sent.bad_count, stacklevel=3)
+
+    def _moment(self, written: Moment) -> int:
+        """A time to evaluate up to. Where no event has come yet, it says what times are."""
+        timestamps = self._arranged.timestamps
+        if timestamps is None:
+            iso = isinstance(written, str) and re.match(r"\d{4}-\d", written) is not None
+            timestamps = isinstance(written, date) or iso
+        moment = moment_of(written, self.program.typed.unit, timestamps, "the time")
+        if not EARLIEST <= moment <= LATEST:
+            raise DataError(f"{written!r} is no time: times are 64 bits wide.")
+        if self._progress.time is not None and moment < self._progress.time:
+            raise DataError(
+                f"Time does not go back: it has been evaluated up to {self.time}, which is after {written!r}."
+            )
+        if self._arranged.timestamps is None:
+            self._decide(timestamps, None)
+        return moment
+
+    def _evaluated(self, evaluate: Callable[[], Batch | None]) -> Batch | None:
+        """What is new; where detection fails in the middle, there is no state left to go on with."""
+        try:
+            return evaluate()
+        except BaseException as error:
+            self._ended = f"Detection failed ({type(error).__name__}); resume a saved state, or start another session."
+            raise
+
+    def _answer(self, batch: Batch | None) -> Any:
+        """What was detected, once everyone who wants to know has been called."""
+        shown, wanted, form = self._arranged.shown, self._wanted, self._form
+        if batch is not None and (self._reacting or self._callbacks):
+            events = batch.events({*self._reacting, *self._callbacks})
+            self._arranged.reactions.add_calls(events, self._calls, self._callbacks)
+            self._calls.run()
+        if form == ROWS:
+            return [] if batch is None else [shown.row(event) for event in derived(batch, wanted)]
+        return shown.back(batch, wanted, form)
