@@ -76,7 +76,7 @@ class Calls:
 
 
 def check_actions(reactions: Sequence[typed.Reaction], actions: Mapping[str, Action] | None, exactly: bool) -> None:
-    """All actions that the rules name must be given and take as many arguments; `exactly` these, if no others may be."""
+    """The actions that rules name must be given, and take as many arguments; `exactly` these, if no others may be."""
     if actions is None:
         return
     named = {reaction.action for reaction in reactions}

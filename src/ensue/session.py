@@ -215,6 +215,7 @@ class Session:
     @classmethod
     def resumed(cls, program: Program, data: bytes, **functions: Any) -> Session:
         """A session that goes on where another one was saved; `Program.resume` is what to call."""
+        check_actions(program.typed.reactions, functions["actions"], exactly=True)
         state = unseal(data, fingerprint(program.file))
         try:
             session = cls(program, Settings.restored(state["settings"]), **functions)
@@ -222,7 +223,7 @@ class Session:
             if state["timestamps"] is not None:
                 session._decide(state["timestamps"], state["timezone"])
             session._progress.restore(state["progress"])
-        except (DataError, StateError):
+        except StateError:
             raise
         except Exception as error:
             raise StateError("The state is damaged, so it cannot be resumed; use another copy of it.") from error

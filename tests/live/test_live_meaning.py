@@ -9,10 +9,8 @@ from ensue.data import Form, give_back
 from ensue.reference import detect
 from tests.random_programs import programs, streams
 
-SCHEMA = pa.schema(
-    [("type", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("k", pa.int64()), ("x", pa.int64())]
-    + [("y", pa.float64()), ("s", pa.string())]
-)
+INTEGERS = dict.fromkeys(("start", "end", "k", "x"), pa.int64())
+SCHEMA = pa.schema({"type": pa.string(), **INTEGERS, "y": pa.float64(), "s": pa.string()})
 
 
 def compiled(rules):

@@ -3,6 +3,7 @@
 import hashlib
 import math
 from collections import namedtuple
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from types import MappingProxyType
@@ -136,7 +137,7 @@ def test_what_is_wrong_is_said():
             unseal(other, PROGRAM)
     with pytest.raises(StateError, match="cut short"):
         unseal(data[:-1], PROGRAM)
-    with pytest.raises(StateError, match="other rules.*session.rules"):
+    with pytest.raises(StateError, match=r"other rules.*session\.rules"):
         unseal(data, bytes(32))
     newer = MAGIC + b"\x01\x00\x63\x00" + data[len(MAGIC) + 4 :]
     with pytest.raises(StateError, match=r"another version of ensue \(state version 1.99"):
@@ -149,10 +150,8 @@ def test_random_bytes_are_refused(data):
     for noise in (data, MAGIC + data):
         with pytest.raises(StateError):
             unseal(noise, PROGRAM)
-    try:
+    with suppress(StateError):
         decode(data)
-    except StateError:
-        pass
 
 
 @settings(max_examples=300)
@@ -165,10 +164,8 @@ def test_damage_that_the_checksum_does_not_show(data):
     written = bytearray(encode(state))
     for _ in range(data.draw(st.integers(1, 4))):
         written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(0, 255))
-    try:
+    with suppress(StateError):
         decode(bytes(written))
-    except StateError:
-        pass
 
 
 @settings(max_examples=100)
@@ -178,10 +175,8 @@ def test_a_damaged_state_of_a_session_is_refused_even_with_its_checksum(data):
     for _ in range(data.draw(st.integers(1, 3))):
         written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(0, 255))
     header = STATE[: _BEFORE - 32]
-    try:
+    with suppress(StateError):
         SESSION.program.resume(header + hashlib.sha256(header + written).digest() + bytes(written))
-    except (StateError, ensue.DataError):
-        pass
 
 
 def a_session():
@@ -192,8 +187,8 @@ def a_session():
         often(x, n = count(o)) <- while last 3: collect o: a(x, _).
     """
     session = ensue.compile(rules).start(3, provenance=True)
-    for time in range(12):
-        session.send({"type": "ab"[time % 3 == 0], "time": time, "x": time % 4, "s": "p"})
+    for at in range(12):
+        session.send({"type": "ab"[at % 3 == 0], "time": at, "x": at % 4, "s": "p"})
     return session
 
 

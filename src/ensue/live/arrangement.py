@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import pyarrow as pa
@@ -95,4 +96,5 @@ class Arrangement:
     def run(self) -> Run:
         """The engine, as it begins."""
         self.program.check_unit(bool(self.timestamps))
-        return Run(self.rules, self.settings.tables, provenance=self.settings.provenance)
+        choice = {"compiled": self.settings.compiled} if "compiled" in signature(Run).parameters else {}
+        return Run(self.rules, self.settings.tables, provenance=self.settings.provenance, **choice)

@@ -36,35 +36,24 @@ def plain_reader(events: Mapping[str, typed.EventType], columns: Columns, timest
     times = _times(columns)
     moment = _moments(zoned) if timestamps else plain_int
     sequence_key, type_key = columns.sequence, columns.type or "type"
-    plans = {name: plan for name, event in events.items() if (plan := _plan(event)) is not None}
+    plans = {name: _plan(event, columns) for name, event in events.items()}
+    unused: Plan = (_no_attributes, False)
 
     def read(event: Mapping[str, Any], position: int) -> Row | None:
         type_ = event.get(type_key)
-        if type(type_) is not str:
+        if type(type_) is not str or not type_:
             return None
-        plan = plans.get(type_)
-        if plan is None:
-            if type_ in events or not type_:
-                return None
-            plan = _NOTHING
+        attributes_of, instant = plans.get(type_, unused)
         found = times(event)
         if found is None:
             return None
         start = moment(found[0])
         end = start if found[1] is found[0] else moment(found[1])
-        if start is None or end is None or start > end:
+        if start is None or end is None or start > end or (instant and start != end):
             return None
-        attributes_of_type, instant = plan
-        if instant and start != end:
+        attributes = attributes_of(event)
+        if attributes is None:
             return None
-        attributes = {}
-        for name, plain in attributes_of_type:
-            value = event.get(name)
-            if value is not None:
-                value = plain(value)
-                if value is None:
-                    return None
-            attributes[name] = value
         sequence = None
         if sequence_key is not None:
             sequence = event.get(sequence_key)
@@ -75,17 +64,62 @@ def plain_reader(events: Mapping[str, typed.EventType], columns: Columns, timest
     return read
 
 
-Plan = tuple[list[tuple[str, Callable[[Any], Any]]], bool]
-"""How to read each attribute of a type, and whether it is instantaneous."""
+# --- attributes: None where one of them is not plain
 
-_NOTHING: Plan = ([], False)
+Attributes = Callable[[Mapping[str, Any]], dict[str, Any] | None]
+Plan = tuple[Attributes, bool]
+"""How to read the attributes of a type, and whether it is instantaneous."""
 
 
-def _plan(event: typed.EventType) -> Plan | None:
-    """How to read the attributes of a type; None where values must tell what they are."""
-    if not (event.declared or event.derived) or not all(type_ in PLAIN for type_ in event.attributes.values()):
-        return None
-    return [(name, PLAIN[type_]) for name, type_ in event.attributes.items()], event.instant
+def _plan(event: typed.EventType, columns: Columns) -> Plan:
+    if not (event.declared or event.derived):
+        return _own_attributes(columns), False
+    if not all(type_ in PLAIN for type_ in event.attributes.values()):
+        return (lambda _: None), False
+    return _declared_attributes([(name, PLAIN[type_]) for name, type_ in event.attributes.items()]), event.instant
+
+
+def _declared_attributes(readers: list[tuple[str, Callable[[Any], Any]]]) -> Attributes:
+    def read(event: Mapping[str, Any]) -> dict[str, Any] | None:
+        attributes = {}
+        for name, plain in readers:
+            value = event.get(name)
+            if value is not None:
+                value = plain(value)
+                if value is None:
+                    return None
+            attributes[name] = value
+        return attributes
+
+    return read
+
+
+def _own_attributes(columns: Columns) -> Attributes:
+    """Of a type that is not declared: all that the dict holds besides times, type and sequence."""
+    times = {columns.time} if columns.time else {columns.start or "start", columns.end or "end"}
+    taken = {*times, columns.type or "type", columns.sequence}
+    usual = not (columns.time or columns.start or columns.end)
+
+    def read(event: Mapping[str, Any]) -> dict[str, Any] | None:
+        attributes = {}
+        spans = usual and "start" in event and "end" in event
+        for name, value in event.items():
+            if usual and name in ("start", "end", "time"):
+                if spans == (name == "time"):
+                    return None  # both a time and an interval, or half of one
+            elif name not in taken and value is not None:
+                plain = OWN.get(type(value))
+                if plain is None or type(name) is not str or not is_text(name) or plain(value) is None:
+                    return None
+                attributes[name] = value
+        return attributes
+
+    return read
+
+
+def _no_attributes(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a type that the rules do not use."""
+    return {}
 
 
 def _times(columns: Columns) -> Callable[[Mapping[str, Any]], tuple[Any, Any] | None]:
@@ -158,3 +192,4 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "bool": plain_bool,
     "timestamp": plain_timestamp,
 }
+OWN: dict[type, Callable[[Any], Any]] = {int: plain_int, float: plain_float, str: plain_string, bool: plain_bool}

@@ -178,7 +178,7 @@ def _items(source: Any) -> list[Any] | None:
     if not isinstance(source, Iterable) or hasattr(source, "read"):
         return None
     items = list(source)
-    if items and not isinstance(items[0], Mapping | str | Path):
+    if items and not isinstance(items[0], str | Path) and not any(isinstance(item, Mapping) for item in items):
         read_events(items, Columns(), {})  # says what it is, and what can be sent
     return items
 

@@ -50,9 +50,11 @@ class Waiting:
         if self.columns:
             waiting: dict[str, list[Columns]] = {}
             for type_, parts in self.columns.items():
-                cut = [part.upto(time) for part in parts]
-                done = [part for part, _ in cut if len(part)]
-                rest = [part for _, part in cut if len(part)]
+                done = [part for part in parts if part.end[-1] <= time]
+                rest = [part for part in parts if part.end[0] > time]
+                for one, other in (part.upto(time) for part in parts if part.end[0] <= time < part.end[-1]):
+                    done.append(one)
+                    rest.append(other)
                 if done:
                     given[type_], others = merged(done)
                     rows.extend(row for part in others for row in rows_of(type_, part, events))

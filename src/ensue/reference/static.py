@@ -61,7 +61,7 @@ class Knowledge:
         found: list[dict[str, Any]] = [{}]
         for literal in rule.literals:
             if literal.negated:
-                found = [b for b in found if not any(self.bindings(literal.predicate, literal.arguments, b))]
+                found = [b for b in found if next(self.bindings(literal.predicate, literal.arguments, b), None) is None]
             else:
                 found = [new for b in found for new in self.bindings(literal.predicate, literal.arguments, b)]
         for bound in found:

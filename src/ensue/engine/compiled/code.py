@@ -18,10 +18,11 @@ from types import ModuleType
 from typing import Any
 
 from ensue.engine.compiled import kernels
+from ensue.engine.compiled.indexing import flattened
 from ensue.engine.compiled.layout import Layout
 from ensue.errors import DetectError
 
-Run = Callable[..., tuple[Any, ...]]
+Run = Callable[..., None]
 
 HEAD = '"""Written by ensue from rules; safe to delete."""\n\nimport math\n\nimport numba\nimport numpy as np\n\n'
 
@@ -31,6 +32,7 @@ def kernel_source() -> str:
     """The text of the kernels, each to be compiled."""
     text = Path(kernels.__file__).read_text(encoding="utf-8")
     _, _, rest = text.partition("import numpy as np\n")
+    rest = rest.replace("    return index\n", "    return np.uintp(index)\n")
     return rest.replace("\ndef ", "\n@numba.njit(cache=True, nogil=True, error_model='numpy')\ndef ")
 
 
@@ -73,19 +75,18 @@ def _rule_module(source: str, layout: Layout) -> tuple[str, str]:
         f"{HEAD}from numba import {', '.join(('i2', 'i8', 'f8', 'u1'))}\n"
         f"from {_kernel_module()[0]} import {', '.join(names)}\n\n\n"
         "def given(of):\n    return numba.types.Array(of, 1, 'C', readonly=True)\n\n\n"
-        f"@numba.njit({signature(layout)}, cache=True, nogil=True, error_model='numpy')\n{source}"
+        f"@numba.njit({signature(layout)}, cache=True, nogil=True, error_model='numpy')\n{flattened(source, layout)}"
     )
     return f"ensue_rules_{_digest(text)}", text
 
 
 def signature(layout: Layout) -> str:
-    """The types of the function's arguments and results. What comes from Arrow may be read-only."""
+    """The types of the function's arguments. What comes from Arrow may be read-only."""
     types = ["i8", "i8", "given(i2)", "given(i8)", "given(i8)"]
     for _, kind in layout.inputs.values():
         types += ["given(f8)" if kind == "f" else "given(i8)", "given(u1)"]
-    state = ["i8[::1]" if name[0] == "H" or name.startswith("KT") else "i8[:, ::1]" for name in layout.arrays()]
-    types += ["given(i8)", "i8[::1]", *state]
-    return f"numba.types.Tuple(({', '.join(state)},))({', '.join(types)})"
+    state = ["i8[::1]" if layout.flat(name) else "i8[:, ::1]" for name in layout.arrays()]
+    return f"numba.void({', '.join([*types, 'given(i8)', 'i8[::1]', *state])})"
 
 
 def _digest(text: str) -> str:

@@ -8,7 +8,10 @@ import math
 
 import numpy as np
 
-NAN_KEY = np.int64(0x7FF8000000000000)
+
+def u(index):
+    """An index that is not negative; compiled, it is of a type that cannot be."""
+    return index
 
 
 def mix(key):
@@ -22,10 +25,10 @@ def find1(table, keys, k0):
     mask = table.shape[0] - 1
     at = mix(k0) & mask
     while True:
-        slot = table[at]
+        slot = table[u(at)]
         if slot < 0:
             return np.int64(-1)
-        if keys[slot, 0] == k0:
+        if keys[u(slot), 0] == k0:
             return slot
         at = (at + 1) & mask
 
@@ -35,12 +38,12 @@ def slot1(table, keys, count, k0):
     mask = table.shape[0] - 1
     at = mix(k0) & mask
     while True:
-        slot = table[at]
+        slot = table[u(at)]
         if slot < 0:
-            table[at] = count
-            keys[count, 0] = k0
+            table[u(at)] = count
+            keys[u(count), 0] = k0
             return np.int64(count)
-        if keys[slot, 0] == k0:
+        if keys[u(slot), 0] == k0:
             return slot
         at = (at + 1) & mask
 
@@ -53,13 +56,13 @@ def find(table, keys, key):
         hashed = mix(hashed ^ k)
     at = hashed & mask
     while True:
-        slot = table[at]
+        slot = table[u(at)]
         if slot < 0:
             return np.int64(-1)
         same = True
         column = 0
         for k in key:
-            if keys[slot, column] != k:
+            if keys[u(slot), u(column)] != k:
                 same = False
             column += 1
         if same:
@@ -75,18 +78,18 @@ def slot_of(table, keys, count, key):
         hashed = mix(hashed ^ k)
     at = hashed & mask
     while True:
-        slot = table[at]
+        slot = table[u(at)]
         if slot < 0:
-            table[at] = count
+            table[u(at)] = count
             column = 0
             for k in key:
-                keys[count, column] = k
+                keys[u(count), u(column)] = k
                 column += 1
             return np.int64(count)
         same = True
         column = 0
         for k in key:
-            if keys[slot, column] != k:
+            if keys[u(slot), u(column)] != k:
                 same = False
             column += 1
         if same:
@@ -100,15 +103,15 @@ def rehash(table, keys, count):
     width = keys.shape[1]
     for slot in range(count):
         if width == 1:
-            hashed = mix(keys[slot, 0])
+            hashed = mix(keys[u(slot), 0])
         else:
             hashed = np.int64(0)
             for column in range(width):
-                hashed = mix(hashed ^ keys[slot, column])
+                hashed = mix(hashed ^ keys[u(slot), u(column)])
         at = hashed & mask
-        while table[at] >= 0:
+        while table[u(at)] >= 0:
             at = (at + 1) & mask
-        table[at] = slot
+        table[u(at)] = slot
 
 
 def bigger_table(table, keys, count):

@@ -29,6 +29,8 @@ FEW = 20_000
 CHUNK = 1 << 16
 """How many events are handed to a compiled function at once, so that room can be made in between."""
 
+NEVER = -(2**63)
+
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -44,7 +46,8 @@ class CompiledLane:
         self.layers = layers
         self.strings = strings
         self.choice = choice
-        self.source, self.layout = write_unit(program, layers, kept, strings.code)
+        self.strict, self.source, self.layout = write_unit(program, layers, kept, strings.code)
+        self.nulls = False
         self.derives = frozenset(self.layout.derived)
         self.uses = frozenset(a.event for i in self.rules for a in atoms(program.rules[i].body)) | self.derives
         self.kept = [d for d in self.layout.derived.values() if d.kept]
@@ -53,7 +56,7 @@ class CompiledLane:
         self.arrays = _empty(self.layout)
         self.seen = 0
         self._plain = plain(self.source)
-        self._fast = compiled(self.source, self.layout) if choice else None
+        self._fast = compiled(self.strict, self.layout) if choice else None
 
     # --- time
 
@@ -75,7 +78,7 @@ class CompiledLane:
         """Takes in what is new up to a time, and adds what follows from it to the batch."""
         stream = stream_of(batch, self.uses, self.layout.inputs, self.layout.ordered, self.strings)
         count = len(stream.end)
-        run = self._function(count)
+        run = self._function(count, stream.nulls)
         ranks = self.strings.ranks() if self.layout.ordered and self._has_strings() else np.empty(0, np.int64)
         at = 0
         with np.errstate(all="ignore"):
@@ -84,21 +87,34 @@ class CompiledLane:
                 self._make_room(to - at)
                 until = time if to == count else int(stream.end[to - 1])
                 inputs = stream.arguments(at, to)
-                arrays = run(to - at, until, *inputs, ranks, self.numbers, *self.arrays.values())
-                self.arrays = dict(zip(self.arrays, arrays, strict=True))
+                self.numbers[self.scalars["i"]] = 0
+                while True:
+                    run(to - at, until, *inputs, ranks, self.numbers, *self.arrays.values())
+                    wanted = self._scalar("want")
+                    if wanted < 0:
+                        break
+                    self._enlarge(self.layout.arrays()[wanted], self._scalar("need"))
                 at = to
                 if at >= count:
                     break
         for derived in self.kept:
             batch.derived_columns[derived.event] = self._take(derived.number, derived.event, batch)
 
-    def _function(self, count: int) -> Any:
+    def _function(self, count: int, nulls: bool) -> Any:
+        """The function to run. Once there was a null, one that expects them; the other assumes that there is none."""
         self.seen += count
         if self._fast is None and self.choice is not False and (
-            self.seen > FEW or (self.seen > FEW // 10 and is_cached(self.source, self.layout))
+            self.seen > FEW or (self.seen > FEW // 10 and is_cached(self._source(), self.layout))
         ):  # fmt: skip
-            self._fast = compiled(self.source, self.layout)
+            self._fast = compiled(self._source(), self.layout)
+        if nulls and not self.nulls:
+            self.nulls = True
+            if self._fast is not None:
+                self._fast = compiled(self.source, self.layout)
         return self._fast or self._plain
+
+    def _source(self) -> str:
+        return self.source if self.nulls else self.strict
 
     def _has_strings(self) -> bool:
         return any("s" in derived.kinds for derived in self.layout.derived.values())
@@ -142,41 +158,55 @@ class CompiledLane:
     # --- room
 
     def _make_room(self, count: int) -> None:
-        """Room for what so many events can add at most; generated code looks after the rest."""
-        for store in self.layout.stores.values():
-            self._room_in_store(store, count)
-        slots = len(self.layout.slots) * count + 1
-        for space in self.layout.spaces.values():
-            self._room_for_keys(space, slots)
+        """Room for the slots of so many events."""
+        for number, _ in self.layout.slots.values():
+            if len(self.arrays[f"S{number}"]) < count:
+                self.arrays[f"S{number}"] = np.empty(max(count, 2 * len(self.arrays[f"S{number}"])), np.int64)
+
+    def _enlarge(self, name: str, need: int) -> None:
+        """Makes room for so many more rows in an array."""
+        if name.startswith("KV"):
+            self._room_for_keys(next(s for s in self.layout.spaces.values() if f"KV{s.number}" == name), need)
+            return
+        letter, n = name[0], name[1:]
+        rows = self.arrays[name]
+        if letter == "T":
+            self._room_in_store(next(s for s in self.layout.stores.values() if s.number == int(n)), need)
+            return
+        if letter == "Q" and f"P{n}" not in self.arrays:
+            low, high = self._scalar(f"ql{n}"), self._scalar(f"qh{n}")
+            while high - low + need > len(rows):
+                rows = self._kernel("bigger_ring")(rows, low, high)
+            self.arrays[name] = rows
+            return
+        used = self._scalar({"D": "dh", "B": "bh", "Q": "qh", "W": "wr"}[letter] + n)
+        size = max(used + need, 2 * len(rows))
+        self.arrays[name] = _copied(rows, used, size)
+        if letter == "Q":
+            self.arrays[f"P{n}"] = _copied(self.arrays[f"P{n}"], self._scalar(f"qs{n}"), size)
 
     def _room_in_store(self, store: Store, count: int) -> None:
         n = store.number
         rows = self.arrays[f"T{n}"]
         low, high = self._scalar(f"lo{n}"), self._scalar(f"hi{n}")
-        if high - low + count <= len(rows):
-            return
         if store.bound is None and high > low:  # rows that were used up are still there
             rows, high = self._kernel("compact")(rows, self.arrays[f"H{n}"], low, high)
             low = 0
             self.numbers[self.scalars[f"lo{n}"]], self.numbers[self.scalars[f"hi{n}"]] = low, high
-            count = max(count, high // 2)
+            count = max(count, high, min(7 * high, 1 << 15))
         while high - low + count > len(rows):
             rows = self._kernel("bigger_ring")(rows, low, high)
         self.arrays[f"T{n}"] = rows
 
     def _room_for_keys(self, space: Space, count: int) -> None:
-        n = space.number
-        used = self._scalar(f"kc{n}")
-        keys = self.arrays[f"KV{n}"]
-        if used + count <= len(keys):
-            return
+        used = self._scalar(f"kc{space.number}")
+        size = len(self.arrays[f"KV{space.number}"])
         if used > 1 << 12:
             used = self._forget_keys(space, used)
-        size = len(keys)
+            count = max(count, 3 * used)
         while used + count > size:
             size *= 2
-        if size > len(keys):
-            self._resize(space, used, size)
+        self._resize(space, used, size)
 
     def _stores(self, space: Space) -> list[Store]:
         return [s for s in self.layout.stores.values() if s.space is space]
@@ -185,7 +215,7 @@ class CompiledLane:
         """Gives the slots of keys that nothing is stored for any more to others, if they are many."""
         live = np.zeros(used, bool)
         for store in self._stores(space):
-            live |= self.arrays[f"H{store.number}"][:used] >= max(self._scalar(f"lo{store.number}"), 0)
+            live |= self.arrays[f"H{store.number}"][:used] >= self._scalar(f"lo{store.number}")
         for groups in self.layout.groups.values():
             if groups.space is space:
                 live |= self.arrays[f"G{groups.number}"][:used, 2] > 0
@@ -202,14 +232,18 @@ class CompiledLane:
             heads[kept:] = -1
             low, high = self._scalar(f"lo{store.number}"), self._scalar(f"hi{store.number}")
             at = np.arange(low, high) & (len(rows) - 1)
-            rows[at, 1] = np.where(live[rows[at, 1]], place[rows[at, 1]], -1) if len(at) else rows[at, 1]
+            rows[at, 1] = np.where(live[rows[at, 1]], place[rows[at, 1]], 0)
         for groups in self.layout.groups.values():
             if groups.space is space:
                 table = self.arrays[f"G{groups.number}"]
                 table[:kept] = table[:used][live]
                 table[kept:] = 0
+        for mark in self.layout.marks.values():
+            if mark.space is space:
+                times = self.arrays[f"L{mark.number}"]
+                times[:kept] = times[:used][live]
+                times[kept:] = NEVER
         self.numbers[self.scalars[f"kc{n}"]] = kept
-        self._resize(space, kept, len(keys))
         return kept
 
     def _resize(self, space: Space, used: int, size: int) -> None:
@@ -224,6 +258,11 @@ class CompiledLane:
             for groups in self.layout.groups.values():
                 if groups.space is space:
                     self.arrays[f"G{groups.number}"] = kernels.bigger_groups(self.arrays[f"G{groups.number}"], size)
+            for mark in self.layout.marks.values():
+                if mark.space is space:
+                    times = np.full(size, NEVER, np.int64)
+                    times[: len(self.arrays[f"L{mark.number}"])] = self.arrays[f"L{mark.number}"]
+                    self.arrays[f"L{mark.number}"] = times
         table = np.full(2 * size, -1, np.int64)
         self._kernel("rehash")(table, keys, used)
         self.arrays[f"KT{n}"] = table
@@ -236,10 +275,10 @@ class CompiledLane:
 
     def saved(self) -> list[Any]:
         """The state: arrays without what no row is in."""
-        return [self.numbers, *self.arrays.values(), self.seen]
+        return [self.numbers, *self.arrays.values(), self.seen, self.nulls]
 
     def restore(self, state: Sequence[Any]) -> None:
-        self.numbers, *arrays, self.seen = state
+        self.numbers, *arrays, self.seen, self.nulls = state
         self.arrays = {name: np.ascontiguousarray(a) for name, a in zip(self.arrays, arrays, strict=True)}
 
 
@@ -272,4 +311,16 @@ def _empty(layout: Layout) -> dict[str, Integers]:
     for groups in layout.groups.values():
         arrays[f"W{groups.number}"] = np.empty((size, groups.width), np.int64)
         arrays[f"G{groups.number}"] = np.zeros((keys if groups.space is not None else 1, groups.columns), np.int64)
+    for buffer in layout.buffers.values():
+        arrays[f"B{buffer.number}"] = np.empty((size, buffer.width), np.int64)
+    for mark in layout.marks.values():
+        arrays[f"L{mark.number}"] = np.full(keys if mark.space is not None else 1, NEVER, np.int64)
+    for number, _ in layout.slots.values():
+        arrays[f"S{number}"] = np.empty(0, np.int64)
     return {name: arrays[name] for name in layout.arrays()}
+
+
+def _copied(rows: Integers, used: int, size: int) -> Integers:
+    new = np.empty((size, rows.shape[1]), np.int64)
+    new[:used] = rows[:used]
+    return new

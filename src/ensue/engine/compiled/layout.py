@@ -22,8 +22,14 @@ class Space:
 
     number: int
     kinds: tuple[str, ...]
-    grows: bool = False
-    """Whether slots are added for what is derived, so that generated code must look after room for them itself."""
+
+
+@dataclass
+class Mark:
+    """The last time at which something happened, by key."""
+
+    number: int
+    space: Space | None
 
 
 @dataclass
@@ -35,7 +41,8 @@ class Store:
     columns: dict[Field, tuple[int, str]] = field(default_factory=dict)
     bound: int | None = -1
     """How long after its end a row can matter; None is for ever. The largest of all that use the store."""
-    grows: bool = False
+    ended_by: Mark | None = None
+    """What ends rows as soon as it comes, because it must not lie between them and a later event."""
 
     def column(self, name: Field, kind: str) -> int:
         return self.columns.setdefault(name, (FIRST + len(self.columns), kind))[0]
@@ -80,6 +87,21 @@ class Queue:
 
 
 @dataclass
+class Buffer:
+    """Instances of a pairing that ended in this step and still have to look for the other side of the next one."""
+
+    number: int
+    columns: dict[Field, tuple[int, str]] = field(default_factory=dict)
+
+    def column(self, name: Field, kind: str) -> int:
+        return self.columns.setdefault(name, (FIRST + len(self.columns), kind))[0]
+
+    @property
+    def width(self) -> int:
+        return FIRST + len(self.columns)
+
+
+@dataclass
 class Groups:
     """The groups of a window that counts: for each the oldest and newest row, how many, and running aggregates."""
 
@@ -109,7 +131,11 @@ class Layout:
     stores: dict[Any, Store] = field(default_factory=dict)
     derived: dict[str, Derived] = field(default_factory=dict)
     queues: dict[Any, Queue] = field(default_factory=dict)
+    buffers: dict[Any, Buffer] = field(default_factory=dict)
     groups: dict[Any, Groups] = field(default_factory=dict)
+    marks: dict[Any, Mark] = field(default_factory=dict)
+    nulls: set[tuple[str, str]] = field(default_factory=set)
+    """Attributes of derived events that may be null although no attribute of a given one is."""
     inputs: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
     slots: dict[tuple[str, tuple[str, ...]], tuple[int, bool]] = field(default_factory=dict)
     """Slots computed once for each row: (event, attributes) to a number, and whether a new key gets one."""
@@ -127,6 +153,12 @@ class Layout:
     def queue(self, key: Any, ordered: bool) -> Queue:
         return self.queues.setdefault(key, Queue(len(self.queues), ordered))
 
+    def mark(self, key: Any, space: Space | None) -> Mark:
+        return self.marks.setdefault(key, Mark(len(self.marks), space))
+
+    def buffer(self, key: Any) -> Buffer:
+        return self.buffers.setdefault(key, Buffer(len(self.buffers)))
+
     def window(self, key: Any, space: Space | None) -> Groups:
         return self.groups.setdefault(key, Groups(len(self.groups), space))
 
@@ -134,18 +166,20 @@ class Layout:
         return self.inputs.setdefault((event, attribute), (len(self.inputs), kind))[0]
 
     def scalars(self) -> list[str]:
-        """The numbers that are kept beside the arrays."""
-        names = [f"kc{space.number}" for space in self.spaces.values()]
+        """The numbers that are kept beside the arrays: where a step has got to, then how far each array is filled."""
+        names = list(PROGRESS)
+        names += [f"kc{space.number}" for space in self.spaces.values()]
         names += [f"{end}{store.number}" for store in self.stores.values() for end in ("lo", "hi")]
-        names += [f"dh{derived.number}" for derived in self.derived.values()]
+        names += [f"{end}{derived.number}" for derived in self.derived.values() for end in ("dl", "dh")]
         for queue in self.queues.values():
             names += [f"ql{queue.number}", f"qh{queue.number}"] + ([] if queue.ordered else [f"qs{queue.number}"])
+        names += [f"bh{buffer.number}" for buffer in self.buffers.values()]
         for groups in self.groups.values():
             names += [f"wr{groups.number}", f"wf{groups.number}"]
         return names
 
     def arrays(self) -> list[str]:
-        """The names of the arrays, in the order in which they are handed over and come back."""
+        """The names of the arrays, in the order in which they are handed over."""
         names = []
         for space in self.spaces.values():
             names += [f"KT{space.number}", f"KV{space.number}"]
@@ -154,6 +188,17 @@ class Layout:
         names += [f"D{derived.number}" for derived in self.derived.values()]
         for queue in self.queues.values():
             names += [f"Q{queue.number}"] if queue.ordered else [f"Q{queue.number}", f"P{queue.number}"]
+        names += [f"B{buffer.number}" for buffer in self.buffers.values()]
         for groups in self.groups.values():
             names += [f"W{groups.number}", f"G{groups.number}"]
+        names += [f"L{mark.number}" for mark in self.marks.values()]
+        names += [f"S{number}" for number, _ in self.slots.values()]
         return names
+
+    def flat(self, name: str) -> bool:
+        """Whether an array has one dimension."""
+        return name[0] in "HSL" or name.startswith("KT")
+
+
+PROGRESS = ("want", "need", "phase", "i", "j", "r", "t")
+"""Which array wants room and how much, and where the function goes on when it has it."""

@@ -6,12 +6,12 @@ unless nothing that comes later can fit it. What must hold is checked as soon as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ensue.engine.compiled.aggregates import Walk, aggregates_in
 from ensue.engine.compiled.expressions import Code, Find, NotCompiledError
-from ensue.engine.compiled.layout import Field, Queue, Store
+from ensue.engine.compiled.layout import Field, Mark, Queue, Store
 from ensue.engine.compiled.unit import Arrival, Unit
 from ensue.engine.compiled.writing import all_of
 from ensue.engine.network.lifetimes import distances_of, lifetime, since
@@ -133,6 +133,15 @@ class RuleWriter:
             return "i"
         return self.unit.kind(self.atoms[field_[1]].event, field_[2])
 
+    def nullable(self, field_: Field, node: typed.Pattern | None = None) -> bool:
+        """Whether a field may be null."""
+        if field_[0] == "attr":
+            return self.unit.nullable(self.atoms[field_[1]].event, field_[2])
+        if field_[0] == "@":
+            assert isinstance(node, typed.Atom)
+            return self.unit.nullable(node.event, field_[1])
+        return False
+
     def fields(self, expression: typed.Expression, inner: Mapping[str, str] | None = None) -> Iterator[Field]:
         """The fields that an expression uses; those of an inner atom aside."""
         match expression:
@@ -234,8 +243,13 @@ class RuleWriter:
     # --- arrivals
 
     def write(self) -> None:
+        adjacent = self._adjacent_absences()
         for part in (*self.body.absences, *self.body.gatherings):
-            self._store_inner(part)
+            if part in adjacent:
+                assert isinstance(part, typed.Absence)
+                self._note(part)
+            else:
+                self._store_inner(part)
         for atom in self.atoms.values():
             self._write_atom(atom)
 
@@ -247,9 +261,7 @@ class RuleWriter:
             pair, side = parent
             assert isinstance(pair, typed.Pair)
             key = self._key_attributes(pair, side)
-            filters = self._filters(atom)
-            shared = pair.left_context is None
-            what = ("atom", atom.event, key, filters) if shared else ("context", self.number, pair.id, side)
+            what = self._what(pair, side)
             store = self._store_of(pair, side, what)
 
             def take(arrival: Arrival) -> None:
@@ -365,9 +377,11 @@ class RuleWriter:
         """The store of a side, with columns for all that is needed of it later on."""
         node = self._side(pair, side)
         store = self.unit.layout.store(what, self.unit.layout.space(self._kinds(pair)))
-        life = lifetime(distances_of(self.body, pair, self.unit.events), node.id, pair.id)
+        life = lifetime(distances_of(self.body, pair, self.unit.events), node.id, pair)
         bounds = [bound for bound in (life.start, life.end) if bound is not None]
         store.needed(max(0, min(bounds)) if bounds else None)
+        if what == ("adjacent", self.number, pair.id):
+            store.ended_by = self._mark(self._adjacent(pair)[0])
         for field_ in self._needed(node):
             store.column(self._column(node, field_, what), self.kind_of(field_))
         return store
@@ -423,9 +437,35 @@ class RuleWriter:
             self._select(above, side, node, env, arrival)
             return
         if not self._waits(above, side):
+            if self.unit.many:
+                self._set_aside(above, side, node, env)
+                return
             self._probe(above, side, node, env, arrival)
         if not self._waits(above, 1 - side):
             self._keep(above, side, node, env, arrival)
+
+    def _set_aside(self, pair: typed.Pair, side: int, node: typed.Pattern, env: Env) -> None:
+        """An instance that was found while going through a store goes on when that is done."""
+        unit, w = self.unit, self.unit.writer
+        buffer = unit.layout.buffer((self.number, node.id))
+        n = buffer.number
+        for field_ in self._needed(node):
+            buffer.column(field_, self.kind_of(field_))
+        unit.require(f"B{n}")
+        w.line(f"B{n}[bh{n}, 2] = {env['start', node.id].value}")
+        w.line(f"B{n}[bh{n}, 3] = {env['end', node.id].value}")
+        values = [(env[field_], column) for field_, (column, _) in buffer.columns.items()]
+        unit.write(f"B{n}", f"BG{n}", f"bh{n}", 4, values)
+        w.line(f"bh{n} += 1")
+
+        def go_on(row: str) -> None:
+            found = _Row(self, f"B{n}", f"BG{n}", row, node.id, buffer.columns)
+            self._probe(pair, side, node, found, None)
+            if not self._waits(pair, 1 - side):
+                self._keep(pair, side, node, found, None)
+
+        if all(known is not buffer for known, _ in unit.later[unit.layer]):
+            unit.later[unit.layer].append((buffer, go_on))
 
     def _slot(self, pair: typed.Pair, side: int, env: Env, arrival: Arrival | None, insert: bool) -> str | None:
         key = self._key(pair, side)
@@ -433,16 +473,14 @@ class RuleWriter:
             return None
         if arrival is not None and self._waits(pair, 1 - side):
             return self.unit.slot(arrival, self._key_attributes(pair, side), insert)
-        if insert:
-            space = self.unit.layout.space(self._kinds(pair))
-            assert space is not None
-            space.grows = True
         return self.unit.lookup(self._kinds(pair), [env[field_] for field_ in key], insert)
 
     def _what(self, pair: typed.Pair, side: int) -> object:
         node = self._side(pair, side)
         if pair.left_context is not None:
             return ("context", self.number, pair.id, side)
+        if side == 0 and self._adjacent(pair):
+            return ("adjacent", self.number, pair.id)
         if isinstance(node, typed.Atom) and self._waits(pair, side):
             return ("atom", node.event, self._key_attributes(pair, side), self._filters(node))
         return ("side", self.number, pair.id, side)
@@ -450,7 +488,6 @@ class RuleWriter:
     def _keep(self, pair: typed.Pair, side: int, node: typed.Pattern, env: Env, arrival: Arrival | None) -> None:
         unit = self.unit
         store = self._store_of(pair, side, self._what(pair, side))
-        store.grows = True
         slot = self._slot(pair, side, env, None, insert=True)
         with unit.writer.when("True" if slot is None else f"{slot} >= 0"):
             values = [(env[field_], column) for field_, (column, _) in store.columns.items()]
@@ -467,9 +504,14 @@ class RuleWriter:
             at = w.let("p", f"H{n}[{slot or '0'}]")
             with w.block(f"while {at} >= lo{n}:"):
                 row = w.let("q", f"{at} & (T{n}.shape[0] - 1)")
+                for absence in self._adjacent(pair) if side == 1 else []:
+                    with w.block(f"if T{n}[{row}, 3] < L{self._mark(absence).number}[{slot or '0'}]:"):
+                        w.line("break")
                 w.line(f"{at} = T{n}[{row}, 0]")
                 found = self._row(store, row, other, self._what(pair, 1 - side))
+                self.unit.many.append(f"(hi{n} - lo{n})")
                 self._join(pair, side, node, env, other, found)
+                self.unit.many.pop()
 
     def _row(self, store: Store, row: str, node: typed.Pattern, what: object) -> Env:
         return _Stored(self, store, row, node, what)
@@ -482,6 +524,8 @@ class RuleWriter:
         ids = (node.id, other.id) if side == 0 else (other.id, node.id)
         with w.when(self._related(pair.relation, sides, ids)):
             for absence in self._decided_by_newest(pair, side):
+                if absence in self._adjacent_absences():
+                    continue
                 seen = w.let("k", "False")
 
                 def note(inner: Env, seen: str = seen) -> None:
@@ -516,6 +560,61 @@ class RuleWriter:
             if set(absence.shared) <= set(pair.shared) and all(f[1] in right for f in fields):
                 decided.append(absence)
         return decided
+
+    def _adjacent_absences(self) -> list[typed.Absence]:
+        """Absences that hold of whatever is stored, because what they forbid ends what was stored before it.
+
+        Once something forbidden has come after a left side, it lies between that and every later right side, if both
+        are instantaneous. So the left side goes, and there is nothing to check.
+        """
+        found = []
+        for absence in self.body.absences:
+            if not isinstance(absence.scope, typed.Between):
+                continue
+            pair = self.nodes[absence.scope.pair]
+            assert isinstance(pair, typed.Pair)
+            inner, events = inner_of(absence.pattern), self.unit.events
+            if (
+                pair.left_context is None
+                and isinstance(pair.right, typed.Atom)
+                and events[pair.right.event].instant
+                and events[inner.atom.event].instant
+                and absence.shared == pair.shared
+                and self._waits(pair, 0)
+                and absence in self._decided_by_newest(pair, 1)
+                and not any(set(self.fields(c, self.inner_names(inner.atom))) for c in inner.conditions)
+            ):
+                found.append(absence)
+        return found
+
+    def _adjacent(self, pair: typed.Pair) -> list[typed.Absence]:
+        return [absence for absence in self._adjacent_absences() if absence.scope == typed.Between(pair.id)]
+
+    def _mark(self, absence: typed.Absence) -> Mark:
+        inner = inner_of(absence.pattern)
+        key = self._inner_key(absence, inner)
+        kinds = tuple(self.unit.kind(inner.atom.event, attribute) for attribute in key)
+        names = bindings(inner.atom)
+        conditions = [_by_attributes(c, names, inner.atom.label) for c in inner.conditions]
+        what = ("mark", self._inner_what(absence, inner), conditions)
+        return self.unit.layout.mark(repr(what), self.unit.layout.space(kinds))
+
+    def _note(self, absence: typed.Absence) -> None:
+        """What is forbidden ends all that was stored before it: its time is noted, by key."""
+        unit, w = self.unit, self.unit.writer
+        inner = inner_of(absence.pattern)
+        key, mark = self._inner_key(absence, inner), self._mark(absence)
+
+        def take(arrival: Arrival) -> None:
+            holds = self._inner_holds(inner, arrival)
+            found = self._inner_find(absence, _Arrived(inner.atom.id, arrival), {})
+            tests = [f"({unit.expressions.truth(c, found)})" for c in inner.conditions]
+            with w.when(all_of(holds, *tests)):
+                slot = unit.slot(arrival, key, insert=False)
+                with w.when("True" if slot is None else f"{slot} >= 0"):
+                    w.line(f"L{mark.number}[{slot or '0'}] = t")
+
+        unit.closed(inner.atom.event, f"mark {mark.number}", take)
 
     def _related(self, relation: typed.Relation, sides: tuple[Env, Env], ids: tuple[int, int]) -> str:
         tests = []
@@ -561,7 +660,9 @@ class RuleWriter:
                 with w.block(f"if {self._eligible(pair, found, env)}:"):
                     if every:
                         self._unlink(n, place, newer, older)
+                        unit.many.append(f"(hi{n} - lo{n})")
                         self._composed(pair, found, env)
+                        unit.many.pop()
                     else:
                         w.line(f"{taken} = {at}")
                         w.line(f"{over} = {newer}")
@@ -647,10 +748,8 @@ class RuleWriter:
         w, n = self.unit.writer, queue.number
         for field_ in self._needed(root):
             queue.column(field_, self.kind_of(field_))
+        self.unit.require(f"Q{n}")
         if queue.ordered:
-            with w.block(f"if qh{n} - ql{n} == Q{n}.shape[0]:"):
-                w.line(f"Q{n} = bigger_ring(Q{n}, ql{n}, qh{n})")
-                w.line(f"R{n} = Q{n}.view(np.float64)")
             at = w.let("q", f"qh{n} & (Q{n}.shape[0] - 1)")
             w.line(f"qh{n} += 1")
         else:
@@ -659,10 +758,6 @@ class RuleWriter:
                 w.line(f"{at} = ql{n} - 1")
                 w.line(f"ql{n} = Q{n}[{at}, 0]")
             with w.block("else:"):
-                with w.block(f"if qh{n} == Q{n}.shape[0]:"):
-                    w.line(f"Q{n} = bigger(Q{n})")
-                    w.line(f"R{n} = Q{n}.view(np.float64)")
-                    w.line(f"P{n} = bigger(P{n})")
                 w.line(f"{at} = qh{n}")
             w.line(f"push(P{n}, qs{n}, {due}, {at})")
             w.line(f"qs{n} += 1")
@@ -674,27 +769,30 @@ class RuleWriter:
         values = [(env[field_], column) for field_, (column, _) in queue.columns.items()]
         self.unit.write(f"Q{n}", f"R{n}", at, 4, values)
 
-    def write_due(self) -> None:
-        """What becomes due at a time."""
+    def write_due(self) -> tuple[str, Callable[[], None]] | None:
+        """When something is due, and the source of what happens then."""
         if not self.body.timers:
-            return
+            return None
         w = self.unit.writer
         assert self.body.pattern is not None
-        queue = self._queue()
+        root, queue = self.body.pattern, self._queue()
         n = queue.number
+
+        def first() -> None:
+            at = w.let("q", f"ql{n} & (Q{n}.shape[0] - 1)")
+            w.line(f"ql{n} += 1")
+            self._finish_timers(_Row(self, f"Q{n}", f"R{n}", at, root.id, queue.columns), root)
+
+        def smallest() -> None:
+            at = w.let("q", f"pop(P{n}, qs{n})")
+            w.line(f"qs{n} -= 1")
+            self._finish_timers(_Row(self, f"Q{n}", f"R{n}", at, root.id, queue.columns), root)
+            w.line(f"Q{n}[{at}, 0] = ql{n}")
+            w.line(f"ql{n} = {at} + 1")
+
         if queue.ordered:
-            with w.block(f"while ql{n} < qh{n} and Q{n}[ql{n} & (Q{n}.shape[0] - 1), 0] <= t:"):
-                at = w.let("q", f"ql{n} & (Q{n}.shape[0] - 1)")
-                w.line(f"ql{n} += 1")
-                self._finish_timers(_Waiting(self, queue, at), self.body.pattern)
-        else:
-            with w.block(f"while qs{n} > 0 and P{n}[0, 0] <= t:"):
-                at = w.let("q", f"pop(P{n}, qs{n})")
-                w.line(f"qs{n} -= 1")
-                env = _Waiting(self, queue, at)
-                self._finish_timers(env, self.body.pattern)
-                w.line(f"Q{n}[{at}, 0] = ql{n}")
-                w.line(f"ql{n} = {at} + 1")
+            return f"ql{n} < qh{n} and Q{n}[ql{n} & (Q{n}.shape[0] - 1), 0] <= t", first
+        return f"qs{n} > 0 and P{n}[0, 0] <= t", smallest
 
     def _finish_timers(self, env: Env, root: typed.Pattern) -> None:
         w = self.unit.writer
@@ -917,6 +1015,18 @@ class _Fields(dict[Field, Code]):
         raise KeyError(key)
 
 
+class _Arrived(dict[Field, Code]):
+    """The attributes of an event at hand, by name."""
+
+    def __init__(self, atom: int, arrival: Arrival) -> None:
+        self.atom, self.arrival = atom, arrival
+
+    def __missing__(self, key: Field) -> Code:
+        if key[0] == "@":
+            return self.arrival.attribute(key[1])
+        return time(self.arrival.start if key[0] == "start" else "t")
+
+
 class _Stored(dict[Field, Code]):
     """The fields of a stored row, read when they are used."""
 
@@ -933,24 +1043,25 @@ class _Stored(dict[Field, Code]):
         if name not in self.store.columns:
             raise KeyError(key)
         column, kind = self.store.columns[name]
-        return _held(f"T{n}", f"F{n}", self.row, column, kind)
+        return _held(f"T{n}", f"F{n}", self.row, column, kind, self.rule.nullable(key, self.node))
 
 
-class _Waiting(dict[Field, Code]):
-    """The fields of a match that waited for its timers."""
+class _Row(dict[Field, Code]):
+    """The fields of an instance that was set aside, or waited for its timers."""
 
-    def __init__(self, rule: RuleWriter, queue: Queue, row: str) -> None:
-        self.rule, self.queue, self.row = rule, queue, row
+    def __init__(
+        self, rule: RuleWriter, rows: str, floats: str, row: str, node: int, columns: Mapping[Field, tuple[int, str]]
+    ) -> None:
+        self.rule = rule
+        self.rows, self.floats, self.row, self.node, self.columns = rows, floats, row, node, columns
 
     def __missing__(self, key: Field) -> Code:
-        n, root = self.queue.number, self.rule.body.pattern
-        assert root is not None
-        if key == ("start", root.id):
-            return time(f"Q{n}[{self.row}, 2]")
-        if key == ("end", root.id):
-            return time(f"Q{n}[{self.row}, 3]")
-        column, kind = self.queue.columns[key]
-        return _held(f"Q{n}", f"R{n}", self.row, column, kind)
+        if key == ("start", self.node):
+            return time(f"{self.rows}[{self.row}, 2]")
+        if key == ("end", self.node):
+            return time(f"{self.rows}[{self.row}, 3]")
+        column, kind = self.columns[key]
+        return _held(self.rows, self.floats, self.row, column, kind, self.rule.nullable(key))
 
 
 class _Joined(dict[Field, Code]):
@@ -971,8 +1082,10 @@ class _Joined(dict[Field, Code]):
         raise KeyError(key)
 
 
-def _held(rows: str, floats: str, row: str, column: int, kind: str) -> Code:
+def _held(rows: str, floats: str, row: str, column: int, kind: str, nullable: bool) -> Code:
     value = f"{floats if kind == 'f' else rows}[{row}, {column}]"
+    if not nullable:
+        return Code(value, "True", kind)
     return Code(value, f"(({rows}[{row}, 4] & np.int64({1 << (column - 5)})) != 0)", kind)
 
 

@@ -18,8 +18,11 @@ MOST_ATTRIBUTES = 60
 
 def write_unit(
     program: typed.Program, layers: Sequence[Sequence[int]], kept: Collection[str], strings: Callable[[str], int]
-) -> tuple[str, Layout]:
-    """The source of a unit for some rules, by layers, and the layout of its state. `kept` types are wanted outside."""
+) -> tuple[str, str, Layout]:
+    """The source of a unit for some rules, by layers, and the layout of its state. `kept` types are wanted outside.
+
+    There are two sources: the first is for given events without any null.
+    """
     layout = Layout()
     for rule in (program.rules[i] for layer in layers for i in layer):
         if rule.event not in layout.derived:
@@ -31,19 +34,27 @@ def write_unit(
     for event in layout.derived:
         if sum(any(program.rules[i].event == event for i in layer) for layer in layers) > 1:
             raise NotCompiledError("an event that is derived in several layers")
-    _Source(program, layers, strings, layout).write()  # lays out what is needed
-    return _Source(program, layers, strings, layout).write(), layout
+    _Source(program, layers, strings, layout, True).write()  # lays out what is needed
+    layout.nulls.clear()
+    known = -1
+    while known < len(layout.nulls):
+        known = len(layout.nulls)
+        strict = _Source(program, layers, strings, layout, False).write()
+    return strict, _Source(program, layers, strings, layout, True).write(), layout
 
 
 class _Source:
     def __init__(
-        self, program: typed.Program, layers: Sequence[Sequence[int]], strings: Callable[[str], int], layout: Layout
-    ) -> None:
+        self, program: typed.Program, layers: Sequence[Sequence[int]], strings: Callable[[str], int], layout: Layout,
+        nulls: bool,
+    ) -> None:  # fmt: skip
         ranks = {name: rank for rank, name in enumerate(program.events)}
-        self.unit = Unit(program, ranks, layers, strings, layout)
+        self.unit = Unit(program, ranks, layers, strings, layout, nulls)
         self.unit.match = [{} for _ in layers]
         self.unit.prepare = [{} for _ in layers]
         self.unit.due = [[] for _ in layers]
+        self.unit.later = [[] for _ in layers]
+        self.phase = 0
         self.layout = layout
         for layer, rules in enumerate(layers):
             self.unit.layer = layer
@@ -61,17 +72,27 @@ class _Source:
         return self.unit.writer
 
     def write(self) -> str:
-        w, layout = self.w, self.layout
+        w, layout, unit = self.w, self.layout, self.unit
         w.depth = 1
-        with w.block("while True:"):
-            self._next_time()
-            self._expire()
+        with w.block("while want < 0:"):
+            with w.block("if phase == 0:"):
+                self._next_time()
+                self._expire()
+                for derived in layout.derived.values():
+                    if not derived.kept:
+                        w.line(f"dh{derived.number} = np.int64(0)")
+                    w.line(f"dl{derived.number} = dh{derived.number}")
+                w.line("phase = 1")
+                w.line("r = i")
+            self.phase = 1
             self._begin()
-            for layer in range(len(self.unit.layers)):
-                self.unit.layer = layer
+            for layer in range(len(unit.layers)):
+                unit.layer = layer
                 self._layer(layer)
             self._end()
-            w.line("i = j")
+            with w.block(f"if phase == {self.phase}:"):
+                w.line("phase = 0")
+                w.line("i = j")
         body, w.lines = w.lines, []
         w.depth = 0
         names = [f"{letter}{i}" for i, _ in layout.inputs.values() for letter in "cv"]
@@ -82,13 +103,13 @@ class _Source:
         w.lines.extend(body)
         for index, name in enumerate(layout.scalars()):
             w.line(f"N[{index}] = {name}")
-        w.line(f"return ({''.join(f'{name}, ' for name in layout.arrays())})")
         return "\n".join(w.lines) + "\n"
 
     def _prelude(self) -> None:
         w, layout = self.w, self.layout
         for index, name in enumerate(layout.scalars()):
             w.line(f"{name} = N[{index}]")
+        w.line("want = np.int64(-1)")
         for store in layout.stores.values():
             w.line(f"F{store.number} = T{store.number}.view(np.float64)")
         for derived in layout.derived.values():
@@ -101,14 +122,13 @@ class _Source:
                     w.line(f"kd{n}[{index}] = {code}")
         for queue in layout.queues.values():
             w.line(f"R{queue.number} = Q{queue.number}.view(np.float64)")
+        for buffer in layout.buffers.values():
+            w.line(f"BG{buffer.number} = B{buffer.number}.view(np.float64)")
         for groups in layout.groups.values():
             w.line(f"V{groups.number} = W{groups.number}.view(np.float64)")
             w.line(f"GF{groups.number} = G{groups.number}.view(np.float64)")
-        for number, _ in layout.slots.values():
-            w.line(f"sl{number} = np.empty(n, np.int64)")
         w.line("BI = np.zeros(1, np.int64)")
         w.line("BF = BI.view(np.float64)")
-        w.line("i = 0")
 
     def _next_time(self) -> None:
         w = self.w
@@ -130,18 +150,49 @@ class _Source:
     def _expire(self) -> None:
         w = self.w
         for store in self.layout.stores.values():
-            if store.bound is not None:
-                n = store.number
+            n = store.number
+            if store.ended_by is not None:
+                first = f"lo{n} & (T{n}.shape[0] - 1)"
+                ended = f"T{n}[{first}, 3] < L{store.ended_by.number}[T{n}[{first}, 1]]"
+                with w.block(f"while lo{n} < hi{n} and {ended}:"):
+                    w.line(f"lo{n} += 1")
+            elif store.bound is not None:
                 with w.block(f"while lo{n} < hi{n} and t - T{n}[lo{n} & (T{n}.shape[0] - 1), 3] > {store.bound}:"):
                     w.line(f"lo{n} += 1")
 
+    def _phase(self, condition: str, first: str, each: Callable[[], None], step: bool = True) -> None:
+        """A part of a step that goes through events one by one, and can be left where room is wanting."""
+        w, unit = self.w, self.unit
+        with w.block(f"if phase == {self.phase}:"):
+            with w.block(f"while {condition}:"):
+                before, w.lines = w.lines, []
+                unit.needs = {}
+                each()
+                body, w.lines = w.lines, before
+                self._room()
+                w.lines.extend(body)
+                if step:
+                    w.line("r += 1")
+            with w.block("if want >= 0:"):
+                w.line("break")
+            self.phase += 1
+            w.line(f"phase = {self.phase}")
+            w.line(f"r = {first}")
+
+    def _room(self) -> None:
+        """Leaves the function, before an event is taken, where an array may become full."""
+        w = self.w
+        for array, terms in self.unit.needs.items():
+            counted = {term: terms.count(term) for term in dict.fromkeys(terms)}
+            need = " + ".join(term if times == 1 else f"{times} * {term}" for term, times in counted.items())
+            with w.block(f"if {_free(array, self.layout)} < {need}:"):
+                w.line(f"want = np.int64({self.layout.arrays().index(array)})")
+                w.line(f"need = np.int64({need})")
+                w.line("break")
+
     def _begin(self) -> None:
         """Takes in the given events of the step: their slots, what later steps look back at, given ones of derived types."""
-        w, unit, layout = self.w, self.unit, self.layout
-        for derived in layout.derived.values():
-            if not derived.kept:
-                w.line(f"dh{derived.number} = np.int64(0)")
-            w.line(f"dl{derived.number} = dh{derived.number}")
+        unit, layout = self.unit, self.layout
         events: dict[str, list[Take]] = {}
         for (event, attributes), (number, insert) in layout.slots.items():
             events.setdefault(event, []).append(self._slot_taker(attributes, number, insert))
@@ -157,7 +208,7 @@ class _Source:
             unit = self.unit
             kinds = tuple(unit.kind(arrival.event, attribute) for attribute in attributes)
             slot = unit.lookup(kinds, [arrival.attribute(attribute) for attribute in attributes], insert)
-            self.w.line(f"sl{number}[{arrival.row}] = {slot}")
+            self.w.line(f"S{number}[{arrival.row}] = {slot}")
 
         return take
 
@@ -175,26 +226,50 @@ class _Source:
             for event, takes in takes_by_event.items():
                 if event in layout.derived:
                     self._derived_rows(event, takes)
+        done = 0
+        while done < len(unit.later[layer]):  # what is set aside may set aside more
+            buffer, go_on = unit.later[layer][done]
+            n = buffer.number
+            self._restart("np.int64(0)")
+            self._phase(f"r < bh{n}", "i", lambda go_on=go_on: go_on("r"))  # type: ignore[misc]
+            w.line(f"bh{n} = np.int64(0)")
+            done += 1
         for due in unit.due[layer]:
-            due()
+            found = due()
+            if found is not None:
+                self._phase(found[0], "i", found[1], step=False)
         events = dict.fromkeys(unit.program.rules[i].event for i in unit.layers[layer])
         for event in events:
             n = layout.derived[event].number
             with w.block(f"if dh{n} - dl{n} > 1:"):
                 w.line(f"dh{n} = settle(D{n}, E{n}, dl{n}, dh{n}, kd{n}, ranks)")
 
+    def _restart(self, first: str) -> None:
+        """Has the next phase begin elsewhere."""
+        w = self.w
+        with w.block(f"if phase == {self.phase}:"):
+            w.line(f"r = {first}")
+            self.phase += 1
+            w.line(f"phase = {self.phase}")
+
     def _end(self) -> None:
         """Takes in what was derived in the step, for later ones to look back at."""
+        close = self.unit.close
+        self._rows({e: [take for _, take in t] for e, t in close.items() if e not in self.layout.derived})
+        for event, takes in close.items():
+            if event in self.layout.derived:
+                self._derived_rows(event, [take for _, take in takes])
         for event, takes in self.unit.insert.items():
             if event in self.layout.derived:
                 self._derived_rows(event, [take for _, take in takes])
 
     def _rows(self, events: dict[str, list[Take]]) -> None:
-        """A loop over the input rows of the step."""
+        """Goes through the input rows of the step."""
         if not events:
             return
         w, unit = self.w, self.unit
-        with w.block("for r in range(i, j):"):
+
+        def each() -> None:
             w.line("k = kind[r]")
             word = "if"
             for event, takes in events.items():
@@ -202,11 +277,13 @@ class _Source:
                     self._take(takes, Arrival(event, "start[r]", self._input(event), "r", "r"))
                 word = "elif"
 
+        self._phase("r < j", "i", each)
+
     def _input(self, event: str) -> Callable[[str], Code]:
         def attribute(name: str) -> Code:
             kind = self.unit.kind(event, name)
             index = self.layout.input(event, name, kind)
-            return Code(f"c{index}[r]", f"(v{index}[r] != 0)", kind)
+            return Code(f"c{index}[r]", f"(v{index}[r] != 0)" if self.unit.nulls else "True", kind)
 
         return attribute
 
@@ -214,17 +291,39 @@ class _Source:
         w, derived = self.w, self.layout.derived[event]
         n = derived.number
         names = list(self.unit.events[event].attributes)
-        y = w.fresh("y")
+        y = "r"
 
         def attribute(name: str) -> Code:
             index = names.index(name)
             kind = derived.kinds[index]
             value = f"{'E' if kind == 'f' else 'D'}{n}[{y}, {3 + index}]"
+            if not self.unit.nullable(event, name):
+                return Code(value, "True", kind)
             return Code(value, f"((D{n}[{y}, 2] & np.int64({1 << index})) != 0)", kind)
 
-        with w.block(f"for {y} in range(dl{n}, dh{n}):"):
-            self._take(takes, Arrival(event, f"D{n}[{y}, 0]", attribute, None, y))
+        self._restart(f"dl{n}")
+        arrival = Arrival(event, f"D{n}[{y}, 0]", attribute, None, y)
+        self._phase(f"r < dh{n}", "i", lambda: self._take(takes, arrival))
 
     def _take(self, takes: Iterable[Take], arrival: Arrival) -> None:
         for take in takes:
             take(arrival)
+
+
+def _free(array: str, layout: Layout) -> str:
+    """The room there is in an array."""
+    letter, n = (array[:2], array[2:]) if array.startswith("KV") else (array[0], array[1:])
+    match letter:
+        case "T":
+            return f"T{n}.shape[0] - (hi{n} - lo{n})"
+        case "D":
+            return f"D{n}.shape[0] - dh{n}"
+        case "B":
+            return f"B{n}.shape[0] - bh{n}"
+        case "Q":
+            ordered = next(q.ordered for q in layout.queues.values() if q.number == int(n))
+            return f"Q{n}.shape[0] - (qh{n} - ql{n})" if ordered else f"Q{n}.shape[0] - qh{n}"
+        case "W":
+            return f"W{n}.shape[0] - wr{n}"
+        case _:
+            return f"KV{n}.shape[0] - kc{n}"

@@ -31,6 +31,8 @@ class Stream:
     start: Integers
     end: Integers
     columns: Sequence[Values]
+    nulls: bool
+    """Whether a value is null."""
 
     def arguments(self, begin: int, end: int) -> list[Array]:
         """The rows from one to another, as generated code takes them."""
@@ -61,7 +63,7 @@ def stream_of(
     kind = np.empty(count, np.int16)
     start, end = np.empty(count, np.int64), np.empty(count, np.int64)
     columns = [_blank(event, kind_, pieces, count) for (event, _), (_, kind_) in inputs.items()]
-    at = 0
+    at, nulls = 0, False
     for piece in pieces:
         to = at + len(piece.columns)
         kind[at:to] = batch.place(piece.event)[0]
@@ -70,12 +72,13 @@ def stream_of(
             if event == piece.event:
                 values, flags = values_of(piece.columns.attributes.get(attribute), kind_, strings, to - at)
                 columns[index][0][at:to], columns[index][1][at:to] = values, flags
+                nulls = nulls or not flags.all()
         at = to
     by = _in_order(batch, pieces, kind, start, end, ordered, strings)
     if by is not None:
         kind, start, end = kind[by], start[by], end[by]
         columns = [(values[by], flags[by]) if len(values) else (values, flags) for values, flags in columns]
-    return Stream(kind, start, end, columns)
+    return Stream(kind, start, end, columns, nulls)
 
 
 def _blank(event: str, kind: str, pieces: Iterable[Piece], count: int) -> Values:

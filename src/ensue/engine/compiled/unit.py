@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ensue.engine.compiled.expressions import Code, Expressions, NotCompiledError, kind_of
-from ensue.engine.compiled.layout import Derived, Layout, Store
+from ensue.engine.compiled.layout import Buffer, Derived, Layout, Store
 from ensue.engine.compiled.writing import Writer
 from ensue.language import typed
 
@@ -47,16 +47,26 @@ class Unit:
     layers: Sequence[Sequence[int]]
     strings: Callable[[str], int]
     layout: Layout
+    nulls: bool = True
+    """Whether attributes of given events may be null."""
     writer: Writer = field(default_factory=Writer)
     layer: int = 0
     insert: dict[str, list[tuple[str, Take]]] = field(default_factory=dict)
     """By event: what is taken in at the beginning of a step (input) or at its end (derived), each kind of thing once."""
+    close: dict[str, list[tuple[str, Take]]] = field(default_factory=dict)
+    """By event: what is done when all of a step has been matched."""
     match: list[dict[str, list[Take]]] = field(default_factory=list)
     """By layer and event: what is matched."""
     prepare: list[dict[str, list[Take]]] = field(default_factory=list)
     """By layer and event: what is done with all events of a step before any is matched."""
     due: list[list[Callable[[], None]]] = field(default_factory=list)
     """By layer: what becomes due."""
+    later: list[list[tuple[Buffer, Callable[[str], None]]]] = field(default_factory=list)
+    """By layer: what is done with instances that were set aside."""
+    many: list[str] = field(default_factory=list)
+    """How often the code at hand may run for one event: the size of the store that it goes through."""
+    needs: dict[str, list[str]] = field(default_factory=dict)
+    """How much room each array must have before an event is taken."""
 
     @property
     def expressions(self) -> Expressions:
@@ -79,6 +89,12 @@ class Unit:
         if all(name != what for name, _ in known):
             known.append((what, take))
 
+    def closed(self, event: str, what: str, take: Take) -> None:
+        """Has something done once with each event of a type when the step has been matched."""
+        known = self.close.setdefault(event, [])
+        if all(name != what for name, _ in known):
+            known.append((what, take))
+
     def matched(self, event: str, take: Take) -> None:
         """Has each event of a type matched in the layer at hand."""
         self.match[self.layer].setdefault(event, []).append(take)
@@ -86,6 +102,11 @@ class Unit:
     def prepared(self, event: str, take: Take) -> None:
         """Has each event of a type looked at before any is matched in the layer at hand."""
         self.prepare[self.layer].setdefault(event, []).append(take)
+
+    def require(self, array: str) -> None:
+        """Notes that the code at hand adds to an array."""
+        assert len(self.many) < 2
+        self.needs.setdefault(array, []).append(self.many[-1] if self.many else "1")
 
     # --- rows
 
@@ -97,10 +118,7 @@ class Unit:
         if arrival.row is not None:
             number, old = self.layout.slots.get((arrival.event, attributes), (len(self.layout.slots), False))
             self.layout.slots[arrival.event, attributes] = (number, old or insert)
-            return f"sl{number}[{arrival.row}]"
-        space = self.layout.space(kinds)
-        assert space is not None
-        space.grows = space.grows or insert
+            return f"S{number}[{arrival.row}]"
         return self.lookup(kinds, [arrival.attribute(a) for a in attributes], insert)
 
     def lookup(self, kinds: tuple[str, ...], codes: Sequence[Code], insert: bool, nulls: bool = False) -> str:
@@ -120,10 +138,9 @@ class Unit:
                 w.line(f"{slot} = find{one}({table}, {keys}, {parts})")
             else:
                 w.line(f"{slot} = {'slot1' if one else 'slot_of'}({table}, {keys}, {count}, {parts})")
+                self.require(keys)
                 with w.block(f"if {slot} == {count}:"):
                     w.line(f"{count} += 1")
-                    if space.grows:
-                        self._make_room(space.number)
         return slot
 
     def _bits(self, code: Code) -> str:
@@ -134,33 +151,20 @@ class Unit:
         w.line(f"BF[0] = as_key({code.value})")
         return w.let("b", "BI[0]")
 
-    def _make_room(self, number: int) -> None:
-        """Room for the next slot, in the table of keys and wherever slots are looked up."""
-        w = self.writer
-        with w.block(f"if kc{number} >= KV{number}.shape[0]:"):
-            w.line(f"KV{number} = bigger(KV{number})")
-            w.line(f"KT{number} = bigger_table(KT{number}, KV{number}, kc{number})")
-            for store in self.layout.stores.values():
-                if store.space is not None and store.space.number == number:
-                    w.line(f"H{store.number} = bigger_heads(H{store.number}, KV{number}.shape[0])")
-            for groups in self.layout.groups.values():
-                if groups.space is not None and groups.space.number == number:
-                    w.line(f"G{groups.number} = bigger_groups(G{groups.number}, KV{number}.shape[0])")
-                    w.line(f"GF{groups.number} = G{groups.number}.view(np.float64)")
-
     def kind(self, event: str, attribute: str) -> str:
         types = self.events[event].attributes
         if attribute not in types:
             raise NotCompiledError(f"the attribute {attribute} of {event}, which is not declared")
         return kind_of(types[attribute])
 
+    def nullable(self, event: str, attribute: str) -> bool:
+        """Whether an attribute may be null."""
+        return self.nulls or (event, attribute) in self.layout.nulls
+
     def put(self, store: Store, slot: str | None, start: str, end: str, values: Sequence[tuple[Code, int]]) -> None:
         """Adds a row to a store."""
         w, n = self.writer, store.number
-        if store.grows:
-            with w.block(f"if hi{n} - lo{n} == T{n}.shape[0]:"):
-                w.line(f"T{n} = bigger_ring(T{n}, lo{n}, hi{n})")
-                w.line(f"F{n} = T{n}.view(np.float64)")
+        self.require(f"T{n}")
         at = w.let("q", f"hi{n} & (T{n}.shape[0] - 1)")
         place = slot or "0"
         w.line(f"T{n}[{at}, 0] = H{n}[{place}]")
@@ -200,9 +204,10 @@ class Unit:
     def derive(self, derived: Derived, start: str, values: Sequence[Code]) -> None:
         """Adds a derived event that ends now."""
         w, n = self.writer, derived.number
-        with w.block(f"if dh{n} == D{n}.shape[0]:"):
-            w.line(f"D{n} = bigger(D{n})")
-            w.line(f"E{n} = D{n}.view(np.float64)")
+        self.require(f"D{n}")
+        for name, code in zip(self.events[derived.event].attributes, values, strict=True):
+            if code.valid != "True":
+                self.layout.nulls.add((derived.event, name))
         w.line(f"D{n}[dh{n}, 0] = {start}")
         w.line(f"D{n}[dh{n}, 1] = t")
         self.write(f"D{n}", f"E{n}", f"dh{n}", 2, [(code, 3 + i) for i, code in enumerate(values)], base=3)

@@ -97,9 +97,6 @@ class WindowWriter:
                     w.line(f"{mask} |= np.int64({1 << i})")
             key.append(Code(mask, "True", "i"))
         kinds = self._kinds(codes)
-        space = self.unit.layout.space(kinds)
-        assert space is not None
-        space.grows = True
         return self.unit.lookup(kinds, key, insert, nulls=True)
 
     def _or_zero(self, code: Code) -> str:
@@ -158,9 +155,7 @@ class WindowWriter:
                 w.line(f"{p} = wf{n} - 1")
                 w.line(f"wf{n} = W{n}[{p}, 0]")
             with w.block("else:"):
-                with w.block(f"if wr{n} == W{n}.shape[0]:"):
-                    w.line(f"W{n} = bigger(W{n})")
-                    w.line(f"V{n} = W{n}.view(np.float64)")
+                unit.require(f"W{n}")
                 w.line(f"{p} = wr{n}")
                 w.line(f"wr{n} += 1")
             w.line(f"W{n}[{p}, 0] = 0")
@@ -220,7 +215,6 @@ class WindowWriter:
     def _store(self, codes: list[Code]) -> Store:
         unit = self.unit
         store = unit.layout.store(("window", self.number), unit.layout.space(self._kinds(codes)) if codes else None)
-        store.grows = True
         store.needed(self.window.size)
         for aggregate in self.aggregates:
             if aggregate.argument is not None:

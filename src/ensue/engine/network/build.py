@@ -96,7 +96,7 @@ def build_pattern(pattern: typed.Pattern, body: typed.Body, conditions: Conditio
 
 def _lifetimes(pair: typed.Pair, body: typed.Body, setting: Setting) -> tuple[Lifetime, Lifetime]:
     distances = distances_of(body, pair, setting.events)
-    return lifetime(distances, pair.left.id, pair.id), lifetime(distances, pair.right.id, pair.id)
+    return lifetime(distances, pair.left.id, pair), lifetime(distances, pair.right.id, pair)
 
 
 def _restricted(pattern: typed.Pattern, body: typed.Body, correlation: Iterable[str], setting: Setting) -> Node:

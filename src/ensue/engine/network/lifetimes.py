@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ensue.engine.network.instances import Instance
 from ensue.language import typed
 from ensue.language.walk import pairs, visible_labels
-from ensue.temporal.constraints import BODY, constrain
+from ensue.temporal.constraints import BODY, constrain, parts
 from ensue.temporal.distances import Distances, Point
 
 Events = Mapping[str, typed.EventType]
@@ -54,15 +54,24 @@ def distances_of(body: typed.Body, pair: typed.Pair, events: Events) -> Distance
     return constrain(local, events)
 
 
-def lifetime(distances: Distances, of: int, until: int) -> Lifetime:
+def lifetime(distances: Distances, of: int, until: typed.Pattern) -> Lifetime:
     """How long an instance of one pattern can be part of another one that ends now or later."""
-    end = (until, True)
-    return Lifetime(distances.longest((of, False), end), distances.longest((of, True), end))
+    ends = [(until.id, True), *((id_, True) for id_ in parts(typed.Body(until)))]
+    return Lifetime(_latest(distances, (of, False), ends), _latest(distances, (of, True), ends))
 
 
 def since(body: typed.Body, point: Point, events: Events) -> int | None:
     """The largest distance from a point in a body to the body's end."""
-    return constrain(body, events).longest(point, (BODY, True))
+    return _latest(constrain(body, events), point, [(BODY, True), *((id_, True) for id_ in parts(body))])
+
+
+def _latest(distances: Distances, point: Point, ends: list[Point]) -> int | None:
+    """The largest distance to the first end, which is the last of the others."""
+    whole, *each = ends
+    bounds = [distances.longest(point, end) for end in each]
+    own = distances.longest(point, whole)
+    latest = None if not bounds or None in bounds else max(bound for bound in bounds if bound is not None)
+    return min((bound for bound in (own, latest) if bound is not None), default=None)
 
 
 class Store:

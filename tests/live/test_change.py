@@ -1,0 +1,156 @@
+"""Rules added and removed while a session runs."""
+
+import pytest
+
+import ensue
+
+RULES = """
+event a(x: int).
+event b(x: int).
+rule both: both(x) <- a(x) seq b(x).
+"""
+
+
+def event(type_, time, x=1):
+    return {"type": type_, "time": time, "x": x}
+
+
+def test_a_new_rule_sees_events_from_now_on():
+    session = ensue.compile(RULES).start()
+    session.send([event("a", 1), event("a", 2)])
+    session.add("rule twice: twice(x) <- a(x) seq a(x).")
+    assert session.send([event("a", 3), event("b", 4)]) == [
+        {"type": "twice", "start": 2, "end": 3, "x": 1}
+    ]  # what ends at 2 had not been evaluated
+    assert [(row["type"], row["start"]) for row in session.close()] == [("both", 1), ("both", 2), ("both", 3)]
+
+
+def test_a_rule_that_is_removed_finds_nothing_any_more():
+    session = ensue.compile(RULES + "rule also: also(x) <- b(x).").start()
+    session.send(event("a", 1))
+    session.remove("both")
+    session.send(event("b", 2))
+    assert [row["type"] for row in session.close()] == ["also"]
+    assert "both" not in session.rules
+    assert "event a(x: int)." in session.rules
+
+
+def test_what_is_wrong_changes_nothing():
+    program = ensue.compile(RULES + "rule more: more(x) <- both(x).")
+    session = program.start()
+    session.send(event("a", 1))
+    before = session.rules
+    with pytest.raises(ensue.RuleError, match="E10"):
+        session.add("bad(x) <- nothing(x).")
+    with pytest.raises(ensue.RuleError, match="both"):
+        session.remove("both")
+    with pytest.raises(ensue.RuleError, match="E106"):
+        session.add("rule both: other(x) <- a(x).")
+    with pytest.raises(ensue.DataError, match=r"called 'boht'; there is 'both', 'more'\. Did you mean 'both'"):
+        session.remove("boht")
+    assert session.rules == before
+    assert session.program is program
+    session.send(event("b", 2))
+    assert [row["type"] for row in session.close()] == ["both", "more"]
+
+
+def test_another_rule_for_the_same_type():
+    session = ensue.compile(RULES).start()
+    session.send(event("a", 1))
+    session.add("rule single: both(x) <- b(x) where x > 5.")
+    session.send([event("b", 2), event("b", 2, 6)])
+    assert [(row["start"], row["x"]) for row in session.close()] == [(1, 1), (2, 6)]
+
+
+def test_types_that_grow():
+    """A second rule makes a number a float; the rules that use it keep what they know."""
+    session = ensue.compile(RULES + "n(v = x) <- a(x). pairs(v) <- n(v) seq n(v).").start(emit="pairs")
+    session.send([event("a", 1, 2), event("a", 2, 3)])
+    session.add("n(v = x + 0.5) <- b(x).")
+    found = session.send([event("a", 3, 2), event("b", 4, 2)])
+    assert found == [{"type": "pairs", "start": 1, "end": 3, "v": 2.0}]
+
+
+def test_events_tables_and_facts():
+    session = ensue.compile(RULES).start()
+    session.send(event("a", 1))
+    session.add('event c(x: int, s: string). table good(s: string). good("p").')
+    session.add("rule c: ok(x) <- a(x) seq c(x, s) where good(s).")
+    session.send([event("a", 2), {"type": "c", "time": 3, "x": 1, "s": "p"}])
+    session.add('good("q").')
+    session.send({"type": "c", "time": 4, "x": 1, "s": "q"})
+    assert [(row["start"], row["end"]) for row in session.close()] == [(1, 4), (2, 4)]
+
+
+def test_facts_for_a_window_beside_a_table():
+    session = ensue.compile(
+        "event a(x: int). table t(y: int). t(1). w(y, n = count(o)) <- while last 9: collect o: a(_), t(y)."
+    ).start()
+    session.send([event("a", 1), event("a", 2)])
+    session.add("t(2).")
+    found = session.send(event("a", 3)) + session.close()
+    assert [(row["y"], row["n"]) for row in found] == [(1, 2), (2, 1), (1, 3), (2, 2)]
+
+
+def test_reactions():
+    called = []
+    program = ensue.compile(RULES + "on both(x) do f(x).")
+    session = program.start(actions={"f": called.append})
+    session.add("on a(x) if x > 1 do f(0 - x).")
+    session.send([event("a", 1), event("a", 1, 2), event("b", 2)])
+    session.close()
+    assert called == [-2, 1]
+    with pytest.raises(ensue.DataError, match="The rules do 'g'"):
+        program.start(actions={"f": called.append}).add("on a(x) do g(x).")
+
+
+def test_timers_of_a_new_rule_begin_now():
+    session = ensue.compile(RULES).start()
+    session.send([event("a", 1), event("a", 13)])
+    session.add("rule m: m() <- at(7). rule l: l() <- at(17). rule p: p() <- every(5).")
+    found = session.send(event("a", 21))
+    assert [(row["type"], row["end"]) for row in found] == [("p", 15), ("l", 17), ("p", 20)]
+
+
+def test_a_timer_that_is_running_goes_on():
+    session = ensue.compile("event a(x: int). late(x) <- o: a(x), w: extend(o, 6). p() <- every(4).").start()
+    session.send(event("a", 1))
+    session.advance(3)
+    session.add("rule more: more(x) <- late(x).")
+    assert [(row["type"], row["end"]) for row in session.advance(8)] == [
+        ("p", 4), ("late", 7), ("more", 7), ("p", 8),
+    ]  # fmt: skip
+
+
+def test_before_the_first_event():
+    session = ensue.compile(RULES).start()
+    session.add("rule c: c(x) <- a(x).")
+    session.remove("both")
+    assert [row["type"] for row in session.send([event("a", 1), event("b", 2)])] == ["c"]
+
+
+def test_emit_stays_what_it_was():
+    session = ensue.compile(RULES).start(emit="both")
+    session.add("c(x) <- a(x).")
+    session.send([event("a", 1), event("b", 2)])
+    assert [row["type"] for row in session.close()] == ["both"]
+
+
+def test_a_changed_session_is_resumed_with_its_own_rules():
+    program = ensue.compile(RULES)
+    session = program.start()
+    session.send([event("a", 1), event("a", 2)])
+    session.add("rule c: c(x) <- a(x) seq b(x) within 1.")
+    state = session.save()
+    with pytest.raises(ensue.StateError, match="other rules"):
+        program.resume(state)
+    session = ensue.compile(session.rules).resume(state)
+    session.send(event("b", 3))
+    assert [(row["type"], row["start"]) for row in session.close()] == [("both", 1), ("both", 2), ("c", 2)]
+
+
+def test_closed_sessions_do_not_change():
+    session = ensue.compile(RULES).start()
+    session.close()
+    with pytest.raises(ensue.SessionError):
+        session.add("c(x) <- a(x).")
