@@ -87,7 +87,7 @@ class CompiledLane:
                 self._make_room(to - at)
                 until = time if to == count else int(stream.end[to - 1])
                 inputs = stream.arguments(at, to)
-                self.numbers[self.scalars["i"]] = 0
+                self.numbers[self.scalars["i"]] = self.numbers[self.scalars["a"]] = 0
                 while True:
                     run(to - at, until, *inputs, ranks, self.numbers, *self.arrays.values())
                     wanted = self._scalar("want")
@@ -158,10 +158,14 @@ class CompiledLane:
     # --- room
 
     def _make_room(self, count: int) -> None:
-        """Room for the slots of so many events."""
+        """Room for the slots of so many events; keys of which nothing is left are forgotten if they are many."""
         for number, _ in self.layout.slots.values():
             if len(self.arrays[f"S{number}"]) < count:
                 self.arrays[f"S{number}"] = np.empty(max(count, 2 * len(self.arrays[f"S{number}"])), np.int64)
+        for space in self.layout.spaces.values():
+            used = self._scalar(f"kc{space.number}")
+            if used > 1 << 12 and 2 * used > len(self.arrays[f"KV{space.number}"]):
+                self._forget_keys(space, used)
 
     def _enlarge(self, name: str, need: int) -> None:
         """Makes room for so many more rows in an array."""
@@ -201,9 +205,6 @@ class CompiledLane:
     def _room_for_keys(self, space: Space, count: int) -> None:
         used = self._scalar(f"kc{space.number}")
         size = len(self.arrays[f"KV{space.number}"])
-        if used > 1 << 12:
-            used = self._forget_keys(space, used)
-            count = max(count, 3 * used)
         while used + count > size:
             size *= 2
         self._resize(space, used, size)
@@ -211,7 +212,7 @@ class CompiledLane:
     def _stores(self, space: Space) -> list[Store]:
         return [s for s in self.layout.stores.values() if s.space is space]
 
-    def _forget_keys(self, space: Space, used: int) -> int:
+    def _forget_keys(self, space: Space, used: int) -> None:
         """Gives the slots of keys that nothing is stored for any more to others, if they are many."""
         live = np.zeros(used, bool)
         for store in self._stores(space):
@@ -221,7 +222,7 @@ class CompiledLane:
                 live |= self.arrays[f"G{groups.number}"][:used, 2] > 0
         kept = int(live.sum())
         if kept > used // 2:
-            return used
+            return
         n = space.number
         place = np.cumsum(live) - 1
         keys = self.arrays[f"KV{n}"]
@@ -244,7 +245,7 @@ class CompiledLane:
                 times[:kept] = times[:used][live]
                 times[kept:] = NEVER
         self.numbers[self.scalars[f"kc{n}"]] = kept
-        return kept
+        self._resize(space, kept, len(keys))
 
     def _resize(self, space: Space, used: int, size: int) -> None:
         n = space.number

@@ -22,6 +22,8 @@ class Space:
 
     number: int
     kinds: tuple[str, ...]
+    grows: bool = False
+    """Whether keys are added while events are matched, not only when they are looked up ahead."""
 
 
 @dataclass
@@ -200,5 +202,5 @@ class Layout:
         return name[0] in "HSL" or name.startswith("KT")
 
 
-PROGRESS = ("want", "need", "phase", "i", "j", "r", "t")
+PROGRESS = ("want", "need", "phase", "i", "j", "r", "t", "a")
 """Which array wants room and how much, and where the function goes on when it has it."""

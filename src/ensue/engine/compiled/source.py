@@ -15,6 +15,9 @@ from ensue.language import typed
 LAST = 2**63 - 1
 MOST_ATTRIBUTES = 60
 
+AHEAD = 1024
+"""How many rows ahead keys are looked up: many lookups one after the other are faster than each in its turn."""
+
 
 def write_unit(
     program: typed.Program, layers: Sequence[Sequence[int]], kept: Collection[str], strings: Callable[[str], int]
@@ -77,6 +80,7 @@ class _Source:
         with w.block("while want < 0:"):
             with w.block("if phase == 0:"):
                 self._next_time()
+                self._look_ahead()
                 self._expire()
                 for derived in layout.derived.values():
                     if not derived.kept:
@@ -194,8 +198,6 @@ class _Source:
         """Takes in the given events of the step: their slots, what later steps look back at, given ones of derived types."""
         unit, layout = self.unit, self.layout
         events: dict[str, list[Take]] = {}
-        for (event, attributes), (number, insert) in layout.slots.items():
-            events.setdefault(event, []).append(self._slot_taker(attributes, number, insert))
         for event, takes in unit.insert.items():
             if event not in layout.derived:
                 events.setdefault(event, []).extend(take for _, take in takes)
@@ -203,14 +205,36 @@ class _Source:
             events.setdefault(event, []).append(self._given)
         self._rows(events)
 
-    def _slot_taker(self, attributes: tuple[str, ...], number: int, insert: bool) -> Take:
-        def take(arrival: Arrival) -> None:
-            unit = self.unit
-            kinds = tuple(unit.kind(arrival.event, attribute) for attribute in attributes)
-            slot = unit.lookup(kinds, [arrival.attribute(attribute) for attribute in attributes], insert)
-            self.w.line(f"S{number}[{arrival.row}] = {slot}")
-
-        return take
+    def _look_ahead(self) -> None:
+        """The slots of some rows ahead: rows come in order, so a key is known as soon as it has occurred."""
+        w, unit, layout = self.w, self.unit, self.layout
+        if not layout.slots:
+            return
+        with w.block("while a < j:"):
+            for space in layout.spaces.values():
+                slots = sum(
+                    layout.space(tuple(unit.kind(event, x) for x in attributes)) is space
+                    for event, attributes in layout.slots
+                )
+                if slots:
+                    keys = f"KV{space.number}"
+                    with w.block(f"if {_free(keys, layout)} < {slots * AHEAD}:"):
+                        w.line(f"want = np.int64({layout.arrays().index(keys)})")
+                        w.line(f"need = np.int64({slots * AHEAD})")
+                        w.line("break")
+            with w.block(f"for r in range(a, min(n, a + {AHEAD})):"):
+                w.line("k = kind[r]")
+                for (event, attributes), (number, insert) in layout.slots.items():
+                    with w.block(f"if k == {unit.ranks[event]}:"):
+                        kinds = tuple(unit.kind(event, attribute) for attribute in attributes)
+                        space_of = layout.space(kinds)
+                        assert space_of is not None
+                        codes = [self._input(event)(attribute) for attribute in attributes]
+                        slot = unit.lookup(kinds, codes, insert or space_of.grows, ahead=True)
+                        w.line(f"S{number}[r] = {slot}")
+            w.line(f"a = min(n, a + {AHEAD})")
+        with w.block("if want >= 0:"):
+            w.line("break")
 
     def _given(self, arrival: Arrival) -> None:
         """A given event of a type that is derived, too: it takes its place among these, and is marked."""

@@ -118,10 +118,12 @@ class Unit:
         if arrival.row is not None:
             number, old = self.layout.slots.get((arrival.event, attributes), (len(self.layout.slots), False))
             self.layout.slots[arrival.event, attributes] = (number, old or insert)
-            return f"S{number}[{arrival.row}]"
+            return self.writer.let("g", f"S{number}[{arrival.row}]")
         return self.lookup(kinds, [arrival.attribute(a) for a in attributes], insert)
 
-    def lookup(self, kinds: tuple[str, ...], codes: Sequence[Code], insert: bool, nulls: bool = False) -> str:
+    def lookup(
+        self, kinds: tuple[str, ...], codes: Sequence[Code], insert: bool, nulls: bool = False, ahead: bool = False
+    ) -> str:
         """A name for the slot of a key. With `nulls` a null is a value like others, as it is in groups."""
         w, space = self.writer, self.layout.space(kinds)
         assert space is not None
@@ -138,7 +140,9 @@ class Unit:
                 w.line(f"{slot} = find{one}({table}, {keys}, {parts})")
             else:
                 w.line(f"{slot} = {'slot1' if one else 'slot_of'}({table}, {keys}, {count}, {parts})")
-                self.require(keys)
+                if not ahead:
+                    self.require(keys)
+                    space.grows = True
                 with w.block(f"if {slot} == {count}:"):
                     w.line(f"{count} += 1")
         return slot
