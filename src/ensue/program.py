@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ensue.data import BadRow, Columns, DataError, Events, attributes_of, give_back, read_events, read_table
+from ensue.data import BadRow, Columns, DataError, Events, Form, attributes_of, give_back, read_events, read_table
 from ensue.engine.provenance import detect_sources
-from ensue.engine.tables import detect_tables as embedded_tables
+from ensue.engine.mixed import mixed_of
+from ensue.engine.tables import detect_mixed, detect_tables
 from ensue.language import syntax, typed
 from ensue.language.check import check
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 USUAL_COLUMNS = Columns()
 
-ENGINES = {"embedded": embedded_tables, "reference": reference_tables}
+DEFAULT_ENGINE = "embedded"
+ENGINES = (DEFAULT_ENGINE, "reference")
 """The executions that answer at once, by name."""
 
 
@@ -121,8 +123,9 @@ class Program:
         emit: str | Iterable[str] | None = None,
         strict: bool = False,
         on_bad_row: Callable[[BadRow], None] | None = None,
-        engine: str = "reference",
+        engine: str = DEFAULT_ENGINE,
         provenance: bool = False,
+        compiled: bool | None = None,
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
@@ -137,9 +140,11 @@ class Program:
         called with each instead of the warning.
 
         With `provenance` each detection has `sources`: the numbers of the rows that it came from, the first being 0.
+
+        Rules are compiled where there are many events; `compiled` says so, or not, whatever their number.
         """
         found, read = self.detect_tables(
-            events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine, provenance
+            events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine, provenance, compiled
         )
         _report_bad_rows(read, on_bad_row)
         for note in self.empty_attributes(read):
@@ -154,13 +159,23 @@ class Program:
         tables: Mapping[str, Any] | None = None,
         emit: str | Iterable[str] | None = None,
         strict: bool = False,
-        engine: str = "reference",
+        engine: str = DEFAULT_ENGINE,
         provenance: bool = False,
+        compiled: bool | None = None,
     ) -> tuple[dict[str, pa.Table], Events]:
         """What `detect` finds as an Arrow table for each derived type, and the events as they were read."""
         if engine not in ENGINES:
             raise DataError(f"There is no engine {engine!r}; there is {', '.join(ENGINES)}.")
         wanted = picked(self.typed, emit)
+        rows = self._static_rows(tables or {})
+        if engine == DEFAULT_ENGINE and not provenance:
+            plain = mixed_of(events, columns, self.typed.events)
+            if plain is not None:
+                self.check_unit(plain.timestamps)
+                program = self.typed_for_timestamps if plain.timestamps else self.typed
+                moment = self._time(until, plain.timestamps)
+                found = detect_mixed(program, plain, moment, rows, wanted, compiled)
+                return found, plain.read(Form("arrow", by_type=isinstance(events, dict)))
         schema = {
             name: dict(event.attributes) for name, event in self.typed.events.items() if event.declared or event.derived
         }
@@ -169,9 +184,12 @@ class Program:
         if read.last_end is not None:
             self.check_unit(read.timestamps)
         program = self.typed_for_timestamps if read.timestamps else self.typed
-        rows = self._static_rows(tables or {})
-        execute = detect_sources if provenance else ENGINES[engine]
-        return execute(program, read, self._time(until, read.timestamps), rows, wanted), read
+        moment = self._time(until, read.timestamps)
+        if provenance:
+            return detect_sources(program, read, moment, rows, wanted), read
+        if engine == DEFAULT_ENGINE:
+            return detect_tables(program, read, moment, rows, wanted, compiled), read
+        return reference_tables(program, read, moment, rows, wanted), read
 
     def start(
         self,

@@ -14,7 +14,7 @@ from ensue.data import DataError
 from ensue.language import syntax, typed
 from ensue.language.print import show
 from ensue.language.types import is_list, item_of
-from ensue.program import Program
+from ensue.program import DEFAULT_ENGINE, Program
 from ensue.errors import DetectError
 from ensue.values import as_text
 from ensue.results import arrow_type
@@ -45,7 +45,7 @@ class Outcome:
 Row = tuple[dict[str, Any], int, int]
 
 
-def run_tests(program: Program, engine: str = "reference") -> Iterator[Outcome]:
+def run_tests(program: Program, engine: str = DEFAULT_ENGINE) -> Iterator[Outcome]:
     """Runs each test of a program.
 
     >>> import ensue
@@ -61,7 +61,7 @@ def run_tests(program: Program, engine: str = "reference") -> Iterator[Outcome]:
         yield run_test(program, test, engine)
 
 
-def run_test(program: Program, test: typed.Test, engine: str = "reference") -> Outcome:
+def run_test(program: Program, test: typed.Test, engine: str = DEFAULT_ENGINE) -> Outcome:
     """Runs one test; what cannot be evaluated has failed."""
     try:
         found, _ = program.detect_tables(_tables(program, test), test.until, emit=list(test.expect), engine=engine)

@@ -9,7 +9,6 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from ensue.program import ENGINES
 from ensue.errors import DetectError
 from tests.cli.conftest import EVENTS, SHOP, Command
 
@@ -301,8 +300,8 @@ def test_a_derivation_without_end(ensue: Command, monkeypatch: pytest.MonkeyPatc
     def endless(*_: object) -> NoReturn:
         raise DetectError("the rules for comp do not come to an end")
 
-    monkeypatch.setitem(ENGINES, "endless", endless)
-    result = ensue("run", "shop.ensue", "events.jsonl", "--engine", "endless")
+    monkeypatch.setattr("ensue.program.detect_tables", endless)
+    result = ensue("run", "shop.ensue", "events.jsonl")
     assert result.exit_code == 2
     assert result.stderr == "ensue: The rules for comp do not come to an end.\n"
 
@@ -310,4 +309,4 @@ def test_a_derivation_without_end(ensue: Command, monkeypatch: pytest.MonkeyPatc
 def test_an_engine_that_is_not_there(ensue: Command) -> None:
     result = ensue("run", "shop.ensue", "events.jsonl", "--engine", "steam")
     assert result.exit_code == 2
-    assert result.stderr.startswith("ensue: There is no engine 'steam' here; there is reference")
+    assert result.stderr.startswith("ensue: There is no engine 'steam' here; there is embedded")

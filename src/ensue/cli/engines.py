@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-DEFAULT_ENGINE = "reference"
+DEFAULT_ENGINE = "embedded"
 
 engine_option = click.option(
     "--engine",
     default=DEFAULT_ENGINE,
     show_default=True,
     metavar="NAME",
-    help="What evaluates the rules: reference, embedded or spark.",
+    help="What evaluates the rules: embedded, or reference to see what they mean.",
 )
 
 

@@ -164,7 +164,7 @@ def _note_nothing_read(program: Program, read: Events) -> None:
         say("There are no events in what was read.")
     elif not any(event.derived for event in program.typed.events.values()):
         say("There is no rule that derives an event, so nothing is found.")
-    elif not read.tables:
+    elif not read.used:
         used = ", ".join(name for name, event in program.typed.events.items() if event.declared or not event.derived)
         say(f"None of the events is of a type that the rules use ({used}).")
 

@@ -1,7 +1,7 @@
 """Events as every execution takes them: an Arrow table for each type, times as 64-bit integers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -26,6 +26,7 @@ class Events:
     bad_count: int
     form: Form  # what came in
     rows: int = 0  # how many were handed over, good and bad
+    used: bool = field(default=True, compare=False)  # whether a row is of a type that is known
 
 
 def attributes_of(table: pa.Table) -> dict[str, pa.ChunkedArray]:

@@ -78,6 +78,7 @@ def _read(
         bad_count=gathered.rows - sum(len(end) for end in ends),
         form=form,
         rows=gathered.rows,
+        used=bool(tables),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,16 +110,21 @@ class Batch:
     def _events_of(self, type_: str) -> list[Event]:
         if type_ not in self._events:
             found = [self.event(row) for row in self.rows if row[0] == type_]
-            if type_ in self.given:
-                found.extend(map(self.event, rows_of(type_, self.given[type_], self.types)))
+            if type_ in self.all_given:
+                found.extend(map(self.event, rows_of(type_, self.all_given[type_], self.types)))
             if type_ in self.derived_columns:
                 found.extend(self.derived_event(row) for row in rows_of(type_, self.derived_columns[type_], self.types))
             self._events[type_] = found
         return self._events[type_] + self.derived.get(type_, [])
 
+    @cached_property
+    def all_given(self) -> Mapping[str, Columns]:
+        """The given events that came as columns, by type."""
+        return self.given if self.mixed is None else {**self.mixed.by_type(), **self.given}
+
     def columns_of(self, type_: str) -> list[Columns]:
         """The events of a type as columns, from each source."""
-        found = [columns[type_] for columns in (self.given, self.derived_columns) if type_ in columns]
+        found = [columns[type_] for columns in (self.all_given, self.derived_columns) if type_ in columns]
         rows = [row for row in self.rows if row[0] == type_]
         rows += [(e.type, e.attributes, e.start, e.end, None, -1) for e in self.derived.get(type_, ())]
         if rows:

@@ -1,5 +1,212 @@
-"""Events of all types in one table."""
+"""Events of all types in one Arrow table that needs no conversion: read where it lies.
+
+Most tables are like that: times without gaps in their order, a string for the type, attributes of the types declared.
+Everything else goes the long way through `ensue.data`, which knows what to do with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ensue.data import DataError, Events, Form
+from ensue.data.columns import Columns as Names
+from ensue.data.columns import find_layout
+from ensue.engine.batch import Columns
+from ensue.engine.compiled import kernels
+from ensue.engine.compiled.code import kernel
+from ensue.engine.compiled.stream import NO_FLAGS, NO_FLOATS, NONE, Stream, Values, values_of
+from ensue.engine.compiled.strings import Strings
+from ensue.language import typed
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+EXPECTED = {
+    "int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(), "timestamp": pa.timestamp("us"),
+}  # fmt: skip
+
+MANY = 5_000
+"""From how many rows on types are recognised by compiled code."""
 
 
+@dataclass(frozen=True)
 class Mixed:
-    pass
+    """A table of events in the order of their ends."""
+
+    kind: np.ndarray[Any, np.dtype[np.int16]]
+    """The rank of each row's type; -1 for types that the rules do not use."""
+    start: Integers
+    end: Integers
+    columns: Mapping[str, pa.Array]
+    events: Mapping[str, typed.EventType]
+    unique: bool
+    """Whether no two rows have the same end."""
+    timestamps: bool
+    timezone: str | None
+    offset: int = 0
+    """The position of the first row in the input."""
+
+    def __len__(self) -> int:
+        return len(self.end)
+
+    def upto(self, time: int) -> tuple[Mixed, Mixed]:
+        """What ends up to a time, and the rest."""
+        cut = int(np.searchsorted(self.end, time, side="right"))
+        return self.slice(0, cut), self.slice(cut, len(self))
+
+    def slice(self, begin: int, end: int) -> Mixed:
+        if begin == 0 and end == len(self):
+            return self
+        columns = {name: column.slice(begin, end - begin) for name, column in self.columns.items()}
+        return replace(
+            self, kind=self.kind[begin:end], start=self.start[begin:end], end=self.end[begin:end], columns=columns,
+            offset=self.offset + begin,
+        )  # fmt: skip
+
+    def read(self, form: Form) -> Events:
+        """What is known of the table as one that was read: no row of it is bad."""
+        first, last = int(self.end[0]), int(self.end[-1])
+        return Events({}, self.timestamps, self.timezone, first, last, (), 0, form, len(self), bool(self.kind.max() >= 0))
+
+    def by_type(self) -> dict[str, Columns]:
+        """The events of each type as columns of their own."""
+        found = {}
+        for rank, (name, event) in enumerate(self.events.items()):
+            rows = np.flatnonzero(self.kind == rank)
+            if len(rows):
+                indices = pa.array(rows)
+                attributes = {a: self.columns[a].take(indices) for a in event.attributes}
+                found[name] = Columns(self.start[rows], self.end[rows], attributes, rows + self.offset)
+        return found
+
+    def stream(self, inputs: Mapping[tuple[str, str], tuple[int, str]], strings: Strings) -> Stream:
+        """The table as generated code takes it."""
+        count = len(self)
+        read: dict[tuple[str, str], Values] = {}
+        everywhere = np.ones(count, np.uint8)
+        columns: list[Values] = []
+        nulls = False
+        for (event, attribute), (_, kind) in inputs.items():
+            if self.events[event].derived and not self._given(event):
+                columns.append((NO_FLOATS if kind == "f" else NONE, NO_FLAGS))
+                continue
+            if (attribute, kind) not in read:
+                column = self.columns[attribute]
+                values, flags = values_of(column, kind, strings, count, everywhere)
+                read[attribute, kind] = values, flags
+                nulls = nulls or column.null_count > 0
+            columns.append(read[attribute, kind])
+        return Stream(self.kind, self.start, self.end, columns, nulls)
+
+    def _given(self, event: str) -> bool:
+        rank = list(self.events).index(event)
+        return bool(np.any(self.kind == rank))
+
+
+def mixed_of(
+    source: object, names: Names, events: Mapping[str, typed.EventType], offset: int = 0
+) -> Mixed | None:
+    """A table as it is, None if it is not as plain as that."""
+    only = None
+    if isinstance(source, dict) and len(source) == 1:
+        ((only, source),) = source.items()
+        if only not in events:
+            return None
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if not isinstance(source, pa.Table) or not source.num_rows or names.sequence is not None:
+        return None
+    if len(set(source.column_names)) < source.num_columns:
+        return None
+    try:
+        layout = find_layout(source.column_names, names, only is not None, "the table")
+    except DataError:
+        return None
+    used = [event for name, event in events.items() if only is None or name == only]
+    types = _attributes(used)
+    if layout.instant is not None or types is None or any(e.instant for e in used) and layout.start != layout.end:
+        return None
+    columns: dict[str, pa.Array] = {}
+    for name, type_ in types.items():
+        if name not in source.column_names or source.schema.field(name).type != type_:
+            return None
+        columns[name] = _whole(source.column(name))
+        if columns[name].null_count == source.num_rows:
+            return None
+    end = _times(source.column(layout.end))
+    start = end if layout.start == layout.end else _times(source.column(layout.start))
+    if end is None or start is None or (layout.start != layout.end and _clock(source, layout.start) != _clock(source, layout.end)):
+        return None
+    ordered = _kernel("in_order", len(end))(start, end)
+    if ordered == 2:
+        return None
+    kind = _kinds(None if only is not None else source.column(str(layout.type)), only, events, source.num_rows)
+    if kind is None:
+        return None
+    zone = source.schema.field(layout.end).type
+    timestamps = pa.types.is_timestamp(zone)
+    return Mixed(kind, start, end, columns, events, ordered == 1, timestamps, zone.tz if timestamps else None, offset)
+
+
+def _attributes(events: Collection[typed.EventType]) -> dict[str, pa.DataType] | None:
+    """The type of each attribute, None if it is not one and the same, or is not declared."""
+    types: dict[str, pa.DataType] = {}
+    for event in events:
+        if not (event.declared or event.derived):
+            return None
+        if event.derived:
+            continue  # most likely not given; where it is, the table goes the long way
+        for name, type_ in event.attributes.items():
+            if type_ not in EXPECTED or types.setdefault(name, EXPECTED[type_]) != EXPECTED[type_]:
+                return None
+    return types
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
+def _times(column: pa.ChunkedArray) -> Integers | None:
+    """Times as integers, None if one is missing or they are something else."""
+    type_ = column.type
+    if column.null_count or not (type_ == pa.int64() or (pa.types.is_timestamp(type_) and type_.unit == "us")):
+        return None
+    whole = _whole(column)
+    return (whole if type_ == pa.int64() else whole.view(pa.int64())).to_numpy()
+
+
+def _clock(table: pa.Table, name: str) -> pa.DataType:
+    return table.schema.field(name).type
+
+
+def _kinds(
+    column: pa.ChunkedArray | None, only: str | None, events: Mapping[str, typed.EventType], count: int
+) -> np.ndarray[Any, np.dtype[np.int16]] | None:
+    """The rank of each row's type, None if a row has none or is of a type that is derived."""
+    ranks = {name: rank for rank, name in enumerate(events)}
+    derived = {ranks[name] for name, event in events.items() if event.derived}
+    if column is None:
+        return None if ranks[str(only)] in derived else np.full(count, ranks[str(only)], np.int16)
+    if column.null_count or column.type != pa.string():
+        return None
+    whole = _whole(column)
+    kind = np.empty(count, np.int16)
+    texts = [name.encode() for name in ranks]
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    letters = np.frombuffer(b"".join(texts) or b"\0", np.uint8)
+    _, offsets, data = whole.buffers()
+    places = np.frombuffer(offsets, np.int32, count + 1, whole.offset * 4)
+    held = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
+    empty = _kernel("kinds_of", count)(places, held, letters, ends, np.arange(len(texts), dtype=np.int16), kind)
+    if empty or any(np.any(kind == rank) for rank in derived):
+        return None
+    return kind
+
+
+def _kernel(name: str, count: int) -> Callable[..., Any]:
+    return kernel(name) if count > MANY else getattr(kernels, name)
+

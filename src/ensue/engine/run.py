@@ -6,11 +6,13 @@ follows from it comes back; where the moments lie makes no difference.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ensue.engine.batch import Batch, Place
+from ensue.engine.compiled.strings import Strings
 from ensue.engine.knowledge import Knowledge, Row
+from ensue.engine.lanes import Lane, plan_of, with_instants
 from ensue.engine.network.node import Clock, Setting
 from ensue.engine.network.stratum import Stratum
 from ensue.language import typed
@@ -22,17 +24,33 @@ def places_of(program: typed.Program) -> dict[str, Place]:
 
 
 class Run:
-    """A program with its state, at a moment."""
+    """A program with its state, at a moment.
+
+    `compiled` says how rules run that can be compiled: at once compiled, compiled as soon as there are enough events
+    (None), or not. `emit` are the derived types that are wanted, all if None. `instant` says that each given event has
+    one time.
+    """
 
     def __init__(
-        self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False
-    ) -> None:
+        self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False,
+        compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False,
+    ) -> None:  # fmt: skip
         self.program = program
         self.provenance = provenance
         self.places = places_of(program)
         self.clock = Clock()
-        setting = Setting(Knowledge(program, tables or {}), program.events, self.clock)
-        self.lanes = [Stratum(program, stratum, setting, self.places, provenance) for stratum in program.strata]
+        self.strings = Strings()
+        self.knowledge = Knowledge(program, tables or {})
+        known = with_instants(program) if instant else program
+        setting = Setting(self.knowledge, known.events, self.clock)
+        if compiled is False or provenance:
+            self.lanes: list[Lane] = [
+                Stratum(known, stratum, setting, self.places, provenance) for stratum in program.strata
+            ]
+        else:
+            wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
+            plan = plan_of(program, wanted, instant)
+            self.lanes = plan.lanes(setting, self.places, self.strings, compiled)
 
     def batch(self) -> Batch:
         """An empty batch, to be filled with events."""
@@ -48,7 +66,7 @@ class Run:
             self.clock.first_end = first_end
         self.clock.now = time
         for lane in self.lanes:
-            batch.add(lane.advance(batch.events(lane.uses), time))
+            lane.run(batch, time)
         return batch
 
     def due(self) -> int | None:
@@ -61,10 +79,12 @@ class Run:
         return {
             "first_end": self.clock.first_end,
             "now": self.clock.now,
+            "strings": list(self.strings.texts),
             "lanes": [lane.saved() for lane in self.lanes],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.clock.first_end, self.clock.now = state["first_end"], state["now"]
+        self.strings.restore(state["strings"])
         for lane, kept in zip(self.lanes, state["lanes"], strict=True):
             lane.restore(kept)

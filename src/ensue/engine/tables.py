@@ -3,34 +3,111 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ensue.data import Events
-from ensue.engine.batch import columns_of
+from ensue.engine.batch import Batch, Columns, columns_of
+from ensue.engine.compiled.stream import Piece, attribute_keys
 from ensue.engine.knowledge import Row
+from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.language import typed
-from ensue.results import derived_table
+from ensue.results import arrow_type, derived_table, time_type
+
+FEW = 10_000
+"""Up to how many events rules are not compiled, unless that is asked for."""
+
+FARTHEST = 2**61
 
 
 def detect_tables(
-    program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str]
-) -> dict[str, pa.Table]:
+    program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
+    compiled: bool | None = None,
+) -> dict[str, pa.Table]:  # fmt: skip
     """What the program derives from events, for each type wanted."""
     horizon = until if until is not None else events.last_end
-    run = Run(program, tables)
+    count = sum(table.num_rows for table in events.tables.values())
+    given = {name: columns_of(table) for name, table in events.tables.items()}
+    instant = all(np.array_equal(columns.start, columns.end) for columns in given.values())
+    run = Run(program, tables, compiled=_choice(compiled, count, events.first_end, events.last_end), emit=emit, instant=instant)
     batch = run.batch()
     if horizon is not None:
-        batch.given = {name: columns_of(table).upto(horizon)[0] for name, table in events.tables.items()}
+        batch.given = {name: columns.upto(horizon)[0] for name, columns in given.items()}
         first_end = None if events.first_end is None or events.first_end > horizon else events.first_end
         run.advance(batch, horizon, first_end)
-    return {
-        name: derived_table(
-            program.events[name],
-            [(e.start, e.end, e.attributes) for e in sorted(batch.derived.get(name, ()), key=lambda e: e.key)],
-            events.timestamps,
-            events.timezone,
-        )
-        for name in emit
-    }
+    return derived_tables(batch, program, emit, events.timestamps, events.timezone)
+
+
+def detect_mixed(
+    program: typed.Program, events: Mixed, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
+    compiled: bool | None = None,
+) -> dict[str, pa.Table]:  # fmt: skip
+    """The same for one table that is read where it lies."""
+    first, last = int(events.end[0]), int(events.end[-1])
+    horizon = last if until is None else until
+    instant = events.start is events.end or np.array_equal(events.start, events.end)
+    run = Run(program, tables, compiled=_choice(compiled, len(events), first, max(last, horizon)), emit=emit, instant=instant)
+    batch = run.batch()
+    batch.mixed = events if horizon >= last else events.upto(horizon)[0]
+    run.advance(batch, horizon, first if first <= horizon else None)
+    return derived_tables(batch, program, emit, events.timestamps, events.timezone)
+
+
+def _choice(compiled: bool | None, count: int, first: int | None, last: int | None) -> bool:
+    """Whether to compile. Times must leave room for lengths to be added to them."""
+    if first is None or last is None or first < -FARTHEST or last > FARTHEST:
+        return False
+    return count > FEW if compiled is None else compiled
+
+
+def derived_tables(
+    batch: Batch, program: typed.Program, emit: Sequence[str], timestamps: bool, timezone: str | None
+) -> dict[str, pa.Table]:
+    """The derived events of a batch as a table for each type, in the order of events."""
+    found = {}
+    for name in emit:
+        event = program.events[name]
+        if name in batch.derived_columns:
+            found[name] = _table(name, batch, event, timestamps, timezone)
+        else:
+            rows = [(e.start, e.end, e.attributes) for e in sorted(batch.derived.get(name, ()), key=lambda e: e.key)]
+            found[name] = derived_table(event, rows, timestamps, timezone)
+    return found
+
+
+def _table(name: str, batch: Batch, event: typed.EventType, timestamps: bool, timezone: str | None) -> pa.Table:
+    columns = _in_order(name, batch.derived_columns[name], batch)
+    when = time_type(timestamps, timezone)
+    made: dict[str, Any] = {"start": _times(columns.start, when), "end": _times(columns.end, when)}
+    for attribute, type_ in event.attributes.items():
+        arrow = arrow_type(type_, timestamps, timezone)
+        column = columns.attributes[attribute]
+        made[attribute] = column if arrow is None or column.type == arrow else _cast(column, arrow)
+    return pa.table(made)
+
+
+def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:
+    if pa.types.is_timestamp(type_) and pa.types.is_timestamp(column.type):
+        return column.view(pa.int64()).view(type_)
+    return column.cast(type_)
+
+
+def _times(values: np.ndarray[Any, np.dtype[np.int64]], type_: pa.DataType) -> pa.Array:
+    column = pa.array(values)
+    return column if type_ == pa.int64() else column.view(type_)
+
+
+def _in_order(name: str, columns: Columns, batch: Batch) -> Columns:
+    """Events of one end and start by their attributes: where those are strings, generated code puts them by code."""
+    if not any(pa.types.is_string(column.type) for column in columns.attributes.values()) or len(columns) < 2:
+        return columns
+    same = (columns.end[1:] == columns.end[:-1]) & (columns.start[1:] == columns.start[:-1])
+    if not same.any():
+        return columns
+    by = np.lexsort([*attribute_keys(batch, [Piece(name, columns)]), columns.start, columns.end])
+    indices = pa.array(by)
+    attributes = {attribute: column.take(indices) for attribute, column in columns.attributes.items()}
+    return Columns(columns.start[by], columns.end[by], attributes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from inspect import signature
 from typing import Any
 
 import pyarrow as pa
@@ -96,5 +95,8 @@ class Arrangement:
     def run(self) -> Run:
         """The engine, as it begins."""
         self.program.check_unit(bool(self.timestamps))
-        choice = {"compiled": self.settings.compiled} if "compiled" in signature(Run).parameters else {}
-        return Run(self.rules, self.settings.tables, provenance=self.settings.provenance, **choice)
+        settings = self.settings
+        return Run(
+            self.rules, settings.tables, provenance=settings.provenance, compiled=bool(settings.compiled),
+            instant=settings.columns.time is not None,
+        )  # fmt: skip

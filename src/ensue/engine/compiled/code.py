@@ -55,6 +55,13 @@ def compiled(source: str, layout: Layout) -> Run:
     return load(name, text).run  # type: ignore[no-any-return]
 
 
+def kernel(name: str) -> Callable[..., Any]:
+    """A kernel, compiled where that is possible."""
+    if importlib.util.find_spec("numba") is None:
+        return getattr(kernels, name)  # type: ignore[no-any-return]
+    return getattr(load(*_kernel_module()), name)  # type: ignore[no-any-return]
+
+
 def is_cached(source: str, layout: Layout) -> bool:
     """Whether the function was compiled before."""
     if importlib.util.find_spec("numba") is None:

@@ -373,14 +373,17 @@ def compact(rows, heads, low, high):
 
 
 def kinds_of(offsets, letters, names, ends, codes, kinds):
-    """For each row, the code of the name that its text is, or -1.
+    """For each row, the code of the name that its text is, or -1; gives whether one has no text.
 
     The names are one after the other in `names`, each up to its end.
     """
+    empty = False
     for row in range(kinds.shape[0]):
         begin = offsets[row]
         length = offsets[row + 1] - begin
         kinds[row] = -1
+        if length == 0:
+            empty = True
         first = 0
         for k in range(ends.shape[0]):
             if ends[k] - first == length:
@@ -393,6 +396,7 @@ def kinds_of(offsets, letters, names, ends, codes, kinds):
                     kinds[row] = codes[k]
                     break
             first = ends[k]
+    return empty
 
 
 def in_order(start, end):

@@ -6,7 +6,9 @@ a state can go from the one to the other at any time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,6 @@ from ensue.engine.batch import Batch, Columns
 from ensue.engine.compiled import kernels
 from ensue.engine.compiled.code import compiled, is_cached, plain
 from ensue.engine.compiled.layout import Layout, Space, Store
-from ensue.engine.compiled.source import write_unit
 from ensue.engine.compiled.stream import stream_of
 from ensue.engine.compiled.strings import Strings
 from ensue.language import typed
@@ -34,29 +35,56 @@ NEVER = -(2**63)
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
+@dataclass
+class Code:
+    """Generated code for some rules, by layers: the layout of its state, and the functions made of it so far.
+
+    `strict` is for given events without any null, `source` for all.
+    """
+
+    layers: tuple[Sequence[int], ...]
+    strict: str
+    source: str
+    layout: Layout
+
+    @cached_property
+    def plain(self) -> Any:
+        return plain(self.source)
+
+    @cached_property
+    def fast_strict(self) -> Any:
+        return compiled(self.strict, self.layout)
+
+    @cached_property
+    def fast(self) -> Any:
+        return compiled(self.source, self.layout)
+
+    def cached(self, nulls: bool) -> bool:
+        """Whether the function was compiled before."""
+        ready = "fast" if nulls else "fast_strict"
+        return ready in self.__dict__ or is_cached(self.source if nulls else self.strict, self.layout)
+
+
 class CompiledLane:
     """Some rules of a program, compiled together."""
 
-    def __init__(
-        self, program: typed.Program, layers: Sequence[Sequence[int]], kept: Collection[str], strings: Strings,
-        choice: bool | None,
-    ) -> None:  # fmt: skip
+    def __init__(self, program: typed.Program, code: Code, strings: Strings, choice: bool | None) -> None:
         self.program = program
-        self.rules = [i for layer in layers for i in layer]
-        self.layers = layers
+        self.code = code
+        self.rules = [i for layer in code.layers for i in layer]
         self.strings = strings
         self.choice = choice
-        self.strict, self.source, self.layout = write_unit(program, layers, kept, strings.code)
+        self.layout = code.layout
         self.nulls = False
         self.derives = frozenset(self.layout.derived)
         self.uses = frozenset(a.event for i in self.rules for a in atoms(program.rules[i].body)) | self.derives
         self.kept = [d for d in self.layout.derived.values() if d.kept]
+        self.ranks = {name: rank for rank, name in enumerate(program.events)}
         self.scalars = {name: index for index, name in enumerate(self.layout.scalars())}
         self.numbers = np.zeros(len(self.scalars), np.int64)
         self.arrays = _empty(self.layout)
         self.seen = 0
-        self._plain = plain(self.source)
-        self._fast = compiled(self.strict, self.layout) if choice else None
+        self._fast: Any = code.fast_strict if choice else None
 
     # --- time
 
@@ -74,9 +102,9 @@ class CompiledLane:
                 found.append(int(self.arrays[f"P{n}"][0, 0]))
         return min(found, default=None)
 
-    def advance(self, batch: Batch, time: int) -> None:
+    def run(self, batch: Batch, time: int) -> None:
         """Takes in what is new up to a time, and adds what follows from it to the batch."""
-        stream = stream_of(batch, self.uses, self.layout.inputs, self.layout.ordered, self.strings)
+        stream = stream_of(batch, self.uses, self.ranks, self.layout.inputs, self.layout.ordered, self.strings)
         count = len(stream.end)
         run = self._function(count, stream.nulls)
         ranks = self.strings.ranks() if self.layout.ordered and self._has_strings() else np.empty(0, np.int64)
@@ -103,18 +131,14 @@ class CompiledLane:
     def _function(self, count: int, nulls: bool) -> Any:
         """The function to run. Once there was a null, one that expects them; the other assumes that there is none."""
         self.seen += count
-        if self._fast is None and self.choice is not False and (
-            self.seen > FEW or (self.seen > FEW // 10 and is_cached(self._source(), self.layout))
-        ):  # fmt: skip
-            self._fast = compiled(self._source(), self.layout)
         if nulls and not self.nulls:
             self.nulls = True
-            if self._fast is not None:
-                self._fast = compiled(self.source, self.layout)
-        return self._fast or self._plain
-
-    def _source(self) -> str:
-        return self.source if self.nulls else self.strict
+            self._fast = None if self._fast is None else self.code.fast
+        if self._fast is None and self.choice is not False and (
+            self.seen > FEW or (self.seen > FEW // 10 and self.code.cached(self.nulls))
+        ):  # fmt: skip
+            self._fast = self.code.fast if self.nulls else self.code.fast_strict
+        return self._fast or self.code.plain
 
     def _has_strings(self) -> bool:
         return any("s" in derived.kinds for derived in self.layout.derived.values())
@@ -280,6 +304,8 @@ class CompiledLane:
 
     def restore(self, state: Sequence[Any]) -> None:
         self.numbers, *arrays, self.seen, self.nulls = state
+        if self.nulls and self._fast is not None:
+            self._fast = self.code.fast
         self.arrays = {name: np.ascontiguousarray(a) for name, a in zip(self.arrays, arrays, strict=True)}
 
 

@@ -742,12 +742,14 @@ class RuleWriter:
     def _queue(self) -> Queue:
         """What waits is due in the order in which it came where all timers refer to the one event of the rule."""
         ordered = isinstance(self.body.pattern, typed.Atom)
-        return self.unit.layout.queue(self.number, ordered)
+        queue = self.unit.layout.queue(self.number, ordered)
+        assert self.body.pattern is not None
+        for field_ in self._needed(self.body.pattern):
+            queue.column(field_, self.kind_of(field_))
+        return queue
 
     def _enqueue(self, queue: Queue, due: str, env: Env, root: typed.Pattern) -> None:
         w, n = self.unit.writer, queue.number
-        for field_ in self._needed(root):
-            queue.column(field_, self.kind_of(field_))
         self.unit.require(f"Q{n}")
         if queue.ordered:
             at = w.let("q", f"qh{n} & (Q{n}.shape[0] - 1)")

@@ -12,7 +12,6 @@ from ensue.engine.compiled.windows import WindowWriter
 from ensue.engine.compiled.writing import Writer
 from ensue.language import typed
 
-LAST = 2**63 - 1
 MOST_ATTRIBUTES = 60
 
 AHEAD = 1024
@@ -20,11 +19,13 @@ AHEAD = 1024
 
 
 def write_unit(
-    program: typed.Program, layers: Sequence[Sequence[int]], kept: Collection[str], strings: Callable[[str], int]
-) -> tuple[str, str, Layout]:
+    program: typed.Program, layers: Sequence[Sequence[int]], kept: Collection[str], strings: Callable[[str], int],
+    check: bool = False,
+) -> tuple[str, str, Layout]:  # fmt: skip
     """The source of a unit for some rules, by layers, and the layout of its state. `kept` types are wanted outside.
 
-    There are two sources: the first is for given events without any null.
+    There are two sources: the first is for given events without any null. With `check` there are none: what cannot be
+    compiled is an error, and that is all that is wanted.
     """
     layout = Layout()
     for rule in (program.rules[i] for layer in layers for i in layer):
@@ -38,6 +39,8 @@ def write_unit(
         if sum(any(program.rules[i].event == event for i in layer) for layer in layers) > 1:
             raise NotCompiledError("an event that is derived in several layers")
     _Source(program, layers, strings, layout, True).write()  # lays out what is needed
+    if check:
+        return "", "", layout
     layout.nulls.clear()
     known = -1
     while known < len(layout.nulls):
@@ -136,16 +139,17 @@ class _Source:
 
     def _next_time(self) -> None:
         w = self.w
-        w.line(f"t = end[i] if i < n else np.int64({LAST})")
+        w.line("some = i < n")
+        w.line("t = end[i] if some else until")
         for queue in self.layout.queues.values():
             n = queue.number
+            waits, first = f"qs{n} > 0", f"P{n}[0, 0]"
             if queue.ordered:
-                with w.block(f"if ql{n} < qh{n}:"):
-                    w.line(f"t = min(t, Q{n}[ql{n} & (Q{n}.shape[0] - 1), 0])")
-            else:
-                with w.block(f"if qs{n} > 0:"):
-                    w.line(f"t = min(t, P{n}[0, 0])")
-        with w.block(f"if t > until or t == {LAST}:"):
+                waits, first = f"ql{n} < qh{n}", f"Q{n}[ql{n} & (Q{n}.shape[0] - 1), 0]"
+            with w.block(f"if {waits} and (not some or {first} < t):"):
+                w.line(f"t = {first}")
+                w.line("some = True")
+        with w.block("if not some or t > until:"):
             w.line("break")
         w.line("j = i")
         with w.block("while j < n and end[j] == t:"):

@@ -51,12 +51,13 @@ class Piece:
 
 
 def stream_of(
-    batch: Batch, types: Collection[str], inputs: Mapping[tuple[str, str], tuple[int, str]], ordered: bool,
-    strings: Strings,
+    batch: Batch, types: Collection[str], ranks: Mapping[str, int], inputs: Mapping[tuple[str, str], tuple[int, str]],
+    ordered: bool, strings: Strings,
 ) -> Stream:  # fmt: skip
     """The events of some types that are new, with the columns that are read of them."""
-    if batch.mixed is not None and not batch.derived_of(types):
-        return batch.mixed.stream(types, inputs, ordered, strings)
+    mixed = batch.mixed
+    if mixed is not None and (mixed.unique or not ordered) and not batch.given and not batch.derived_of(types):
+        return mixed.stream(inputs, strings)
     pieces = [Piece(event, columns) for event in sorted(types) for columns in batch.columns_of(event)]
     pieces = [piece for piece in pieces if len(piece.columns)]
     count = sum(len(piece.columns) for piece in pieces)
@@ -66,7 +67,7 @@ def stream_of(
     at, nulls = 0, False
     for piece in pieces:
         to = at + len(piece.columns)
-        kind[at:to] = batch.place(piece.event)[0]
+        kind[at:to] = ranks[piece.event]
         start[at:to], end[at:to] = piece.columns.start, piece.columns.end
         for (event, attribute), (index, kind_) in inputs.items():
             if event == piece.event:
@@ -74,7 +75,7 @@ def stream_of(
                 columns[index][0][at:to], columns[index][1][at:to] = values, flags
                 nulls = nulls or not flags.all()
         at = to
-    by = _in_order(batch, pieces, kind, start, end, ordered, strings)
+    by = _in_order(batch, pieces, kind, start, end, ordered)
     if by is not None:
         kind, start, end = kind[by], start[by], end[by]
         columns = [(values[by], flags[by]) if len(values) else (values, flags) for values, flags in columns]
@@ -87,14 +88,16 @@ def _blank(event: str, kind: str, pieces: Iterable[Piece], count: int) -> Values
     return np.zeros(count, np.float64 if kind == "f" else np.int64), np.zeros(count, np.uint8)
 
 
-def values_of(column: pa.Array | None, kind: str, strings: Strings, count: int) -> Values:
-    """A column as numbers, and which of them are there."""
+def values_of(
+    column: pa.Array | None, kind: str, strings: Strings, count: int, everywhere: Array | None = None
+) -> Values:
+    """A column as numbers, and which of them are there; `everywhere` is a flag for each row that is set."""
     if column is None or pa.types.is_null(column.type):
         return np.zeros(count, np.float64 if kind == "f" else np.int64), np.zeros(count, np.uint8)
     if column.null_count:
         flags = column.is_valid().to_numpy(zero_copy_only=False).view(np.uint8)
     else:
-        flags = np.ones(count, np.uint8)
+        flags = np.ones(count, np.uint8) if everywhere is None else everywhere
     if kind == "s":
         return strings.encode(column), flags
     if pa.types.is_timestamp(column.type):
@@ -109,7 +112,7 @@ def values_of(column: pa.Array | None, kind: str, strings: Strings, count: int) 
 
 
 def _in_order(
-    batch: Batch, pieces: Sequence[Piece], kind: Array, start: Integers, end: Integers, ordered: bool, strings: Strings
+    batch: Batch, pieces: Sequence[Piece], kind: Array, start: Integers, end: Integers, ordered: bool
 ) -> Array | None:
     """The rows by end; where it matters by start, sequence, type and attributes, too. None if they are so already."""
     if len(end) < 2:
@@ -118,7 +121,7 @@ def _in_order(
     if not ordered or (rises and not np.any(end[1:] == end[:-1])):
         return None if rises else np.argsort(end, kind="stable")
     sequence = sequence_keys([piece.columns for piece in pieces])
-    keys = [*attribute_keys(batch, pieces, strings), kind, *sequence, start, end]
+    keys = [*attribute_keys(batch, pieces), kind, *sequence, start, end]
     return np.lexsort(keys)
 
 
@@ -130,7 +133,7 @@ def sequence_keys(columns: Sequence[Columns]) -> list[Array]:
     return [_dense(values)]
 
 
-def attribute_keys(batch: Batch, pieces: Sequence[Piece], strings: Strings) -> list[Array]:
+def attribute_keys(batch: Batch, pieces: Sequence[Piece]) -> list[Array]:
     """Attributes as numbers in their order, the first attribute last."""
     names = [_names(batch, piece) for piece in pieces]
     keys: list[Array] = []

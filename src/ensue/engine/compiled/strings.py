@@ -23,6 +23,11 @@ class Strings:
             self.texts.append(text)
         return found
 
+    def restore(self, texts: list[str]) -> None:
+        """The strings of a saved state; their codes are those they had."""
+        self.texts = list(texts)
+        self.codes = {text: code for code, text in enumerate(self.texts)}
+
     def encode(self, column: pa.Array) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The codes of a column; that of a null is 0, and means nothing."""
         if not len(column):

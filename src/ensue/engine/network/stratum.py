@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ensue.engine.batch import Batch
 from ensue.engine.network.atoms import PeriodicNode
 from ensue.engine.network.build import build_body
 from ensue.engine.network.expressions import value_of
@@ -71,6 +72,10 @@ class Stratum:
     def due(self) -> int | None:
         """The next time at which something ends by itself."""
         return min((due for rule in self.timed if (due := rule.due()) is not None), default=None)
+
+    def run(self, batch: Batch, time: int) -> None:
+        """Takes in what is new up to a time, and adds what follows from it to the batch."""
+        batch.add(self.advance(batch.events(self.uses), time))
 
     def advance(self, events: list[Event], time: int) -> list[Event]:
         """What is derived up to a time, from events in the order of their ends that are new since the last one."""

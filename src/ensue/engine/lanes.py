@@ -1,0 +1,141 @@
+"""Which rules run in which lane: what can be compiled is, rules that hand events to each other together."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ensue.engine.compiled.expressions import NotCompiledError
+from ensue.engine.compiled.lane import CompiledLane, Code
+from ensue.engine.compiled.source import write_unit
+from ensue.engine.compiled.strings import Strings
+from ensue.engine.network.node import Setting
+from ensue.engine.network.stratum import Place, Stratum
+from ensue.language import typed
+from ensue.language.walk import atoms
+
+Lane = Stratum | CompiledLane
+
+MOST_RULES = 12
+"""How many rules are compiled together at most: a function twice as long takes more than twice the time to compile."""
+
+MOST_PLANS = 64
+
+
+@dataclass
+class _Group:
+    """Strata that are compiled together; or one that is not, and why."""
+
+    strata: list[typed.Stratum]
+    reason: str | None = None
+    uses: set[str] = field(default_factory=set)
+    derives: set[str] = field(default_factory=set)
+
+    @property
+    def layers(self) -> list[Sequence[int]]:
+        return [layer for stratum in self.strata for layer in stratum.layers]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a program is run: a stratum as it is, or code for several, one after the other.
+
+    `texts` are the strings that rules write; their codes are their places.
+    """
+
+    program: typed.Program
+    parts: tuple[typed.Stratum | Code, ...]
+    texts: tuple[str, ...]
+    reasons: tuple[tuple[int, str], ...]
+    """The rules that are not compiled, by number, and what it is in them or in rules that they belong with."""
+
+    def lanes(self, setting: Setting, places: dict[str, Place], strings: Strings, choice: bool | None) -> list[Lane]:
+        """The lanes, with a state in which nothing has happened."""
+        strings.restore(list(self.texts))
+        return [
+            CompiledLane(self.program, part, strings, choice)
+            if isinstance(part, Code)
+            else Stratum(self.program, part, setting, places)
+            for part in self.parts
+        ]
+
+
+_plans: OrderedDict[tuple[int, frozenset[str], bool], tuple[typed.Program, Plan]] = OrderedDict()
+
+
+def plan_of(program: typed.Program, emit: Iterable[str], instant: bool) -> Plan:
+    """The plan of a program. `emit` are the types that are wanted; `instant` says that given events have one time each.
+
+    The last plans are kept, with the code that was compiled for them.
+    """
+    key = (id(program), frozenset(emit), instant)
+    if key not in _plans:
+        _plans[key] = (program, _plan(with_instants(program) if instant else program, key[1]))
+        if len(_plans) > MOST_PLANS:
+            _plans.popitem(last=False)
+    return _plans[key][1]
+
+
+def with_instants(program: typed.Program) -> typed.Program:
+    """The program where given events are known to have one time each, and no interval."""
+    events = {name: event if event.derived else replace(event, instant=True) for name, event in program.events.items()}
+    return replace(program, events=events)
+
+
+def _plan(program: typed.Program, emit: frozenset[str]) -> Plan:
+    strings = Strings()
+    groups = _groups(program)
+    parts: list[typed.Stratum | Code] = []
+    reasons = []
+    for group in groups:
+        if group.reason is not None:
+            parts.append(group.strata[0])
+            reasons += [(rule, group.reason) for layer in group.layers for rule in layer]
+            continue
+        elsewhere = {t for other in groups if other is not group for t in other.uses}
+        kept = {event for event in group.derives if event in emit or event in elsewhere}
+        layers = tuple(group.layers)
+        parts.append(Code(layers, *write_unit(program, layers, kept, strings.code)))
+    return Plan(program, tuple(parts), tuple(strings.texts), tuple(reasons))
+
+
+def _groups(program: typed.Program) -> list[_Group]:
+    groups: list[_Group] = []
+    for stratum in program.strata:
+        rules = [program.rules[i] for layer in stratum.layers for i in layer]
+        derives = {rule.event for rule in rules}
+        uses = {atom.event for rule in rules for atom in atoms(rule.body)}
+        own = _Group([stratum], _reason(program, [stratum]), uses, derives)
+        joined = None if own.reason is not None else _joined(program, groups, own)
+        if joined is None:
+            groups.append(own)
+    return groups
+
+
+def _joined(program: typed.Program, groups: list[_Group], own: _Group) -> _Group | None:
+    """The group that a stratum joins: the last one that it takes events from, if nothing in between stands against it."""
+    for index in reversed(range(len(groups))):
+        group = groups[index]
+        if not group.derives & own.uses:
+            continue
+        between = {t for other in groups[index + 1 :] for t in other.derives}
+        strata = [*group.strata, *own.strata]
+        few = sum(len(layer) for stratum in strata for layer in stratum.layers) <= MOST_RULES
+        if group.reason is None and not between & own.uses and few and _reason(program, strata) is None:
+            group.strata = strata
+            group.uses |= own.uses
+            group.derives |= own.derives
+            return group
+        return None
+    return None
+
+
+def _reason(program: typed.Program, strata: list[typed.Stratum]) -> str | None:
+    """Why strata cannot be compiled together, None if they can."""
+    layers = [layer for stratum in strata for layer in stratum.layers]
+    try:
+        write_unit(program, layers, (), lambda text: 0, check=True)
+    except NotCompiledError as error:
+        return str(error)
+    return None

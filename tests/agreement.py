@@ -1,0 +1,417 @@
+"""Every way in which rules can be run on events, and whether it found what the reference finds.
+
+A stream is a list of dicts: type, start, end, attributes, and where there is one a sequence number, `n`. An execution
+takes a program, a stream and the end of time (None for the last end of an event), and gives what it derived in the
+order in which it came out. What is left open, such as where a batch is cut, it draws from a random generator, so that
+a number says it all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+
+import ensue
+from ensue.data import Columns
+from ensue.engine.batch import rows_of
+from ensue.engine.compiled import lane
+from ensue.engine.mixed import mixed_of
+from ensue.engine.run import Run
+from ensue.engine.tables import derived_tables
+from ensue.live.detections import derived
+from ensue.program import Program
+from ensue.reference import detect
+from ensue.results import picked
+
+Stream = Sequence[Mapping[str, Any]]
+Execution = Callable[[Program, Stream, int | None, Random], "list[Detection]"]
+
+SEQUENCE = "n"
+OUTSIDE = ("type", "start", "end", SEQUENCE)
+"""What is not an attribute."""
+
+
+class NotHereError(Exception):
+    """An execution that does not take such events, or such a program."""
+
+
+@dataclass(frozen=True)
+class Detection:
+    """A derived event; `sources` are the positions of what it came from, where that was asked for."""
+
+    type: str
+    start: int
+    end: int
+    attributes: Mapping[str, Any]
+    sources: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        values = ", ".join(f"{name} = {value!r}" for name, value in self.attributes.items())
+        came = "" if self.sources is None else f" from {list(self.sources)}"
+        return f"{self.type}({values}) @ [{self.start}, {self.end}]{came}"
+
+
+# --- the meaning
+
+
+def attributes_of(event: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in event.items() if name not in OUTSIDE}
+
+
+def reference(program: Program, events: Stream, until: int | None = None) -> list[Detection]:
+    """What the definitions say, in order."""
+    given = [(e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE)) for e in events]
+    return [
+        Detection(e.type, e.start, e.end, e.attributes, tuple(sorted(e.sources)))
+        for e in detect(program.typed, given, until)
+    ]
+
+
+# --- the engine by itself
+
+
+def horizon_of(events: Stream, until: int | None) -> int | None:
+    return until if until is not None else max((e["end"] for e in events), default=None)
+
+
+def whole(times: Sequence[int], rng: Random) -> list[int]:
+    """All at once."""
+    return list(times[-1:])
+
+
+def cut(times: Sequence[int], rng: Random) -> list[int]:
+    """Up to a few times, drawn; some of them between events."""
+    low, high = times[0], times[-1]
+    some = {min(rng.choice(times) + rng.choice((-1, 0, 0, 1)), high - 1) for _ in range(rng.randint(1, 4))}
+    return [*sorted(time for time in some if time >= low), high]
+
+
+def step_by_step(times: Sequence[int], rng: Random) -> list[int]:
+    """Each time for itself."""
+    return sorted(set(times))
+
+
+Cut = Callable[[Sequence[int], Random], list[int]]
+
+
+@contextmanager
+def as_plain_python() -> Iterator[None]:
+    """Generated code is run as it is, however many events there are."""
+    before, lane.FEW = lane.FEW, 2**60
+    try:
+        yield
+    finally:
+        lane.FEW = before
+
+
+def engine(
+    compiled: bool | None, cuts: Cut = whole, *, instant: bool = False, provenance: bool = False, mixed: bool = False
+) -> Execution:
+    """`Run` by itself: with rules in the network, as generated Python (None), or compiled."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        horizon = horizon_of(events, until)
+        if horizon is None:
+            return []
+        if instant and any(e["start"] != e["end"] for e in events):
+            raise NotHereError
+        table = _mixed(program, sorted(events, key=lambda e: e["end"])) if mixed else None
+        wanted = picked(program.typed, None)
+        with as_plain_python():
+            at_work = Run(program.typed, provenance=provenance, compiled=compiled, instant=instant)
+            if compiled is not False and all(type(each).__name__ == "Stratum" for each in at_work.lanes):
+                raise NotHereError
+            found: list[Detection] = []
+            before = None
+            for time in cuts([*sorted(e["end"] for e in events if e["end"] <= horizon), horizon], rng):
+                new = [
+                    (position, e)
+                    for position, e in enumerate(events)
+                    if e["end"] <= time and (before is None or e["end"] > before)
+                ]
+                batch = at_work.batch()
+                if table is not None:
+                    batch.mixed, table = table.upto(time)
+                else:
+                    batch.rows = [
+                        (e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE), position)
+                        for position, e in new
+                        if e["type"] in program.typed.events
+                    ]
+                first = min((e["end"] for e in events if e["end"] <= time), default=None)
+                at_work.advance(batch, time, first)
+                before = time
+                if provenance:
+                    found += [
+                        Detection(e.type, e.start, e.end, e.attributes, tuple(sorted(e.sources)))
+                        for e in derived(batch, wanted)
+                    ]
+                else:
+                    found += from_tables(derived_tables(batch, program.typed, wanted, False, None))
+        return found
+
+    return run
+
+
+def _mixed(program: Program, events: Stream) -> Any:
+    if any(SEQUENCE in e for e in events):
+        raise NotHereError
+    found = mixed_of(as_table(program, events), Columns(), program.typed.events)
+    if found is None:
+        raise NotHereError
+    return found
+
+
+def from_tables(tables: Mapping[str, pa.Table]) -> list[Detection]:
+    """Rows of tables, type by type."""
+    found = []
+    for name, table in tables.items():
+        for row in table.to_pylist():
+            start, end = row.pop("start"), row.pop("end")
+            found.append(Detection(name, start, end, row))
+    return found
+
+
+# --- what people call
+
+
+ARROW = {"int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
+
+
+def as_table(program: Program, events: Stream) -> pa.Table:
+    """The events in one table, as their declarations have them."""
+    types = {}
+    for event in program.typed.events.values():
+        if event.declared:
+            for name, type_ in event.attributes.items():
+                if types.setdefault(name, ARROW[type_]) != ARROW[type_]:
+                    raise NotHereError
+    if any(SEQUENCE in e for e in events):
+        types[SEQUENCE] = pa.int64()
+    given = {name for e in events for name in attributes_of(e)}
+    if not given <= set(types):
+        raise NotHereError
+    schema = {"type": pa.string(), "start": pa.int64(), "end": pa.int64(), **types}
+    return pa.Table.from_pylist([dict(e) for e in events], pa.schema(schema))
+
+
+def as_tables(program: Program, events: Stream) -> dict[str, pa.Table]:
+    """The events in a table for each type."""
+    tables = {}
+    for type_ in dict.fromkeys(e["type"] for e in events):
+        rows = [e for e in events if e["type"] == type_]
+        event = program.typed.events.get(type_)
+        schema = {"start": pa.int64(), "end": pa.int64()}
+        if any(SEQUENCE in e for e in events):
+            schema[SEQUENCE] = pa.int64()
+        schema |= {name: ARROW[t] for name, t in event.attributes.items()} if event is not None else {}
+        tables[type_] = pa.Table.from_pylist([dict(e) for e in rows], pa.schema(schema))
+    return tables
+
+
+Form = Callable[[Program, Stream], Any]
+
+
+def as_dicts(program: Program, events: Stream) -> list[dict[str, Any]]:
+    return [dict(e) for e in events]
+
+
+def _sequence(events: Stream) -> str | None:
+    return SEQUENCE if any(SEQUENCE in e for e in events) else None
+
+
+def program_detect(form: Form, engine: str = "embedded") -> Execution:
+    """`Program.detect` on events in some form."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        columns = Columns(sequence=_sequence(events))
+        tables, _ = program.detect_tables(form(program, events), until, columns, engine=engine)
+        return from_tables(tables)
+
+    return run
+
+
+def session(
+    compiled: bool | None, form: Form | None = None, *, late: bool = False, saved: bool = False,
+    provenance: bool = False,
+) -> Execution:  # fmt: skip
+    """A session: one event at a time, or several in some form; in order, or as late as may be."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        if form is as_table and not _fits_one_table(program):
+            raise NotHereError
+        lateness = rng.randint(1, 6) if late else 0
+        order = _arrival(events, lateness, rng)
+        found: list[Detection] = []
+        with as_plain_python():
+            at_work = program.start(
+                lateness, sequence=_sequence(events), compiled=compiled, provenance=provenance
+            )
+            at = 0
+            while at < len(order):
+                if saved and rng.random() < 0.5:
+                    at_work = program.resume(at_work.save())
+                size = 1 if form is None else rng.randint(1, 5)
+                piece = [events[position] for position in order[at : at + size]]
+                sent = dict(piece[0]) if form is None else form(program, piece)
+                found += _detections(at_work.send(sent), order)
+                at += size
+            if saved:
+                at_work = program.resume(at_work.save())
+            found += _detections(at_work.close(until), order)
+        return found
+
+    return run
+
+
+def _fits_one_table(program: Program) -> bool:
+    """Whether attributes of one name are of one type in all derived events."""
+    attributes = [item for event in program.typed.events.values() if event.derived for item in event.attributes.items()]
+    return len(set(attributes)) == len(dict(attributes))
+
+
+def _arrival(events: Stream, lateness: int, rng: Random) -> list[int]:
+    """The positions in an order in which none comes more than the lateness behind one that ends later."""
+    waiting = sorted(range(len(events)), key=lambda position: events[position]["end"])
+    order = []
+    while waiting:
+        limit = events[waiting[0]]["end"] + lateness
+        allowed = sum(events[position]["end"] <= limit for position in waiting)
+        order.append(waiting.pop(rng.randrange(allowed)))
+    return order
+
+
+def _detections(answer: Any, order: Sequence[int]) -> list[Detection]:
+    """What a session gave, in the form in which it gave it."""
+    if isinstance(answer, dict):
+        return from_tables(answer)
+    rows = answer.to_pylist() if isinstance(answer, pa.Table) else answer
+    found = []
+    for row in rows:
+        sources = row.pop("sources", None)
+        places = None if sources is None else tuple(sorted(order[number] for number in sources))
+        found.append(Detection(row.pop("type"), row.pop("start"), row.pop("end"), row, places))
+    return found
+
+
+# --- all of them
+
+
+EXECUTIONS: dict[str, Execution] = {
+    "network": engine(False),
+    "network, cut": engine(False, cut),
+    "network, step by step": engine(False, step_by_step),
+    "network, instants": engine(False, cut, instant=True),
+    "network, sources": engine(False, cut, provenance=True),
+    "generated": engine(None),
+    "generated, cut": engine(None, cut),
+    "generated, step by step": engine(None, step_by_step),
+    "generated, instants": engine(None, cut, instant=True),
+    "generated, one table": engine(None, cut, mixed=True),
+    "detect, rows": program_detect(as_dicts),
+    "detect, table": program_detect(as_table),
+    "detect, tables by type": program_detect(as_tables),
+    "session, network, events": session(False),
+    "session, network, tables by type, late": session(False, as_tables, late=True),
+    "session, network, saved": session(False, as_dicts, late=True, saved=True),
+    "session, sources": session(False, as_dicts, late=True, saved=True, provenance=True),
+    "session, generated, events": session(None),
+    "session, generated, table": session(None, as_table),
+    "session, generated, tables by type, late": session(None, as_tables, late=True),
+    "session, generated, saved": session(None, as_dicts, late=True, saved=True),
+}
+"""What does not need a compiler."""
+
+COMPILED: dict[str, Execution] = {
+    "compiled": engine(True),
+    "compiled, cut": engine(True, cut),
+    "compiled, one table": engine(True, cut, mixed=True),
+    "compiled, instants": engine(True, cut, instant=True),
+}
+"""What compiles: seconds for each program."""
+
+
+# --- comparing
+
+
+def assert_agrees(
+    name: str, program: Program, events: Stream, until: int | None = None, seed: int = 0,
+    wanted: Sequence[Detection] | type[Exception] | None = None,
+) -> bool:  # fmt: skip
+    """Whether an execution takes part; if it does, it must find what the reference finds."""
+    if wanted is None:
+        wanted = meaning(program, events, until)
+    execution = (EXECUTIONS | COMPILED)[name]
+    try:
+        found: Sequence[Detection] | type[Exception] = execution(program, events, until, Random(seed))
+    except NotHereError:
+        return False
+    except ensue.DetectError:
+        found = ensue.DetectError
+    said = difference(wanted, found, in_order=not isinstance(found, type) and "table" not in name)
+    assert said is None, f"{name} (seed {seed}) differs from what is wanted:\n{said}"
+    return True
+
+
+def meaning(program: Program, events: Stream, until: int | None = None) -> list[Detection] | type[Exception]:
+    """What the reference finds, or the error that it ends with."""
+    try:
+        return reference(program, events, until)
+    except ensue.DetectError:
+        return ensue.DetectError
+
+
+def difference(
+    wanted: Sequence[Detection] | type[Exception], found: Sequence[Detection] | type[Exception], in_order: bool = True
+) -> str | None:
+    """What is missing, what is too much, and whether the order is another; None if all is the same."""
+    if isinstance(wanted, type) or isinstance(found, type):
+        return None if wanted is found else f"wanted {wanted}, found {found}"
+    if any(d.sources is None for d in found):
+        wanted = [Detection(d.type, d.start, d.end, d.attributes) for d in wanted]
+    missing, extra = _unmatched(wanted, found)
+    if missing or extra:
+        lines = [f"  missing  {d}" for d in missing] + [f"  too much {d}" for d in extra]
+        return "\n".join(lines)
+    for type_ in dict.fromkeys(d.type for d in wanted):
+        one, other = ([d for d in each if d.type == type_] for each in (wanted, found))
+        if not all(map(_same, one, other)):
+            return f"  the order of {type_}: " + ", ".join(map(str, other)) + " instead of " + ", ".join(map(str, one))
+    return None
+
+
+def _unmatched(wanted: Sequence[Detection], found: Sequence[Detection]) -> tuple[list[Detection], list[Detection]]:
+    places: dict[Any, list[Detection]] = {}
+    for each in found:
+        places.setdefault((each.type, each.start, each.end), []).append(each)
+    missing = []
+    for each in wanted:
+        there = places.get((each.type, each.start, each.end), [])
+        same = next((k for k, other in enumerate(there) if _same(each, other)), None)
+        if same is None:
+            missing.append(each)
+        else:
+            del there[same]
+    return missing, [each for rest in places.values() for each in rest]
+
+
+def _same(one: Detection, other: Detection) -> bool:
+    if (one.type, one.start, one.end, one.sources) != (other.type, other.start, other.end, other.sources):
+        return False
+    names = dict.fromkeys((*one.attributes, *other.attributes))
+    return all(same_value(one.attributes.get(name), other.attributes.get(name)) for name in names)
+
+
+def same_value(one: Any, other: Any) -> bool:
+    """The same value: floats to a relative 1e-9, and what is not a number is the same as itself."""
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same_value, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (one != one and other != other)
+    return type(one) is type(other) and bool(one == other)
