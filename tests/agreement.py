@@ -194,9 +194,8 @@ def as_table(program: Program, events: Stream) -> pa.Table:
                     raise NotHereError
     if any(SEQUENCE in e for e in events):
         types[SEQUENCE] = pa.int64()
-    given = {name for e in events for name in attributes_of(e)}
-    if not given <= set(types):
-        raise NotHereError
+    for name in {name for e in events for name in attributes_of(e)} - set(types):
+        types[name] = pa.array([e.get(name) for e in events]).type
     schema = {"type": pa.string(), "start": pa.int64(), "end": pa.int64(), **types}
     return pa.Table.from_pylist([dict(e) for e in events], pa.schema(schema))
 
@@ -210,7 +209,10 @@ def as_tables(program: Program, events: Stream) -> dict[str, pa.Table]:
         schema = {"start": pa.int64(), "end": pa.int64()}
         if any(SEQUENCE in e for e in events):
             schema[SEQUENCE] = pa.int64()
-        schema |= {name: ARROW[t] for name, t in event.attributes.items()} if event is not None else {}
+        if event is None or not event.declared:
+            schema |= {name: pa.array([e[name] for e in rows]).type for name in attributes_of(rows[0])}
+        else:
+            schema |= {name: ARROW[t] for name, t in event.attributes.items()}
         tables[type_] = pa.Table.from_pylist([dict(e) for e in rows], pa.schema(schema))
     return tables
 

@@ -1,104 +1,113 @@
-"""Random programs from the whole language, and random streams: with ties, overlaps, nulls, and keys that repeat.
+"""Random programs from the whole language.
 
 A program is built as text, together with what each part of it binds, so that most programs are valid; the few that the
-checker refuses (a contradiction in time, say) are left out by the tests. Domains are small, so that things meet.
+checker refuses (a contradiction in time, say) are left out by the tests. Names are few, so that parts share them.
 """
 
-from dataclasses import dataclass, field
+import re
 
 from hypothesis import strategies as st
+
+from tests.random_expressions import AGGREGATES, CONSTANTS, POOLS, Bound, Expressions, aggregated
+from tests.random_streams import EVENTS, streams
+
+__all__ = ["DECLARATIONS", "programs", "streams"]
 
 DECLARATIONS = """
 event a(k: int, x: int).
 event b(k: int, y: float).
 event c(k: int, s: string).
 event i(k: int, x: int) instant.
+event h(k: int, x: int).
+event v(y: float, o: bool).
 table linked(p: int, q: int).
-linked(1, 2). linked(2, 3). linked(0, 0).
+table called(p: int, s: string).
+linked(1, 2). linked(2, 3). linked(0, 0). linked(-1, null).
+called(0, "p"). called(1, "p"). called(1, "q"). called(2, "Pq").
 reach(p, q) :- linked(p, q).
 reach(p, r) :- linked(p, q), reach(q, r).
 """
 
-INPUTS = {"a": ["int", "int"], "b": ["int", "float"], "c": ["int", "string"], "i": ["int", "int"]}
-POOLS = {"int": ["k", "m", "n"], "float": ["f", "g"], "string": ["s", "t"]}
-CONSTANTS = {"int": ["0", "1", "2"], "float": ["0.5", "1.5"], "string": ['"p"', '"q"']}
 RELATIONS = [
     "before", "after", "meets", "met_by", "overlaps", "overlapped_by", "starts", "started_by", "during", "contains",
     "finishes", "finished_by", "equals",
 ]  # fmt: skip
 TOLERANT = {"meets", "met_by", "starts", "started_by", "finishes", "finished_by", "equals"}
+PAIRED = {"seq", "and", "during", "overlaps", "contains", "finishes", "before", "equals", "meets"}
+"""Operators beside which contexts are drawn."""
 
 
-@dataclass
-class Bound:
-    """What a pattern binds: variables by type, names of events; and what it gathers."""
-
-    variables: dict[str, str] = field(default_factory=dict)
-    labels: dict[str, str | None] = field(default_factory=dict)
-    gathered: dict[str, str] = field(default_factory=dict)
-    gathered_labels: list[str] = field(default_factory=list)
-
-    def join(self, other: "Bound") -> "Bound":
-        return Bound(
-            {**self.variables, **other.variables},
-            {**self.labels, **other.labels},
-            {**self.gathered, **other.gathered},
-            self.gathered_labels + other.gathered_labels,
-        )
-
-    def gather(self, shared: set[str]) -> "Bound":
-        """The same, seen from outside a gathering that shares some variables."""
-        return Bound(
-            {n: t for n, t in self.variables.items() if n in shared},
-            {},
-            {**self.gathered, **{n: t for n, t in self.variables.items() if n not in shared}},
-            self.gathered_labels + list(self.labels),
-        )
-
-
-class Writer:
-    """Draws one program."""
+class Draws:
+    """What is left to chance."""
 
     def __init__(self, draw):
         self.draw = draw
-        self.events = dict(INPUTS)
-        self.labels = 0
 
     def choice(self, options):
         return self.draw(st.sampled_from(options))
 
     def chance(self, percent):
-        return self.draw(st.integers(0, 99)) < percent
+        return self.draw(st.integers(0, 99)) >= 100 - percent
 
     def number(self, low, high):
         return self.draw(st.integers(low, high))
 
-    # --- patterns
 
-    def atom(self, label_chance=30, events=None):
-        event = self.choice(events or sorted(self.events))
+class Writer(Draws):
+    """Draws one program."""
+
+    def __init__(self, draw):
+        super().__init__(draw)
+        self.expressions = Expressions(self)
+        self.events = {name: dict(EVENTS[name]) for name in EVENTS}
+        self.uses = {name: {name} for name in EVENTS}
+        """What each type comes from."""
+        self.available = sorted(EVENTS)
+        self.labels = 0
+        self.parts = []
+        """Parts of earlier rules, which later ones may share."""
+        self.contexts = True
+
+    def fresh(self, letter):
+        self.labels += 1
+        return f"{letter}{self.labels}"
+
+    # --- atoms
+
+    def atom(self, label_chance=30, events=None, names=None):
+        """An event with arguments. `names` are the only variables that it may use; others are made up."""
+        event = self.choice(events or self.available)
+        if event == "other" and not self.chance(20):
+            event = "a"
+        self.used.add(event)
         bound = Bound()
         terms = []
-        for type_ in self.events[event]:
+        for attribute, type_ in self.events[event].items():
             kind = self.number(0, 9)
-            if kind < 6:
-                name = self.choice(POOLS[type_])
-                bound.variables[name] = type_
-                terms.append(name)
-            elif kind < 7:
-                terms.append(self.choice(CONSTANTS[type_]))
+            if type_ == "list" or kind > 8:
+                terms.append((attribute, "_"))
+            elif kind == 7:
+                terms.append((attribute, self.choice(CONSTANTS[type_])))
             else:
-                terms.append("_")
-        text = f"{event}({', '.join(terms)})" if terms else f"{event}()"
-        return self.label(text, bound, event, label_chance)
+                name = self.choice(POOLS[type_])
+                if names is not None and names.get(name) != type_:
+                    name = self.fresh("z")
+                bound.variables[name] = type_
+                terms.append((attribute, name))
+        if event == "other" or (terms and self.chance(8)):
+            text = ", ".join(f"{attribute}={term}" for attribute, term in terms if term != "_")
+        else:
+            text = ", ".join(term for _, term in terms)
+        return self.label(f"{event}({text})", bound, self.events[event], label_chance)
 
-    def label(self, text, bound, event, percent):
+    def label(self, text, bound, attributes, percent):
         if self.chance(percent):
-            self.labels += 1
-            name = f"e{self.labels}"
-            bound.labels[name] = event
+            name = self.fresh("e")
+            bound.labels[name] = {a: t for a, t in attributes.items() if t not in ("list", "any")}
             text = f"{name}: {text}"
         return text, bound
+
+    # --- patterns
 
     def operand(self, depth):
         """Something that can stand beside an operator: an atom, or a pattern in parentheses."""
@@ -106,17 +115,27 @@ class Writer:
             if self.chance(5):
                 return self.choice(["every(3)", "every(5)", "at(4)", "at(9)"]), Bound()
             return self.atom()
+        if self.contexts and self.parts and self.chance(25):
+            return self.parts.pop()
         if self.chance(20):
-            left, one = self.operand(depth - 1)
-            right, other = self.operand(depth - 1)
-            both = {n: t for n, t in one.variables.items() if other.variables.get(n) == t}
-            self.hidden |= (set(one.variables) | set(other.variables)) - set(both)
-            return f"({left} or {right})", Bound(both, {}, {}, [])
+            return self.either(depth)
         text, bound = self.body(depth - 1, nested=True)
-        return self.label(f"({text})", bound, None, 20)
+        return self.label(f"({text})", bound, {}, 20)
+
+    def either(self, depth):
+        """Alternatives. What only one of them binds has a name that nothing else uses."""
+        sides = [self.operand(depth - 1) for _ in range(2)]
+        both = {n: t for n, t in sides[0][1].variables.items() if sides[1][1].variables.get(n) == t}
+        texts = []
+        for text, bound in sides:
+            for name in [*bound.variables, *bound.gathered]:
+                if name not in both:
+                    text = re.sub(rf"(?<![\w.\"]){name}\b(?![\"(:=])", self.fresh("z"), text)
+            texts.append(text)
+        return f"({' or '.join(texts)})", Bound(both, plain=all(bound.plain for _, bound in sides))
 
     def relation(self):
-        word = self.choice(["seq", "seq", "seq", "and", "and", "par", *RELATIONS])
+        word = self.choice(["seq", "seq", "seq", "seq", "and", "and", "and", "par", *RELATIONS])
         if word in RELATIONS and self.chance(40):
             if word in TOLERANT:
                 return f"{word}[{self.number(0, 3)}]"
@@ -128,8 +147,8 @@ class Writer:
         return word
 
     def context(self, text, word, first):
-        """An operand with a context that its place takes."""
-        if word == "seq":
+        """An operand with a context that its place takes, and what it is as an initiator."""
+        if word == "seq" or word.startswith("before"):
             names = ["recent", "chronicle", "continuous", "cumulative"] if first else ["chronicle", "continuous"]
             name = self.choice(names)
             return f"{name} {text}", name if first else "chronicle"
@@ -142,180 +161,300 @@ class Writer:
         word = self.relation()
         right, other = self.operand(depth)
         shared = {n for n in one.variables if n in other.variables}
-        if word.split("[")[0] in ("seq", "and", "during", "overlaps") and self.chance(35):
-            if self.chance(75):
+        takes = self.contexts and word.split("[")[0] in PAIRED and not word.startswith("before[")
+        if takes and self.chance(40):
+            timed = ("every(", "at(")
+            where = self.number(0, 2)
+            if where < 2 and one.plain and not left.startswith(timed):
                 left, name = self.context(left, word, True)
                 if name == "cumulative":
                     one = one.gather(shared)
-            if self.chance(40) or not left.startswith(("recent", "chron", "cont", "cumul")):
+            if where > 0 and other.plain and not right.startswith(timed):
                 right, name = self.context(right, word, False)
-                if name == "cumulative" and word != "seq":
+                if name == "cumulative":
                     other = other.gather(shared)
         return f"{left} {word} {right}", one.join(other)
 
-    def pattern(self, depth):
-        kind = self.number(0, 19)
+    def chain(self):
+        """Three or four events under one operator, mostly of one key."""
+        word = self.choice(["seq", "and", "and", "seq"])
+        texts, bound = [], Bound()
+        for _ in range(self.number(3, 4)):
+            text, own = self.atom(15)
+            if word == "seq" and texts and self.contexts and self.chance(15):
+                text = f"{self.choice(['chronicle', 'continuous'])} {text}"
+            elif word == "seq" and not texts and self.contexts and self.chance(15):
+                text = f"{self.choice(['recent', 'chronicle', 'continuous'])} {text}"
+            texts.append(text)
+            bound = bound.join(own)
+        return f" {word} ".join(texts), bound
+
+    def pattern(self, depth, nested):
+        kind = self.number(0, 20)
         if kind < 6:
             return self.atom()
-        if kind < 14:
+        if kind < 13:
             text, bound = self.pair(depth)
             if self.chance(25):
                 more, other = self.operand(depth)
                 return f"{text} {self.choice(['seq', 'and', 'seq'])} {more}", bound.join(other)
             return text, bound
         if kind < 15:
-            first, one = self.atom(0)
-            repeated, middle = self.atom(20)
-            last, other = self.atom(0)
-            times = self.choice(["+", "*", "{1}", "{2}", "{1,3}"])
-            around = one.join(other)
-            shared = set(middle.variables) & set(around.variables)
-            return f"{first} seq {repeated}{times} seq {last}", around.join(middle.gather(shared))
+            return self.chain()
         if kind < 16:
-            repeated, inner = self.atom(20)
-            return f"{repeated}{{{self.number(1, 3)}}}", inner.gather(set())
-        if kind < 18:
+            first, one = self.atom(10)
+            last, other = self.atom(10)
+            around = one.join(other)
+            repeated, middle = self.atom(20, names=around.variables if nested else None)
+            times = self.choice(["+", "*", "{1}", "{2}", "{1,3}"])
+            shared = set(middle.variables) & set(around.variables)
+            bound = around.join(middle.gather(shared))
+            bound.plain = False
+            return f"{first} seq {repeated}{times} seq {last}", bound
+        if kind < 17:
+            repeated, inner = self.atom(20, names={} if nested else None)
+            bound = inner.gather(set())
+            bound.plain = False
+            return f"{repeated}{{{self.number(1, 3)}}}", bound
+        if kind < 19:
             text, bound = self.operand(depth)
-            absent, _ = self.atom(0)
+            absent, _ = self.atom(0, names=bound.variables if nested else None)
             return f"{text} without {absent}", bound
-        first, one = self.atom(0)
-        last, other = self.atom(0)
-        absent, _ = self.atom(0)
-        return f"not {absent} in [{first}, {last}]", one.join(other)
+        first, one = self.atom(10)
+        last, other = self.atom(10)
+        bound = one.join(other)
+        absent, _ = self.atom(0, names=bound.variables if nested else None)
+        bound.plain = False
+        return f"not {absent} in [{first}, {last}]", bound
 
     # --- bodies
 
-    def condition(self, bound):
-        numbers = [n for n, t in bound.variables.items() if t in ("int", "float")]
-        kind = self.number(0, 5)
-        if kind < 3 and numbers:
-            name = self.choice(numbers)
-            other = self.choice([*numbers, "1", "2", "0.5"])
-            return f"{name} {self.choice(['<', '<=', '>', '>=', '=', '!='])} {other}"
-        if kind < 4 and any(t == "int" for t in bound.variables.values()):
-            integers = [n for n, t in bound.variables.items() if t == "int"]
-            return f"{self.choice(['', 'not '])}reach({self.choice(integers)}, {self.choice([*integers, '3', '_'])})"
-        if kind < 5 and bound.labels:
-            one, other = self.choice(sorted(bound.labels)), self.choice(sorted(bound.labels))
-            return f"{one}.start + {self.number(0, 3)} {self.choice(['<', '<=', '!='])} {other}.end"
-        strings = [n for n, t in bound.variables.items() if t == "string"]
-        return f'{self.choice(strings)} = "p"' if strings else "1 < 2"
-
     def body(self, depth, nested=False):
-        items, bound = [], Bound()
-        text, bound = self.pattern(depth)
-        items.append(text)
+        if self.contexts and self.chance(12):
+            return self.under_policy(depth, nested)
+        text, bound = self.pattern(depth, nested)
+        items = [text]
         while self.chance(25) and len(items) < 3:
             more, other = self.operand(depth)
             items.append(f"({more})" if more.startswith("not ") else more)
             bound = bound.join(other)
-        policy = ""
-        if self.chance(12):
-            policy = f" policy {self.choice(['snoop_recent', 'snoop_chronicle', 'snoop_continuous', 'restricted'])}"
-        plain = not policy.endswith("restricted")
-        if plain and self.chance(10):
-            integers = [n for n, t in bound.variables.items() if t == "int"]
-            if integers:
-                items.append(f"linked({self.choice(integers)}, r)")
-                bound.variables["r"] = "int"
+        return self.with_items(items, bound, nested)
+
+    def with_items(self, items, bound, nested):
+        """What stands beside the patterns of a body: tables, timers, relations, absence, collections, suffixes."""
+        if self.chance(10) and (integers := [n for n, t in bound.variables.items() if t == "int"]):
+            table, type_ = self.choice([("linked", "int"), ("called", "string")])
+            name = self.choice(POOLS[type_]) if not nested else self.fresh("z")
+            items.append(f"{table}({self.choice(integers)}, {name})")
+            if name not in bound.gathered:
+                bound.variables[name] = type_
+        while bound.labels and self.chance(30):
+            timer = self.fresh("w")
+            kind = self.choice(["extend", "extend_backward", "shift", "extend"])
+            items.append(f"{timer}: {kind}({self.choice(sorted(bound.labels))}, {self.number(0, 6)})")
+            bound.labels[timer] = {}
         labels = sorted(bound.labels)
-        if plain and labels and self.chance(35):
-            self.labels += 1
-            timer = f"w{self.labels}"
-            kind = self.choice(["extend", "extend_backward", "shift"])
-            items.append(f"{timer}: {kind}({self.choice(labels)}, {self.number(0, 6)})")
-            bound.labels[timer] = None
-        labels = sorted(bound.labels)
-        if plain and len(labels) > 1 and self.chance(25):
-            word = self.choice(RELATIONS)
-            items.append(f"{self.choice(labels)} {word} {self.choice(labels)}")
-        if plain and labels and self.chance(30):
-            items.append(f"while {self.choice(labels)}: not {self.inner(bound)[0]}")
-        if plain and labels and self.chance(30):
-            text, inner = self.inner(bound)
+        if len(labels) > 1 and self.chance(20):
+            items.append(f"{self.choice(labels)} {self.choice(RELATIONS)} {self.choice(labels)}")
+        while labels and self.chance(25):
+            items.append(f"while {self.choice(labels)}: not {self.inner(bound, nested)[0]}")
+        if labels and self.chance(30):
+            text, inner = self.inner(bound, nested)
             items.append(f"while {self.choice(labels)}: collect {text}")
             bound = bound.join(inner.gather(set(inner.variables) & set(bound.variables)))
         suffixes = []
         if self.chance(30):
-            suffixes.append(f"where {self.condition(bound)}")
-        if self.chance(15) and plain:
-            suffixes.append(f"on {self.condition(bound)}")
-        if self.chance(20):
-            suffixes.append(f"within {self.number(3, 12)}")
-        if self.chance(4) and plain:
-            suffixes.append(f"lasting {self.number(0, 6)}")
-        return ", ".join(items) + "".join(f" {suffix}" for suffix in suffixes) + policy, bound
-
-    def inner(self, outer):
-        """What is negated or collected: an atom, or a body in parentheses that may use names from outside."""
-        text, bound = self.atom(20)
+            suffixes.append(f"where {self.expressions.condition(bound)}")
+        if bound.gathered_labels and self.chance(25):
+            suffixes.append(f"where count({self.choice(bound.gathered_labels)}) {self.choice(['>', '<='])} 1")
+        if self.chance(15):
+            suffixes.append(f"on {self.expressions.condition(bound)}")
         if self.chance(25):
-            condition = self.condition(outer.join(bound))
-            return f"({text} where {condition})", bound
+            suffixes.append(f"within {self.number(3, 12)}")
+        if self.chance(4):
+            suffixes.append(f"lasting {self.number(0, 6)}")
+        return ", ".join(items) + "".join(f" {suffix}" for suffix in suffixes), bound
+
+    def under_policy(self, depth, nested):
+        """A body whose pairings all follow one policy; none of them has a context of its own."""
+        self.contexts = False
+        kind = self.number(0, 9)
+        if kind < 2:
+            (left, one), (right, other) = self.atom(0), self.atom(20)
+            shared = set(one.variables) & set(other.variables)
+            text, word = "", self.choice(["seq", "seq", "and"])
+            if word == "and":
+                other = other.gather(shared)
+            text, bound = f"{left} {word} {right} policy snoop_cumulative", one.gather(shared).join(other)
+        elif kind < 5:
+            text, bound = self.restricted(2)
+            suffix = f" where {self.expressions.condition(bound)}" if self.chance(20) else ""
+            suffix += f" within {self.number(2, 9)}" if self.chance(50) else ""
+            text = f"{text}{suffix} policy restricted"
+        else:
+            word = self.choice(["snoop_recent", "snoop_chronicle", "snoop_continuous", "unrestricted"])
+            text, bound = self.chain() if self.chance(30) else self.pair(depth)
+            if bound.plain or word == "unrestricted":
+                text, bound = self.with_items([text], bound, nested)
+                text += f" policy {word}"
+        self.contexts = True
+        bound.plain = bound.plain and not nested
+        return text, bound
+
+    def restricted(self, depth):
+        if depth == 0 or self.chance(40):
+            return self.atom(0)
+        kind = self.number(0, 5)
+        if kind == 0:
+            return self.either_restricted()
+        left, one = self.restricted(depth - 1)
+        if kind == 1:
+            absent, _ = self.atom(0, names=one.variables)
+            return f"({left} without {absent})", one
+        right, other = self.restricted(depth - 1)
+        return f"({left} {self.choice(['seq', 'seq', 'and'])} {right})", one.join(other)
+
+    def either_restricted(self):
+        left, one = self.atom(0)
+        right, other = self.atom(0, names=one.variables)
+        names = [name for name in one.variables if other.variables.get(name) != one.variables[name]]
+        for name in names:
+            left = re.sub(rf"\b{name}\b(?=[,)])", "_", left)
+        return f"({left} or {right})", Bound({n: t for n, t in one.variables.items() if n not in names})
+
+    def inner(self, outer, nested):
+        """What is negated or collected: an atom, or a body in parentheses that may use names from outside."""
+        text, bound = self.atom(20, names=outer.variables if nested else None)
+        if self.chance(25):
+            return f"({text} where {self.expressions.condition(outer.join(bound))})", bound
+        if not nested and self.chance(8):
+            more, other = self.atom(0)
+            return f"({text} {self.choice(['seq', 'and', 'or'])} {more})", bound if " or " in text else bound.join(other)
         return text, bound
 
     # --- rules
 
     def rule(self, number):
-        self.hidden = set()
+        """One line: a rule for a new type, or one more for a type that there is."""
+        self.used = set()
         name = f"d{number}"
         kind = self.number(0, 99)
-        if kind < 12:
+        derived = [event for event in self.events if event not in EVENTS]
+        if number and kind < 20:
+            return self.another(self.choice([*derived, "h", "h"]))
+        if kind < 34:
             return self.window(name)
-        if kind < 24:
+        if kind < 46:
             return self.recursive(name)
         body, bound = self.body(2)
         terms = self.head(bound)
         beginning = f" from {self.choice(sorted(bound.labels))}" if bound.labels and self.chance(10) else ""
-        self.events[name] = [type_ for _, type_ in terms]
-        return f"{name}({', '.join(f't{i} = {t}' for i, (t, _) in enumerate(terms))}){beginning} <- {body}."
+        if self.chance(30) and "policy" not in body and bound.plain and not bound.gathered:
+            self.parts.append((f"({body})", Bound(bound.variables, bound.labels)))
+        self.know(name, {f"t{place}": type_ for place, (_, type_) in enumerate(terms)})
+        return f"{self.written(name, terms)}{beginning} <- {body}."
+
+    def written(self, name, terms):
+        return f"{name}({', '.join(f't{place} = {term}' for place, (term, _) in enumerate(terms))})"
+
+    def know(self, name, attributes):
+        self.events[name] = attributes
+        self.uses[name] = {name, *self.used, *(u for event in self.used for u in self.uses[event])}
+        self.available = sorted(self.events)
+
+    def another(self, name):
+        """One more rule for a type, from what does not depend on it."""
+        self.available = [event for event in self.available if name not in self.uses[event]]
+        parts, self.parts = self.parts, []
+        body, bound = self.body(1)
+        self.parts = parts
+        terms = []
+        for attribute, type_ in self.events[name].items():
+            if type_ == "list":
+                there = [n for n, t in bound.gathered.items() if n not in bound.variables]
+                terms.append((attribute, f"list({self.choice(there)})" if there else "null"))
+            else:
+                terms.append((attribute, "null" if type_ == "any" else self.expressions.term(type_, bound)))
+        self.know(name, self.events[name])
+        for event, uses in self.uses.items():
+            if name in uses:
+                self.uses[event] = uses | self.uses[name]
+        return f"{name}({', '.join(f'{attribute} = {term}' for attribute, term in terms)}) <- {body}."
 
     def head(self, bound):
-        terms = [(n, t) for n, t in sorted(bound.variables.items()) if n not in self.hidden and self.chance(70)][:3]
+        terms = [(n, t) for n, t in sorted(bound.variables.items()) if self.chance(70)][:3]
+        while self.chance(25) and len(terms) < 4:
+            type_ = self.choice(["int", "int", "float", "string", "bool"])
+            terms.append((self.expressions.term(type_, bound), type_))
         for name, type_ in sorted(bound.gathered.items()):
-            if name not in bound.variables and name not in self.hidden and self.chance(60) and len(terms) < 4:
-                function = self.choice(
-                    ["count", "min", "max", "first", "last", *(["sum", "avg"] if type_ != "string" else [])]
-                )
-                result = {"count": "int", "avg": "float"}.get(function, type_)
-                terms.append((f"{function}({name})", result))
+            if name not in bound.variables and self.chance(60) and len(terms) < 5:
+                function = self.choice(AGGREGATES[type_])
+                terms.append((f"{function}({name})", aggregated(function, type_)))
         for label in bound.gathered_labels[:1]:
             terms.append((f"count({label})", "int"))
         return terms
 
     def window(self, name):
-        text, bound = self.atom(0)
-        kind = self.choice(["last 2", "last 3", "each 4", "since", "last 3", "last 4s"])
+        """The last few, the last span, each span, or since something; sometimes beside a pattern."""
+        text, bound = self.atom(30)
+        if self.chance(20):
+            text = f"({text} where {self.expressions.condition(bound)})"
+        kind = self.choice(["last 2", "last 3", "last 1", "each 4", "each 1", "since", "since", "last 3s", "last 9s"])
+        items = []
+        around = Bound()
+        if self.chance(15):
+            beside, around = self.atom(20)
+            items.append(beside)
         if kind == "since":
             first, other = self.atom(0)
             kind = f"since {first}"
-            del other
-        keys = sorted(bound.variables)
-        group = keys[:1] if keys and self.chance(60) else []
-        terms = [(n, bound.variables[n]) for n in group]
-        for variable in keys[len(group) :]:
-            function = self.choice(["count", "min", "max", "last", "first"])
-            terms.append((f"{function}({variable})", "int" if function == "count" else bound.variables[variable]))
-        self.events[name] = [type_ for _, type_ in terms]
-        heads = ", ".join(f"t{i} = {t}" for i, (t, _) in enumerate(terms))
-        return f"{name}({heads}) <- while {kind}: collect {text}."
+            around = around.join(other)
+        items.append(f"while {kind}: collect {text}")
+        shared = {n: t for n, t in bound.variables.items() if n in around.variables}
+        own = {n: t for n, t in bound.variables.items() if n not in shared}
+        groups = [n for n in own if self.chance(35)]
+        terms = [(n, t) for n, t in {**around.variables, **shared}.items() if self.chance(50)]
+        for variable in groups:
+            term = self.expressions.term(own[variable], Bound({variable: own[variable]}), 1)
+            terms.append((term, own[variable]))
+        for variable, type_ in own.items():
+            if variable not in groups or self.chance(20):
+                function = self.choice(AGGREGATES[type_])
+                terms.append((f"{function}({variable})", aggregated(function, type_)))
+        for label in bound.labels:
+            terms.append((f"count({label})", "int"))
+        where = f" where {terms[-1][0]} > 1" if terms and terms[-1][0].startswith("count(") and self.chance(30) else ""
+        self.know(name, {f"t{place}": type_ for place, (_, type_) in enumerate(terms)})
+        return f"{self.written(name, terms)} <- {', '.join(items)}{where}."
 
     def recursive(self, name):
-        base, bound = self.atom(0, events=["a", "i"])
-        integers = [n for n, t in bound.variables.items() if t == "int"]
-        start = self.choice(integers) if integers else "0"
-        event = self.choice(["a", "i"])
-        self.events[name] = ["int"]
+        event = self.choice(["a", "i", "h"])
+        base = self.choice(["a", "i"])
+        self.used |= {event, base}
         context = self.choice(["", "recent ", "chronicle ", "continuous "])
-        shape = self.choice(["seq", "not", "timer", "within"])
-        first = f"{name}(t0 = {start}) <- {base}."
-        if shape == "seq":
-            return f"{first} {name}(t0 = u + v) <- {context}{name}(u) seq {event}(_, v) where u < 20."
-        if shape == "not":
-            return f"{first} {name}(t0 = u + 1) <- not {event}(_, _) in [{name}(u), {event}(_, _)] where u < 9."
-        if shape == "timer":
-            return f"{first} {name}(t0 = u + 1) from w <- e: {name}(u), w: shift(e, {self.number(2, 5)}) where u < 9."
-        return f"{first} {name}(t0 = v) <- {context}{name}(u) seq {event}(u, v) within {self.number(3, 9)}."
+        shape = self.choice(["seq", "not", "timer", "within", "keyed", "falling", "quiet"])
+        if shape in ("keyed", "falling"):
+            self.know(name, {"t0": "int", "t1": "int"})
+            first = f"{name}(t0 = q, t1 = r) <- {base}(q, r)."
+            if shape == "keyed":
+                return f"{first} {name}(t0 = q, t1 = u + r) <- {context}{name}(q, u) seq {event}(q, r) where u < 20."
+            last = f"not {event}(q, _) in [{name}(q, u), {event}(q, r)] where {self.choice(['u < 9', 'r < u + 2'])}"
+            return f"{first} {name}(t0 = q, t1 = u + 1) <- {last}."
+        self.know(name, {"t0": "int"})
+        first = f"{name}(t0 = r) <- {base}(_, r)."
+        match shape:
+            case "seq":
+                return f"{first} {name}(t0 = u + r) <- {context}{name}(u) seq {event}(_, r) where u < 20."
+            case "not":
+                return f"{first} {name}(t0 = u + 1) <- not {event}(_, _) in [{name}(u), {event}(_, _)] where u < 9."
+            case "timer":
+                shift = f"w: shift(e, {self.number(2, 5)})"
+                return f"{first} {name}(t0 = u + 1) from w <- e: {name}(u), {shift} where u < 9."
+            case "quiet":
+                window = f"w: extend_backward(e, {self.number(1, 6)})"
+                return f"{name}(t0 = r) from e <- e: {event}(_, r), {window}, while w: not {name}({self.choice('r_')})."
+            case _:
+                return f"{first} {name}(t0 = r) <- {context}{name}(u) seq {event}(u, r) within {self.number(3, 9)}."
 
 
 @st.composite
@@ -323,25 +462,3 @@ def programs(draw, most_rules=3):
     writer = Writer(draw)
     rules = [writer.rule(number) for number in range(draw(st.integers(1, most_rules)))]
     return "unit s." + DECLARATIONS + "\n".join(rules)
-
-
-VALUES = {
-    "int": st.sampled_from([None, 0, 1, 1, 2, 2, 3]),
-    "float": st.sampled_from([None, 0.5, 1.0, 2.5]),
-    "string": st.sampled_from([None, "p", "p", "q"]),
-}
-NAMES = {"a": ["k", "x"], "b": ["k", "y"], "c": ["k", "s"], "i": ["k", "x"]}
-
-
-@st.composite
-def streams(draw, most_events=14):
-    events = []
-    for _ in range(draw(st.integers(0, most_events))):
-        type_ = draw(st.sampled_from(["a", "a", "b", "c", "i"]))
-        start = draw(st.integers(0, 12))
-        end = start if type_ == "i" else start + draw(st.sampled_from([0, 0, 0, 1, 2, 5]))
-        row = {"type": type_, "start": start, "end": end}
-        for name, kind in zip(NAMES[type_], INPUTS[type_], strict=True):
-            row[name] = draw(VALUES[kind])
-        events.append(row)
-    return events

@@ -375,27 +375,41 @@ def compact(rows, heads, low, high):
 def kinds_of(offsets, letters, names, ends, codes, kinds):
     """For each row, the code of the name that its text is, or -1; gives whether one has no text.
 
-    The names are one after the other in `names`, each up to its end.
+    The names are one after the other in `names`, each up to its end. Lengths and first letters are compared without a
+    branch, as rows of several types come in no order that could be foreseen.
     """
     empty = False
+    count = ends.shape[0]
+    heads = np.empty(count, np.int64)
+    for k in range(count):
+        first = ends[k - 1] if k > 0 else 0
+        heads[k] = (ends[k] - first) * 256 + names[u(first)]
     for row in range(kinds.shape[0]):
-        begin = offsets[row]
-        length = offsets[row + 1] - begin
-        kinds[row] = -1
+        begin = np.int64(offsets[u(row)])
+        length = np.int64(offsets[u(row + 1)]) - begin
         if length == 0:
             empty = True
-        first = 0
-        for k in range(ends.shape[0]):
-            if ends[k] - first == length:
-                same = True
-                for letter in range(length):
-                    if letters[begin + letter] != names[first + letter]:
-                        same = False
-                        break
-                if same:
-                    kinds[row] = codes[k]
-                    break
-            first = ends[k]
+            kinds[u(row)] = -1
+            continue
+        head = length * 256 + np.int64(letters[u(begin)])
+        found, times = -1, 0
+        for k in range(count):
+            same = heads[u(k)] == head
+            found = k if same else found
+            times += 1 if same else 0
+        if times > 1 or (times == 1 and length > 1):  # alike so far: look at all letters
+            found = -1
+            for k in range(count):
+                if heads[u(k)] == head:
+                    first = ends[u(k)] - length
+                    same = True
+                    for letter in range(1, length):
+                        if letters[u(begin + letter)] != names[u(first + letter)]:
+                            same = False
+                            break
+                    if same:
+                        found = k
+        kinds[u(row)] = codes[u(found)] if found >= 0 else -1
     return empty
 
 

@@ -84,6 +84,7 @@ class CompiledLane:
         self.numbers = np.zeros(len(self.scalars), np.int64)
         self.arrays = _empty(self.layout)
         self.seen = 0
+        self.forgotten: dict[int, int] = {}
         self._fast: Any = code.fast_strict if choice else None
 
     # --- time
@@ -107,6 +108,9 @@ class CompiledLane:
         stream = stream_of(batch, self.uses, self.ranks, self.layout.inputs, self.layout.ordered, self.strings)
         count = len(stream.end)
         run = self._function(count, stream.nulls)
+        for derived in self.kept:  # room that is not used costs nothing
+            if len(self.arrays[f"D{derived.number}"]) < count:
+                self.arrays[f"D{derived.number}"] = np.empty((count, derived.width), np.int64)
         ranks = self.strings.ranks() if self.layout.ordered and self._has_strings() else np.empty(0, np.int64)
         at = 0
         with np.errstate(all="ignore"):
@@ -188,8 +192,9 @@ class CompiledLane:
                 self.arrays[f"S{number}"] = np.empty(max(count, 2 * len(self.arrays[f"S{number}"])), np.int64)
         for space in self.layout.spaces.values():
             used = self._scalar(f"kc{space.number}")
-            if used > 1 << 12 and 2 * used > len(self.arrays[f"KV{space.number}"]):
+            if used > self.forgotten.get(space.number, 1 << 16):
                 self._forget_keys(space, used)
+                self.forgotten[space.number] = max(1 << 16, 4 * self._scalar(f"kc{space.number}"))
 
     def _enlarge(self, name: str, need: int) -> None:
         """Makes room for so many more rows in an array."""
@@ -215,6 +220,9 @@ class CompiledLane:
 
     def _room_in_store(self, store: Store, count: int) -> None:
         n = store.number
+        if store.ended_by is not None:
+            self._room_in_place(store, count)
+            return
         rows = self.arrays[f"T{n}"]
         low, high = self._scalar(f"lo{n}"), self._scalar(f"hi{n}")
         if store.bound is None and high > low:  # rows that were used up are still there
@@ -225,6 +233,20 @@ class CompiledLane:
         while high - low + count > len(rows):
             rows = self._kernel("bigger_ring")(rows, low, high)
         self.arrays[f"T{n}"] = rows
+
+    def _room_in_place(self, store: Store, count: int) -> None:
+        """Room in a store whose rows are ended by something: without those of keys whose time is over."""
+        n = store.number
+        rows, heads = self.arrays[f"T{n}"], self.arrays[f"H{n}"]
+        if store.bound is not None:
+            used = np.flatnonzero(heads >= 0)
+            heads[used[self._scalar("t") - rows[heads[used], 3] > store.bound]] = -1
+        rows, high = self._kernel("compact")(rows, heads, 0, self._scalar(f"hi{n}"))
+        while 2 * high + 4 * count > len(rows):
+            rows = self._kernel("bigger_ring")(rows, 0, high)
+        self.arrays[f"T{n}"] = rows
+        for name, value in (("hi", high), ("fr", 0), ("fc", 0)):
+            self.numbers[self.scalars[f"{name}{n}"]] = value
 
     def _room_for_keys(self, space: Space, count: int) -> None:
         used = self._scalar(f"kc{space.number}")

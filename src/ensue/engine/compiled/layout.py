@@ -36,7 +36,10 @@ class Mark:
 
 @dataclass
 class Store:
-    """Instances of one side by key: a ring of rows in the order of their ends, each linked to the older one of its key."""
+    """Instances of one side by key: a ring of rows in the order of their ends, each linked to the older one of its key.
+
+    Where something ends rows, there is no ring: a key's rows that have been ended make room for its next.
+    """
 
     number: int
     space: Space | None
@@ -55,6 +58,12 @@ class Store:
     @property
     def width(self) -> int:
         return FIRST + len(self.columns)
+
+    @property
+    def size(self) -> str:
+        """Source for how many rows there are at most."""
+        n = self.number
+        return f"(hi{n} - lo{n})" if self.ended_by is None else f"(hi{n} - fc{n})"
 
 
 @dataclass
@@ -171,7 +180,9 @@ class Layout:
         """The numbers that are kept beside the arrays: where a step has got to, then how far each array is filled."""
         names = list(PROGRESS)
         names += [f"kc{space.number}" for space in self.spaces.values()]
-        names += [f"{end}{store.number}" for store in self.stores.values() for end in ("lo", "hi")]
+        for store in self.stores.values():
+            ends = ("lo", "hi") if store.ended_by is None else ("lo", "hi", "fr", "fc")
+            names += [f"{end}{store.number}" for end in ends]
         names += [f"{end}{derived.number}" for derived in self.derived.values() for end in ("dl", "dh")]
         for queue in self.queues.values():
             names += [f"ql{queue.number}", f"qh{queue.number}"] + ([] if queue.ordered else [f"qs{queue.number}"])

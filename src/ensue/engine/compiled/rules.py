@@ -509,7 +509,7 @@ class RuleWriter:
                         w.line("break")
                 w.line(f"{at} = T{n}[{row}, 0]")
                 found = self._row(store, row, other, self._what(pair, 1 - side))
-                self.unit.many.append(f"(hi{n} - lo{n})")
+                self.unit.many.append(store.size)
                 self._join(pair, side, node, env, other, found)
                 self.unit.many.pop()
 
@@ -660,7 +660,7 @@ class RuleWriter:
                 with w.block(f"if {self._eligible(pair, found, env)}:"):
                     if every:
                         self._unlink(n, place, newer, older)
-                        unit.many.append(f"(hi{n} - lo{n})")
+                        unit.many.append(store.size)
                         self._composed(pair, found, env)
                         unit.many.pop()
                     else:
@@ -771,8 +771,8 @@ class RuleWriter:
         values = [(env[field_], column) for field_, (column, _) in queue.columns.items()]
         self.unit.write(f"Q{n}", f"R{n}", at, 4, values)
 
-    def write_due(self) -> tuple[str, Callable[[], None]] | None:
-        """When something is due, and the source of what happens then."""
+    def write_due(self) -> tuple[str, Callable[[], None], str] | None:
+        """When something is due, the source of what happens then, and how often that can be."""
         if not self.body.timers:
             return None
         w = self.unit.writer
@@ -793,8 +793,8 @@ class RuleWriter:
             w.line(f"ql{n} = {at} + 1")
 
         if queue.ordered:
-            return f"ql{n} < qh{n} and Q{n}[ql{n} & (Q{n}.shape[0] - 1), 0] <= t", first
-        return f"qs{n} > 0 and P{n}[0, 0] <= t", smallest
+            return f"ql{n} < qh{n} and Q{n}[ql{n} & (Q{n}.shape[0] - 1), 0] <= t", first, f"(qh{n} - ql{n})"
+        return f"qs{n} > 0 and P{n}[0, 0] <= t", smallest, f"qs{n}"
 
     def _finish_timers(self, env: Env, root: typed.Pattern) -> None:
         w = self.unit.writer

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from ensue.engine.compiled.expressions import Code, NotCompiledError, kind_of
-from ensue.engine.compiled.layout import Derived, Layout
+from ensue.engine.compiled.layout import Derived, Layout, Queue
 from ensue.engine.compiled.rules import RuleWriter
 from ensue.engine.compiled.unit import Arrival, Take, Unit
 from ensue.engine.compiled.windows import WindowWriter
@@ -38,22 +39,26 @@ def write_unit(
     for event in layout.derived:
         if sum(any(program.rules[i].event == event for i in layer) for layer in layers) > 1:
             raise NotCompiledError("an event that is derived in several layers")
-    _Source(program, layers, strings, layout, True).write()  # lays out what is needed
+    _Source(program, layers, strings, layout, True, False).write()  # lays out what is needed
     if check:
         return "", "", layout
     layout.nulls.clear()
-    known = -1
+    short, known = True, -1
     while known < len(layout.nulls):
         known = len(layout.nulls)
-        strict = _Source(program, layers, strings, layout, False).write()
-    return strict, _Source(program, layers, strings, layout, True).write(), layout
+        try:
+            strict = _Source(program, layers, strings, layout, False, short).write()
+        except _LongWayError:
+            short, known = False, -1
+    return strict, _Source(program, layers, strings, layout, True, False).write(), layout
 
 
 class _Source:
     def __init__(
         self, program: typed.Program, layers: Sequence[Sequence[int]], strings: Callable[[str], int], layout: Layout,
-        nulls: bool,
+        nulls: bool, short: bool = True,
     ) -> None:  # fmt: skip
+        self.short = short
         ranks = {name: rank for rank, name in enumerate(program.events)}
         self.unit = Unit(program, ranks, layers, strings, layout, nulls)
         self.unit.match = [{} for _ in layers]
@@ -89,10 +94,12 @@ class _Source:
                     if not derived.kept:
                         w.line(f"dh{derived.number} = np.int64(0)")
                     w.line(f"dl{derived.number} = dh{derived.number}")
+                if self.short:
+                    self._one_row()
                 w.line("phase = 1")
                 w.line("r = i")
             self.phase = 1
-            self._begin()
+            self._rows(self._beginning())
             for layer in range(len(unit.layers)):
                 unit.layer = layer
                 self._layer(layer)
@@ -159,12 +166,7 @@ class _Source:
         w = self.w
         for store in self.layout.stores.values():
             n = store.number
-            if store.ended_by is not None:
-                first = f"lo{n} & (T{n}.shape[0] - 1)"
-                ended = f"T{n}[{first}, 3] < L{store.ended_by.number}[T{n}[{first}, 1]]"
-                with w.block(f"while lo{n} < hi{n} and {ended}:"):
-                    w.line(f"lo{n} += 1")
-            elif store.bound is not None:
+            if store.bound is not None and store.ended_by is None:
                 with w.block(f"while lo{n} < hi{n} and t - T{n}[lo{n} & (T{n}.shape[0] - 1), 3] > {store.bound}:"):
                     w.line(f"lo{n} += 1")
 
@@ -191,15 +193,14 @@ class _Source:
         """Leaves the function, before an event is taken, where an array may become full."""
         w = self.w
         for array, terms in self.unit.needs.items():
-            counted = {term: terms.count(term) for term in dict.fromkeys(terms)}
-            need = " + ".join(term if times == 1 else f"{times} * {term}" for term, times in counted.items())
+            need = _summed(terms)
             with w.block(f"if {_free(array, self.layout)} < {need}:"):
                 w.line(f"want = np.int64({self.layout.arrays().index(array)})")
                 w.line(f"need = np.int64({need})")
                 w.line("break")
 
-    def _begin(self) -> None:
-        """Takes in the given events of the step: their slots, what later steps look back at, given ones of derived types."""
+    def _beginning(self) -> dict[str, list[Take]]:
+        """What is taken in of a step: what later steps look back at, and given events of derived types."""
         unit, layout = self.unit, self.layout
         events: dict[str, list[Take]] = {}
         for event, takes in unit.insert.items():
@@ -207,7 +208,125 @@ class _Source:
                 events.setdefault(event, []).extend(take for _, take in takes)
         for event in layout.derived:
             events.setdefault(event, []).append(self._given)
-        self._rows(events)
+        return events
+
+    def _one_row(self) -> None:
+        """The short way through a step with one event: no need to be able to leave it in the middle.
+
+        All the room that it can take is looked for before it begins.
+        """
+        w, unit, layout = self.w, self.unit, self.layout
+        beginning = self._beginning()
+        matched = {e for takes in (*unit.match, *unit.prepare) for e in takes if e not in layout.derived}
+        events = [e for e in dict.fromkeys([*beginning, *matched, *unit.close]) if e not in layout.derived]
+        with w.block("if j == i + 1:"):
+            w.line("k = kind[i]")
+            word = "if"
+            for event in events:
+                before, w.lines = w.lines, []
+                unit.needs = {}
+                w.depth += 2
+                self._whole_step(event, beginning.get(event, []))
+                w.depth -= 2
+                body, w.lines = w.lines, before
+                with w.block(f"{word} k == {unit.ranks[event]}:"):
+                    self._body(body)
+                word = "elif"
+            derived = " or ".join(f"k == {unit.ranks[event]}" for event in layout.derived)
+            if word == "elif":
+                with w.block(f"elif {derived}:"):
+                    w.line("some = False")  # the long way
+                if layout.queues:
+                    due = " or ".join(f"({self._waits(queue)})" for queue in layout.queues.values())
+                    with w.block(f"elif {due}:"):
+                        w.line("some = False")
+            with w.block("if want >= 0:"):
+                w.line("break")
+            with w.block("if some:"):
+                w.line("i = j")
+                w.line("continue")
+
+    def _body(self, body: list[str]) -> None:
+        """Lines that are reached if there is room for all they add."""
+        w = self.w
+        word = "if"
+        for array, terms in self.unit.needs.items():
+            need = _summed(terms)
+            with w.block(f"{word} {_free(array, self.layout)} < {need}:"):
+                w.line(f"want = np.int64({self.layout.arrays().index(array)})")
+                w.line(f"need = np.int64({need})")
+            word = "elif"
+        if word == "if":
+            with w.block("if True:"):
+                w.lines.extend(body)
+        else:
+            with w.block("else:"):
+                w.lines.extend(body or ["    " * w.depth + "pass"])
+
+    def _waits(self, queue: Queue) -> str:
+        n = queue.number
+        if queue.ordered:
+            return f"ql{n} < qh{n} and Q{n}[ql{n} & (Q{n}.shape[0] - 1), 0] <= t"
+        return f"qs{n} > 0 and P{n}[0, 0] <= t"
+
+    def _whole_step(self, event: str, beginning: list[Take]) -> None:
+        """All that happens in a step whose one event is of a type."""
+        w, unit, layout = self.w, self.unit, self.layout
+        arrival = Arrival(event, "start[i]", self._input(event, "i"), "i", "i")
+        self._take(beginning, arrival)
+        for layer in range(len(unit.layers)):
+            unit.layer = layer
+            for takes in (unit.prepare[layer], unit.match[layer]):
+                self._take(takes.get(event, []), arrival)
+                for derived, those in takes.items():
+                    if derived in layout.derived:
+                        self._loop_over(derived, those)
+            for buffer, go_on in unit.later[layer]:
+                n, y = buffer.number, w.fresh("y")
+                with w.block(f"for {y} in range(bh{n}):"), self._times(f"B{n}"):
+                    go_on(y)
+                w.line(f"bh{n} = np.int64(0)")
+            for due in unit.due[layer]:
+                found = due()
+                if found is not None:
+                    size = found[2]
+                    with w.block(f"while {found[0]}:"):
+                        unit.many.append(size)
+                        found[1]()
+                        unit.many.pop()
+            for derived in dict.fromkeys(unit.program.rules[i].event for i in unit.layers[layer]):
+                if f"D{layout.derived[derived].number}" in unit.needs:
+                    self._settle(derived)
+        self._take([take for _, take in unit.close.get(event, [])], arrival)
+        for derived in layout.derived:
+            for takes_of in (unit.close, unit.insert):
+                if takes_of.get(derived):
+                    self._loop_over(derived, [take for _, take in takes_of[derived]])
+
+    def _loop_over(self, event: str, takes: Iterable[Take]) -> None:
+        """A loop over what was derived in a step, if anything can have been."""
+        n = self.layout.derived[event].number
+        if f"D{n}" in self.unit.needs:
+            y = self.w.fresh("y")
+            with self.w.block(f"for {y} in range(dl{n}, dh{n}):"), self._times(f"D{n}"):
+                self._take(takes, Arrival(event, f"D{n}[{y}, 0]", self._column(event, y), None, y))
+
+    @contextmanager
+    def _times(self, array: str) -> Iterator[None]:
+        """Code that runs for each row that was added to an array."""
+        terms = self.unit.needs.get(array, [])
+        if sum(term != "1" for term in terms) > 3:
+            raise _LongWayError
+        self.unit.many.append(f"({_summed(terms)})" if terms else "0")
+        if sum(many != "(1)" for many in self.unit.many) > 1:
+            raise _LongWayError
+        yield
+        self.unit.many.pop()
+
+    def _settle(self, event: str) -> None:
+        n = self.layout.derived[event].number
+        with self.w.block(f"if dh{n} - dl{n} > 1:"):
+            self.w.line(f"dh{n} = settle(D{n}, E{n}, dl{n}, dh{n}, kd{n}, ranks)")
 
     def _look_ahead(self) -> None:
         """The slots of some rows ahead: rows come in order, so a key is known as soon as it has occurred."""
@@ -268,9 +387,7 @@ class _Source:
                 self._phase(found[0], "i", found[1], step=False)
         events = dict.fromkeys(unit.program.rules[i].event for i in unit.layers[layer])
         for event in events:
-            n = layout.derived[event].number
-            with w.block(f"if dh{n} - dl{n} > 1:"):
-                w.line(f"dh{n} = settle(D{n}, E{n}, dl{n}, dh{n}, kd{n}, ranks)")
+            self._settle(event)
 
     def _restart(self, first: str) -> None:
         """Has the next phase begin elsewhere."""
@@ -307,30 +424,35 @@ class _Source:
 
         self._phase("r < j", "i", each)
 
-    def _input(self, event: str) -> Callable[[str], Code]:
+    def _input(self, event: str, row: str = "r") -> Callable[[str], Code]:
         def attribute(name: str) -> Code:
             kind = self.unit.kind(event, name)
             index = self.layout.input(event, name, kind)
-            return Code(f"c{index}[r]", f"(v{index}[r] != 0)" if self.unit.nulls else "True", kind)
+            return Code(f"c{index}[{row}]", f"(v{index}[{row}] != 0)" if self.unit.nulls else "True", kind)
 
         return attribute
 
-    def _derived_rows(self, event: str, takes: Iterable[Take]) -> None:
-        w, derived = self.w, self.layout.derived[event]
+    def _column(self, event: str, row: str) -> Callable[[str], Code]:
+        """The attributes of a derived event of this step."""
+        derived = self.layout.derived[event]
         n = derived.number
         names = list(self.unit.events[event].attributes)
-        y = "r"
 
         def attribute(name: str) -> Code:
             index = names.index(name)
             kind = derived.kinds[index]
-            value = f"{'E' if kind == 'f' else 'D'}{n}[{y}, {3 + index}]"
+            value = f"{'E' if kind == 'f' else 'D'}{n}[{row}, {3 + index}]"
             if not self.unit.nullable(event, name):
                 return Code(value, "True", kind)
-            return Code(value, f"((D{n}[{y}, 2] & np.int64({1 << index})) != 0)", kind)
+            return Code(value, f"((D{n}[{row}, 2] & np.int64({1 << index})) != 0)", kind)
 
+        return attribute
+
+    def _derived_rows(self, event: str, takes: Iterable[Take]) -> None:
+        """Goes through what was derived in the step."""
+        n = self.layout.derived[event].number
         self._restart(f"dl{n}")
-        arrival = Arrival(event, f"D{n}[{y}, 0]", attribute, None, y)
+        arrival = Arrival(event, f"D{n}[r, 0]", self._column(event, "r"), None, "r")
         self._phase(f"r < dh{n}", "i", lambda: self._take(takes, arrival))
 
     def _take(self, takes: Iterable[Take], arrival: Arrival) -> None:
@@ -338,12 +460,23 @@ class _Source:
             take(arrival)
 
 
+def _summed(terms: list[str]) -> str:
+    """The sum of terms, equal ones together."""
+    counted = {term: terms.count(term) for term in dict.fromkeys(terms)}
+    return " + ".join(term if times == 1 else f"{times} * {term}" for term, times in counted.items())
+
+
+class _LongWayError(Exception):
+    """What one event can lead to is too much to look for room beforehand."""
+
+
 def _free(array: str, layout: Layout) -> str:
     """The room there is in an array."""
     letter, n = (array[:2], array[2:]) if array.startswith("KV") else (array[0], array[1:])
     match letter:
         case "T":
-            return f"T{n}.shape[0] - (hi{n} - lo{n})"
+            store = next(s for s in layout.stores.values() if s.number == int(n))
+            return f"T{n}.shape[0] - {store.size}"
         case "D":
             return f"D{n}.shape[0] - dh{n}"
         case "B":

@@ -59,7 +59,7 @@ class Unit:
     """By layer and event: what is matched."""
     prepare: list[dict[str, list[Take]]] = field(default_factory=list)
     """By layer and event: what is done with all events of a step before any is matched."""
-    due: list[list[Callable[[], None]]] = field(default_factory=list)
+    due: list[list[Callable[[], tuple[str, Callable[[], None], str] | None]]] = field(default_factory=list)
     """By layer: what becomes due."""
     later: list[list[tuple[Buffer, Callable[[str], None]]]] = field(default_factory=list)
     """By layer: what is done with instances that were set aside."""
@@ -105,8 +105,7 @@ class Unit:
 
     def require(self, array: str) -> None:
         """Notes that the code at hand adds to an array."""
-        assert len(self.many) < 2
-        self.needs.setdefault(array, []).append(self.many[-1] if self.many else "1")
+        self.needs.setdefault(array, []).append(" * ".join(self.many) or "1")
 
     # --- rows
 
@@ -169,8 +168,11 @@ class Unit:
         """Adds a row to a store."""
         w, n = self.writer, store.number
         self.require(f"T{n}")
-        at = w.let("q", f"hi{n} & (T{n}.shape[0] - 1)")
         place = slot or "0"
+        if store.ended_by is not None:
+            self._put_in_place(store, place, start, end, values)
+            return
+        at = w.let("q", f"hi{n} & (T{n}.shape[0] - 1)")
         w.line(f"T{n}[{at}, 0] = H{n}[{place}]")
         w.line(f"T{n}[{at}, 1] = {place}")
         w.line(f"T{n}[{at}, 2] = {start}")
@@ -178,6 +180,42 @@ class Unit:
         self.write(f"T{n}", f"F{n}", at, 4, values)
         w.line(f"H{n}[{place}] = hi{n}")
         w.line(f"hi{n} += 1")
+
+    def _put_in_place(
+        self, store: Store, place: str, start: str, end: str, values: Sequence[tuple[Code, int]]
+    ) -> None:
+        """Adds a row to a store whose rows are ended by something: in the place of one that was, if there is one."""
+        w, n = self.writer, store.number
+        assert store.ended_by is not None
+        older, newer = w.let("p", f"H{n}[{place}]"), w.let("n", "np.int64(-1)")
+        with w.block(f"while {older} >= 0 and T{n}[{older}, 3] >= L{store.ended_by.number}[{place}]:"):
+            w.line(f"{newer} = {older}")
+            w.line(f"{older} = T{n}[{older}, 0]")
+        with w.block(f"if {older} >= 0:"):
+            with w.block(f"if {newer} >= 0:"):
+                w.line(f"T{n}[{newer}, 0] = -1")
+            with w.block(f"while {older} >= 0:"):
+                at = w.let("q", older)
+                w.line(f"{older} = T{n}[{at}, 0]")
+                w.line(f"T{n}[{at}, 0] = fr{n}")
+                w.line(f"fr{n} = {at} + 1")
+                w.line(f"fc{n} += 1")
+            with w.block(f"if {newer} < 0:"):
+                w.line(f"H{n}[{place}] = -1")
+        at = w.fresh("q")
+        with w.block(f"if fr{n} > 0:"):
+            w.line(f"{at} = fr{n} - 1")
+            w.line(f"fr{n} = T{n}[{at}, 0]")
+            w.line(f"fc{n} -= 1")
+        with w.block("else:"):
+            w.line(f"{at} = hi{n}")
+            w.line(f"hi{n} += 1")
+        w.line(f"T{n}[{at}, 0] = H{n}[{place}]")
+        w.line(f"T{n}[{at}, 1] = {place}")
+        w.line(f"T{n}[{at}, 2] = {start}")
+        w.line(f"T{n}[{at}, 3] = {end}")
+        self.write(f"T{n}", f"F{n}", at, 4, values)
+        w.line(f"H{n}[{place}] = {at}")
 
     def write(
         self, rows: str, floats: str, at: str, flags: int, values: Sequence[tuple[Code, int]], base: int = 5
