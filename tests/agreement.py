@@ -43,7 +43,7 @@ class NotHereError(Exception):
 
 @dataclass(frozen=True)
 class Detection:
-    """A derived event; `sources` are the positions of what it came from, where that was asked for."""
+    """A derived event; `sources` is what it came from, where that was asked for: see `alike`."""
 
     type: str
     start: int
@@ -64,11 +64,19 @@ def attributes_of(event: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in event.items() if name not in OUTSIDE}
 
 
+def alike(events: Stream) -> list[int]:
+    """For each position the first of an event that is the same in every respect: which one it was, nobody can tell."""
+    first: dict[str, int] = {}
+    zeros = [{name: value + 0.0 if isinstance(value, float) else value for name, value in e.items()} for e in events]
+    return [first.setdefault(repr(sorted(e.items())), position) for position, e in enumerate(zeros)]
+
+
 def reference(program: Program, events: Stream, until: int | None = None) -> list[Detection]:
     """What the definitions say, in order."""
     given = [(e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE)) for e in events]
+    places = alike(events)
     return [
-        Detection(e.type, e.start, e.end, e.attributes, tuple(sorted(e.sources)))
+        Detection(e.type, e.start, e.end, e.attributes, tuple(sorted(places[source] for source in e.sources)))
         for e in detect(program.typed, given, until)
     ]
 
@@ -148,8 +156,9 @@ def engine(
                 at_work.advance(batch, time, first)
                 before = time
                 if provenance:
+                    places = alike(events)
                     found += [
-                        Detection(e.type, e.start, e.end, e.attributes, tuple(sorted(e.sources)))
+                        Detection(e.type, e.start, e.end, e.attributes, tuple(sorted(places[s] for s in e.sources)))
                         for e in derived(batch, wanted)
                     ]
                 else:
@@ -250,6 +259,7 @@ def session(
             raise NotHereError
         lateness = rng.randint(1, 6) if late else 0
         order = _arrival(events, lateness, rng)
+        places = [alike(events)[position] for position in order]
         found: list[Detection] = []
         with as_plain_python():
             at_work = program.start(
@@ -262,11 +272,11 @@ def session(
                 size = 1 if form is None else rng.randint(1, 5)
                 piece = [events[position] for position in order[at : at + size]]
                 sent = dict(piece[0]) if form is None else form(program, piece)
-                found += _detections(at_work.send(sent), order)
+                found += _detections(at_work.send(sent), places)
                 at += size
             if saved:
                 at_work = program.resume(at_work.save())
-            found += _detections(at_work.close(until), order)
+            found += _detections(at_work.close(until), places)
         return found
 
     return run
@@ -289,16 +299,16 @@ def _arrival(events: Stream, lateness: int, rng: Random) -> list[int]:
     return order
 
 
-def _detections(answer: Any, order: Sequence[int]) -> list[Detection]:
-    """What a session gave, in the form in which it gave it."""
+def _detections(answer: Any, places: Sequence[int]) -> list[Detection]:
+    """What a session gave, in the form in which it gave it; `places` are those of what was sent."""
     if isinstance(answer, dict):
         return from_tables(answer)
     rows = answer.to_pylist() if isinstance(answer, pa.Table) else answer
     found = []
     for row in rows:
         sources = row.pop("sources", None)
-        places = None if sources is None else tuple(sorted(order[number] for number in sources))
-        found.append(Detection(row.pop("type"), row.pop("start"), row.pop("end"), row, places))
+        came = None if sources is None else tuple(sorted(places[number] for number in sources))
+        found.append(Detection(row.pop("type"), row.pop("start"), row.pop("end"), row, came))
     return found
 
 

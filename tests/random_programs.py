@@ -8,10 +8,11 @@ import re
 
 from hypothesis import strategies as st
 
+from ensue.language.walk import atoms
 from tests.random_expressions import AGGREGATES, CONSTANTS, POOLS, Bound, Expressions, aggregated
 from tests.random_streams import EVENTS, streams
 
-__all__ = ["DECLARATIONS", "programs", "streams"]
+__all__ = ["DECLARATIONS", "given_types", "programs", "streams"]
 
 DECLARATIONS = """
 event a(k: int, x: int).
@@ -90,6 +91,8 @@ class Writer(Draws):
                 terms.append((attribute, self.choice(CONSTANTS[type_])))
             else:
                 name = self.choice(POOLS[type_])
+                if name in bound.variables and self.chance(80):
+                    name = next(other for other in reversed(POOLS[type_]) if other != name or len(POOLS[type_]) == 1)
                 if names is not None and names.get(name) != type_:
                     name = self.fresh("z")
                 bound.variables[name] = type_
@@ -455,6 +458,12 @@ class Writer(Draws):
                 return f"{name}(t0 = r) from e <- e: {event}(_, r), {window}, while w: not {name}({self.choice('r_')})."
             case _:
                 return f"{first} {name}(t0 = r) <- {context}{name}(u) seq {event}(u, r) within {self.number(3, 9)}."
+
+
+def given_types(program):
+    """The given events that the rules of a program use."""
+    used = {atom.event for rule in program.typed.rules for atom in atoms(rule.body)}
+    return sorted(used & set(EVENTS)) or ["a"]
 
 
 @st.composite

@@ -15,6 +15,7 @@ import pyarrow as pa
 from ensue.data import BadRow, Columns, DataError, Events, Form, attributes_of, give_back, read_events, read_table
 from ensue.engine.provenance import detect_sources
 from ensue.engine.mixed import mixed_of
+from ensue.engine.parquet import PlainParquet, plain_parquet
 from ensue.engine.tables import detect_mixed, detect_tables
 from ensue.language import syntax, typed
 from ensue.language.check import check
@@ -25,6 +26,7 @@ from ensue.language.walk import atoms
 from ensue.moments import Length, Moment, moment_of
 from ensue.reference.tables import detect_tables as reference_tables
 from ensue.results import picked
+from ensue.streaming import batches_of, detect_pieces, detected
 
 if TYPE_CHECKING:
     from ensue.session import Session
@@ -126,6 +128,7 @@ class Program:
         engine: str = DEFAULT_ENGINE,
         provenance: bool = False,
         compiled: bool | None = None,
+        lateness: Length = 0,
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
@@ -142,7 +145,18 @@ class Program:
         With `provenance` each detection has `sources`: the numbers of the rows that it came from, the first being 0.
 
         Rules are compiled where there are many events; `compiled` says so, or not, whatever their number.
+
+        A `RecordBatchReader` or an iterator of Arrow batches is taken in as it comes, so it may be larger than memory:
+        what is found comes back as a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`;
+        those that come later still are left out and warned of.
         """
+        batches, events = batches_of(events)
+        if batches is not None and engine == DEFAULT_ENGINE:
+            session = self.start(
+                lateness, time=time, start=start, end=end, type=type, sequence=sequence, tables=tables, emit=emit,
+                provenance=provenance, compiled=compiled is not False, on_bad_row=on_bad_row,
+            )  # fmt: skip
+            return detected(session, batches, until)
         found, read = self.detect_tables(
             events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine, provenance, compiled
         )
@@ -169,13 +183,17 @@ class Program:
         wanted = picked(self.typed, emit)
         rows = self._static_rows(tables or {})
         if engine == DEFAULT_ENGINE and not provenance:
-            plain = mixed_of(events, columns, self.typed.events)
+            file = plain_parquet(events, columns, self.typed.events)
+            if file is not None and file.large:
+                return self._detect_in_pieces(file, until, columns, rows, wanted, compiled)
+            source = events if file is None else file.read() if file.only is None else {file.only: file.read()}
+            plain = mixed_of(source, columns, self.typed.events)
             if plain is not None:
                 self.check_unit(plain.timestamps)
                 program = self.typed_for_timestamps if plain.timestamps else self.typed
                 moment = self._time(until, plain.timestamps)
                 found = detect_mixed(program, plain, moment, rows, wanted, compiled)
-                return found, plain.read(Form("arrow", by_type=isinstance(events, dict)))
+                return found, plain.read(Form("arrow", by_type=isinstance(source, dict)))
         schema = {
             name: dict(event.attributes) for name, event in self.typed.events.items() if event.declared or event.derived
         }
@@ -190,6 +208,18 @@ class Program:
         if engine == DEFAULT_ENGINE:
             return detect_tables(program, read, moment, rows, wanted, compiled), read
         return reference_tables(program, read, moment, rows, wanted), read
+
+    def _detect_in_pieces(
+        self, file: PlainParquet, until: Moment | None, columns: Columns, rows: dict[str, list[tuple[Any, ...]]],
+        wanted: list[str], compiled: bool | None,
+    ) -> tuple[dict[str, pa.Table], Events]:  # fmt: skip
+        """Detection on a file that is not read at once."""
+        from ensue.live.arrangement import Settings
+        from ensue.session import Session
+
+        settings = Settings(0, columns, rows, tuple(wanted), False, compiled is not False)
+        session = Session(self, settings, None, None, None)
+        return detect_pieces(session, file, until, wanted)
 
     def start(
         self,

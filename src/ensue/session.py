@@ -10,6 +10,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
+import pyarrow as pa
+
 from ensue.data import BadRow, DataError, Form
 from ensue.data.errors import did_you_mean, listed
 from ensue.engine.batch import Batch
@@ -130,6 +132,38 @@ class Session:
     def failed(self) -> int:
         """How many calls failed."""
         return self._calls.failed
+
+    # --- for detection on what is read in pieces
+
+    @property
+    def no_detections(self) -> pa.Table:
+        """The table of all detections, empty."""
+        return self._arranged.no_detections
+
+    @property
+    def progress(self) -> Progress:
+        return self._progress
+
+    @property
+    def timestamps(self) -> bool:
+        return bool(self._arranged.timestamps)
+
+    @property
+    def timezone(self) -> str | None:
+        return self._arranged.timezone
+
+    def send_by_type(self, events: Any) -> dict[str, pa.Table]:
+        """As `send`, but the answer is a table for each type."""
+        self._take(self._arranged.reading.read(events, self._progress.received))
+        batch = self._evaluated(self._progress.evaluate_complete)
+        return self._arranged.shown.tables(batch, self._wanted)
+
+    def close_by_type(self, until: Moment | None) -> dict[str, pa.Table]:
+        """As `close`, but the answer is a table for each type."""
+        moment = self._progress.largest if until is None else self._moment(until)
+        batch = None if moment is None else self._evaluated(partial(self._progress.evaluate, moment))
+        self._ended = CLOSED
+        return self._arranged.shown.tables(batch, self._wanted)
 
     # --- how far it is
 

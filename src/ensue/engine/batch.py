@@ -99,11 +99,16 @@ class Batch:
     derived_columns: dict[str, Columns] = field(default_factory=dict)
     mixed: Mixed | None = None
     """All given events in one table, where they came so."""
+    before: Batch | None = None
+    """A batch that was taken in just before, whose derived events are here."""
     _events: dict[str, list[Event]] = field(default_factory=dict)
 
     def events(self, wanted: Iterable[str]) -> list[Event]:
         """The events of some types in the order of their ends."""
+        wanted = list(wanted)
         found = [event for type_ in wanted for event in self._events_of(type_)]
+        if self.before is not None:
+            found += [event for event in self.before.events(wanted) if type(event.identity) is int]
         found.sort(key=_end)
         return found
 
@@ -147,10 +152,28 @@ class Batch:
     def place(self, type_: str) -> Place:
         return self.places.get(type_) or (len(self.places), None)
 
+    def after(self, before: Batch) -> Batch:
+        """This batch with what was derived in the one before it, too."""
+        for type_, events in before.derived.items():
+            self.derived[type_] = events + self.derived.get(type_, [])
+        for type_, columns in before.derived_columns.items():
+            later = self.derived_columns.get(type_)
+            self.derived_columns[type_] = columns if later is None else joined(columns, later)
+        self.before = before
+        return self
+
     def add(self, events: Iterable[Event]) -> None:
         """Derived events, to be used by the lanes that follow."""
         for event in events:
             self.derived.setdefault(event.type, []).append(event)
+
+
+def joined(first: Columns, second: Columns) -> Columns:
+    """Derived events, and some that end later."""
+    attributes = {n: pa.concat_arrays([column, second.attributes[n]]) for n, column in first.attributes.items()}
+    return Columns(
+        np.concatenate([first.start, second.start]), np.concatenate([first.end, second.end]), attributes
+    )  # fmt: skip
 
 
 def columns_of_rows(rows: list[Row], type_: typed.EventType | None) -> Columns:

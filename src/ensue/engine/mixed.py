@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ensue.data import DataError, Events, Form
 from ensue.data.columns import Columns as Names
-from ensue.data.columns import find_layout
+from ensue.data.columns import Layout, find_layout
 from ensue.engine.batch import Columns
 from ensue.engine.compiled import kernels
 from ensue.engine.compiled.code import kernel
@@ -107,6 +107,44 @@ class Mixed:
         return bool(np.any(self.kind == rank))
 
 
+@dataclass(frozen=True)
+class _Fit:
+    """Which columns of a table are read."""
+
+    layout: Layout
+    only: str | None
+    types: Mapping[str, pa.DataType]
+
+    @property
+    def columns(self) -> list[str]:
+        names = [self.layout.start, self.layout.end, *self.types]
+        return list(dict.fromkeys(names + ([self.layout.type] if self.layout.type is not None else [])))
+
+
+def fit(schema: pa.Schema, names: Names, events: Mapping[str, typed.EventType], only: str | None = None) -> _Fit | None:
+    """What is read of a table that needs no conversion, None if it does."""
+    if names.sequence is not None or len(set(schema.names)) < len(schema.names) or (only is not None and only not in events):
+        return None
+    try:
+        layout = find_layout(schema.names, names, only is not None, "the table")
+    except DataError:
+        return None
+    used = [event for name, event in events.items() if only is None or name == only]
+    types = _attributes(used)
+    if layout.instant is not None or types is None or (any(e.instant for e in used) and layout.start != layout.end):
+        return None
+    if any(name not in schema.names or schema.field(name).type != type_ for name, type_ in types.items()):
+        return None
+    when = schema.field(layout.end).type
+    if schema.field(layout.start).type != when or not (
+        when == pa.int64() or (pa.types.is_timestamp(when) and when.unit == "us")
+    ):
+        return None
+    if layout.type is not None and schema.field(layout.type).type != pa.string():
+        return None
+    return _Fit(layout, only, types)
+
+
 def mixed_of(
     source: object, names: Names, events: Mapping[str, typed.EventType], offset: int = 0
 ) -> Mixed | None:
@@ -114,32 +152,20 @@ def mixed_of(
     only = None
     if isinstance(source, dict) and len(source) == 1:
         ((only, source),) = source.items()
-        if only not in events:
-            return None
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
-    if not isinstance(source, pa.Table) or not source.num_rows or names.sequence is not None:
+    if not isinstance(source, pa.Table) or not source.num_rows:
         return None
-    if len(set(source.column_names)) < source.num_columns:
+    found = fit(source.schema, names, events, only)
+    if found is None:
         return None
-    try:
-        layout = find_layout(source.column_names, names, only is not None, "the table")
-    except DataError:
+    layout = found.layout
+    columns = {name: _whole(source.column(name)) for name in found.types}
+    if any(column.null_count == source.num_rows for column in columns.values()):
         return None
-    used = [event for name, event in events.items() if only is None or name == only]
-    types = _attributes(used)
-    if layout.instant is not None or types is None or any(e.instant for e in used) and layout.start != layout.end:
-        return None
-    columns: dict[str, pa.Array] = {}
-    for name, type_ in types.items():
-        if name not in source.column_names or source.schema.field(name).type != type_:
-            return None
-        columns[name] = _whole(source.column(name))
-        if columns[name].null_count == source.num_rows:
-            return None
     end = _times(source.column(layout.end))
     start = end if layout.start == layout.end else _times(source.column(layout.start))
-    if end is None or start is None or (layout.start != layout.end and _clock(source, layout.start) != _clock(source, layout.end)):
+    if end is None or start is None:
         return None
     ordered = _kernel("in_order", len(end))(start, end)
     if ordered == 2:
@@ -147,9 +173,9 @@ def mixed_of(
     kind = _kinds(None if only is not None else source.column(str(layout.type)), only, events, source.num_rows)
     if kind is None:
         return None
-    zone = source.schema.field(layout.end).type
-    timestamps = pa.types.is_timestamp(zone)
-    return Mixed(kind, start, end, columns, events, ordered == 1, timestamps, zone.tz if timestamps else None, offset)
+    when = source.schema.field(layout.end).type
+    timestamps = pa.types.is_timestamp(when)
+    return Mixed(kind, start, end, columns, events, ordered == 1, timestamps, when.tz if timestamps else None, offset)
 
 
 def _attributes(events: Collection[typed.EventType]) -> dict[str, pa.DataType] | None:
@@ -171,16 +197,11 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _times(column: pa.ChunkedArray) -> Integers | None:
-    """Times as integers, None if one is missing or they are something else."""
-    type_ = column.type
-    if column.null_count or not (type_ == pa.int64() or (pa.types.is_timestamp(type_) and type_.unit == "us")):
+    """Times as integers, None if one is missing."""
+    if column.null_count:
         return None
     whole = _whole(column)
-    return (whole if type_ == pa.int64() else whole.view(pa.int64())).to_numpy()
-
-
-def _clock(table: pa.Table, name: str) -> pa.DataType:
-    return table.schema.field(name).type
+    return (whole if column.type == pa.int64() else whole.view(pa.int64())).to_numpy()
 
 
 def _kinds(
@@ -191,7 +212,7 @@ def _kinds(
     derived = {ranks[name] for name, event in events.items() if event.derived}
     if column is None:
         return None if ranks[str(only)] in derived else np.full(count, ranks[str(only)], np.int16)
-    if column.null_count or column.type != pa.string():
+    if column.null_count:
         return None
     whole = _whole(column)
     kind = np.empty(count, np.int16)

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from ensue.data import Events
 from ensue.engine.batch import Batch, Columns, columns_of
-from ensue.engine.compiled.stream import Piece, attribute_keys
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
@@ -71,15 +70,15 @@ def derived_tables(
     for name in emit:
         event = program.events[name]
         if name in batch.derived_columns:
-            found[name] = _table(name, batch, event, timestamps, timezone)
+            found[name] = table_of(batch.derived_columns[name], event, timestamps, timezone)
         else:
             rows = [(e.start, e.end, e.attributes) for e in sorted(batch.derived.get(name, ()), key=lambda e: e.key)]
             found[name] = derived_table(event, rows, timestamps, timezone)
     return found
 
 
-def _table(name: str, batch: Batch, event: typed.EventType, timestamps: bool, timezone: str | None) -> pa.Table:
-    columns = _in_order(name, batch.derived_columns[name], batch)
+def table_of(columns: Columns, event: typed.EventType, timestamps: bool, timezone: str | None) -> pa.Table:
+    """Derived events of one type, which are in order, as a table."""
     when = time_type(timestamps, timezone)
     made: dict[str, Any] = {"start": _times(columns.start, when), "end": _times(columns.end, when)}
     for attribute, type_ in event.attributes.items():
@@ -98,16 +97,3 @@ def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:
 def _times(values: np.ndarray[Any, np.dtype[np.int64]], type_: pa.DataType) -> pa.Array:
     column = pa.array(values)
     return column if type_ == pa.int64() else column.view(type_)
-
-
-def _in_order(name: str, columns: Columns, batch: Batch) -> Columns:
-    """Events of one end and start by their attributes: where those are strings, generated code puts them by code."""
-    if not any(pa.types.is_string(column.type) for column in columns.attributes.values()) or len(columns) < 2:
-        return columns
-    same = (columns.end[1:] == columns.end[:-1]) & (columns.start[1:] == columns.start[:-1])
-    if not same.any():
-        return columns
-    by = np.lexsort([*attribute_keys(batch, [Piece(name, columns)]), columns.start, columns.end])
-    indices = pa.array(by)
-    attributes = {attribute: column.take(indices) for attribute, column in columns.attributes.items()}
-    return Columns(columns.start[by], columns.end[by], attributes)

@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from ensue.data import Form, give_back
 from ensue.data.iso import EPOCH
-from ensue.engine.batch import Batch, Columns, rows_of
+from ensue.engine.batch import Batch, rows_of
 from ensue.engine.network.instances import Event
 from ensue.engine.provenance import with_sources
+from ensue.engine.tables import table_of
 from ensue.language import typed
 from ensue.language.types import is_list, item_of
-from ensue.results import arrow_type, derived_table, time_type
+from ensue.results import derived_table
 
 Convert = Callable[[Any], Any]
 
@@ -83,24 +84,14 @@ class Shown:
         tables = {}
         for name in names:
             if batch is not None and name in batch.derived_columns and name not in batch.derived:
-                tables[name] = self._table(self.events[name], batch.derived_columns[name])
+                columns, event = batch.derived_columns[name], self.events[name]
+                tables[name] = table_of(columns, event, self.timestamps, self.timezone)
                 continue
             found = [] if batch is None else derived(batch, [name])
             rows = [(event.start, event.end, event.attributes) for event in found]
             table = derived_table(self.events[name], rows, self.timestamps, self.timezone)
             tables[name] = with_sources(table, found) if self.provenance else table
         return tables
-
-    def _table(self, event: typed.EventType, columns: Columns) -> pa.Table:
-        """What was derived as columns, which are in order, as a table."""
-        when = time_type(self.timestamps, self.timezone)
-        found = {"start": pa.array(columns.start).cast(when), "end": pa.array(columns.end).cast(when)}
-        for name, type_ in event.attributes.items():
-            wanted, column = arrow_type(type_, self.timestamps, self.timezone), columns.attributes[name]
-            if wanted is not None and column.type != wanted:
-                column = column.cast(pa.int64()).cast(wanted) if pa.types.is_timestamp(wanted) else column.cast(wanted)
-            found[name] = column
-        return pa.table(found)
 
     def back(self, batch: Batch | None, names: Sequence[str], form: Form) -> Any:
         """What was derived, in a form."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ensue.engine.batch import Batch, Row, rows_of
+from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.engine.state import StateError
 from ensue.language import typed
@@ -67,10 +68,23 @@ class Progress:
                 self.waiting.add_columns(type_, rest)
                 self._see(int(rest.end[0]))
                 self._see(int(rest.end[-1]))
+        if sent.mixed is not None:
+            late.extend(self._take_mixed(sent.mixed, time, events))
         for end in sent.ends:
             if end > time:
                 self._see(end)
         self.late += len(late)
+        return late
+
+    def _take_mixed(self, mixed: Mixed, time: int, events: Mapping[str, typed.EventType]) -> list[Row]:
+        late: list[Row] = []
+        if mixed.end[0] <= time:
+            before, mixed = mixed.upto(time)
+            late = [row for type_, columns in before.by_type().items() for row in rows_of(type_, columns, events)]
+        if len(mixed):
+            self.waiting.add_mixed(mixed)
+            self._see(int(mixed.end[0]))
+            self._see(int(mixed.end[-1]))
         return late
 
     def _see(self, end: int) -> None:
@@ -93,9 +107,20 @@ class Progress:
         idle = run.clock.first_end is not None or first is None
         if idle and not self.waiting.has(time) and (self.due is None or self.due > time):
             return None
+        before, mixed = self.waiting.take_mixed(time)
         batch = run.batch()
         batch.rows, batch.given = self.waiting.take(time, run.program.events)
-        run.advance(batch, time, first)
+        if mixed is None:
+            run.advance(batch, time, first)
+        elif before is None:
+            batch.mixed = mixed
+            run.advance(batch, time, first)
+        else:
+            earlier, batch = batch, run.batch()
+            run.advance(earlier, before, first)
+            batch.mixed = mixed
+            run.advance(batch, time, first)
+            batch.after(earlier)
         self.due = run.due()
         return batch
 

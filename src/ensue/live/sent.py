@@ -18,6 +18,7 @@ from ensue.data import BadRow, Columns, DataError, Events, Form, Schema, read_ev
 from ensue.data.frames import frame_kind
 from ensue.engine.batch import Columns as EventColumns
 from ensue.engine.batch import Row, columns_of, rows_of
+from ensue.engine.mixed import Mixed, mixed_of
 from ensue.language import typed
 from ensue.live.plain_rows import Read, plain_reader
 
@@ -35,6 +36,8 @@ class Sent:
     """How many rows were sent."""
     rows: list[Row] = field(default_factory=list)
     columns: dict[str, EventColumns] = field(default_factory=dict)
+    mixed: Mixed | None = None
+    """A table that is read where it lies, instead of columns by type."""
     ends: list[int] = field(default_factory=list)
     """The ends of rows of types that the rules do not use: all of them, or the smallest and the largest."""
     bad: list[BadRow] = field(default_factory=list)
@@ -152,6 +155,10 @@ class Reading:
 
     def _tables(self, source: Any, position: int) -> Sent:
         """Tables are read as they are; one that cannot be read at all is an error, and nothing of it is taken."""
+        mixed = mixed_of(source, self.columns, self.events, position)
+        if mixed is not None and self.timestamps in (None, mixed.timestamps):
+            form = Form("arrow", by_type=isinstance(source, dict))
+            return Sent(form, len(mixed), mixed=mixed, timestamps=mixed.timestamps, timezone=mixed.timezone)
         read = read_events(source, self.columns, self.schema, known=set(self.events), instant=self.instant)
         sent = Sent(read.form, read.rows, bad=_moved(read.bad, position), bad_count=read.bad_count)
         if read.first_end is None or read.last_end is None:

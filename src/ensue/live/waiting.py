@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.engine.batch import Columns, Row, rows_of
+from ensue.engine.mixed import Mixed
 from ensue.language import typed
 
 
@@ -19,6 +20,7 @@ class Waiting:
         self.rows: dict[int, list[Row]] = {}
         self.ends: list[int] = []
         self.columns: dict[str, list[Columns]] = {}
+        self.mixed: Mixed | None = None
         self.count = 0
 
     def add_row(self, row: Row) -> None:
@@ -35,8 +37,47 @@ class Waiting:
             self.columns.setdefault(type_, []).append(columns)
             self.count += len(columns)
 
+    def add_mixed(self, mixed: Mixed) -> None:
+        """Adds a table; only one is kept as it is."""
+        if self.mixed is not None:
+            self._split()
+        self.mixed = mixed
+        self.count += len(mixed)
+
+    def _split(self) -> None:
+        mixed, self.mixed = self.mixed, None
+        if mixed is not None:
+            self.count -= len(mixed)
+            for type_, columns in mixed.by_type().items():
+                self.add_columns(type_, columns)
+
+    def take_mixed(self, time: int) -> tuple[int | None, Mixed | None]:
+        """The table that waits, up to a time; and up to when what waits besides it must be taken before it."""
+        mixed = self.mixed
+        if mixed is None or mixed.end[0] > time:
+            return None, None
+        ends = [end for end in self.ends if end <= time]
+        ends += [int(part.end[min(len(part), int(np.searchsorted(part.end, time, "right"))) - 1])
+                 for parts in self.columns.values() for part in parts if part.end[0] <= time]  # fmt: skip
+        last = max(ends, default=None)
+        if last is not None and last >= mixed.end[-1]:
+            self._split()  # nothing of it comes after the rest
+            return None, None
+        self.count -= len(mixed)
+        self.mixed = None
+        done, rest = mixed.upto(time)
+        for type_, columns in rest.by_type().items():
+            self.add_columns(type_, columns)
+        if last is not None:
+            before, done = done.upto(last)
+            for type_, columns in before.by_type().items():
+                self.add_columns(type_, columns)
+        return last, done
+
     def has(self, time: int) -> bool:
         """Whether something waits that ends up to a time."""
+        if self.mixed is not None and self.mixed.end[0] <= time:
+            return True
         if self.ends and self.ends[0] <= time:
             return True
         return bool(self.columns) and any(p.end[0] <= time for parts in self.columns.values() for p in parts)
@@ -66,6 +107,7 @@ class Waiting:
 
     def all_rows(self, events: Mapping[str, typed.EventType]) -> list[Row]:
         """Everything that waits, as rows in the order in which it came."""
+        self._split()
         found = [row for rows in self.rows.values() for row in rows]
         for type_, parts in self.columns.items():
             found.extend(row for part in parts for row in rows_of(type_, part, events))

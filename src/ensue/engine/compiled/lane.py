@@ -18,7 +18,7 @@ from ensue.engine.batch import Batch, Columns
 from ensue.engine.compiled import kernels
 from ensue.engine.compiled.code import compiled, is_cached, plain
 from ensue.engine.compiled.layout import Layout, Space, Store
-from ensue.engine.compiled.stream import stream_of
+from ensue.engine.compiled.stream import sortable, stream_of
 from ensue.engine.compiled.strings import Strings
 from ensue.language import typed
 from ensue.language.walk import atoms
@@ -163,7 +163,7 @@ class CompiledLane:
         for index, (name, type_) in enumerate(self.program.events[event].attributes.items()):
             valid = (rows[:, 2] & (1 << index)) != 0
             attributes[name] = self._column(rows, 3 + index, valid, type_)
-        found = Columns(rows[:, 0].copy(), rows[:, 1].copy(), attributes)
+        found = _in_order(Columns(rows[:, 0].copy(), rows[:, 1].copy(), attributes))
         if len(self.arrays[f"D{number}"]) > 1 << 20:
             self.arrays[f"D{number}"] = np.empty((1 << 10, rows.shape[1]), np.int64)
         return found
@@ -329,6 +329,23 @@ class CompiledLane:
         if self.nulls and self._fast is not None:
             self._fast = self.code.fast
         self.arrays = {name: np.ascontiguousarray(a) for name, a in zip(self.arrays, arrays, strict=True)}
+
+
+def _in_order(columns: Columns) -> Columns:
+    """Events of one end and start by their attributes: where those are strings, generated code puts them by code."""
+    if not any(pa.types.is_string(column.type) for column in columns.attributes.values()) or len(columns) < 2:
+        return columns
+    same = (columns.end[1:] == columns.end[:-1]) & (columns.start[1:] == columns.start[:-1])
+    if not same.any():
+        return columns
+    keys: list[Any] = [columns.end, columns.start]
+    for column in columns.attributes.values():
+        values, there = sortable(column, len(columns))
+        keys += [there, values]
+    by = np.lexsort(keys[::-1])
+    indices = pa.array(by)
+    attributes = {name: column.take(indices) for name, column in columns.attributes.items()}
+    return Columns(columns.start[by], columns.end[by], attributes)
 
 
 def _chunk_end(end: Integers, at: int) -> int:
