@@ -19,7 +19,6 @@ import pyarrow as pa
 
 import ensue
 from ensue.data import Columns
-from ensue.engine.batch import rows_of
 from ensue.engine.compiled import lane
 from ensue.engine.mixed import mixed_of
 from ensue.engine.run import Run
@@ -262,9 +261,7 @@ def session(
         places = [alike(events)[position] for position in order]
         found: list[Detection] = []
         with as_plain_python():
-            at_work = program.start(
-                lateness, sequence=_sequence(events), compiled=compiled, provenance=provenance
-            )
+            at_work = program.start(lateness, sequence=_sequence(events), compiled=compiled, provenance=provenance)
             at = 0
             while at < len(order):
                 if saved and rng.random() < 0.5:

@@ -332,7 +332,9 @@ class Writer(Draws):
             return f"({text} where {self.expressions.condition(outer.join(bound))})", bound
         if not nested and self.chance(8):
             more, other = self.atom(0)
-            return f"({text} {self.choice(['seq', 'and', 'or'])} {more})", bound if " or " in text else bound.join(other)
+            return f"({text} {self.choice(['seq', 'and', 'or'])} {more})", bound if " or " in text else bound.join(
+                other
+            )
         return text, bound
 
     # --- rules

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ensue.data import BadRow, Columns, DataError, Events, Form, attributes_of, give_back, read_events, read_table
-from ensue.engine.provenance import detect_sources
 from ensue.engine.mixed import mixed_of
 from ensue.engine.parquet import PlainParquet, plain_parquet
+from ensue.engine.provenance import detect_sources
 from ensue.engine.tables import detect_mixed, detect_tables
 from ensue.language import syntax, typed
 from ensue.language.check import check

@@ -17,6 +17,7 @@ from ensue.data.errors import did_you_mean, listed
 from ensue.engine.batch import Batch
 from ensue.engine.network.instances import Event
 from ensue.engine.state import StateError, fingerprint, seal, unseal
+from ensue.engine.tables import FEW
 from ensue.language.limits import EARLIEST, LATEST
 from ensue.live.arrangement import Arrangement, Settings
 from ensue.live.change import carry_over, with_statements, without_rule
@@ -221,7 +222,7 @@ class Session:
         before, old = self.program.file, self._progress.run
         after = replace(self._arranged, program=program)
         check_actions(program.typed.reactions, after.actions, exactly=False)
-        run = None if old is None else after.run()
+        run = None if old is None else after.run(old.compiled, old.strings.texts)
         if old is not None and run is not None:
             after.wanted  # noqa: B018 (raises where it cannot be)
             carry_over(old, before, run, program.file, self._progress.time)
@@ -241,6 +242,7 @@ class Session:
             "settings": self._arranged.settings.saved(),
             "timestamps": self._arranged.timestamps,
             "timezone": self._arranged.timezone,
+            "compiled": self._progress.run is not None and self._progress.run.compiled,
             "form": (self._form.kind, self._form.by_type),
             "progress": self._progress.saved(),
         }
@@ -255,7 +257,7 @@ class Session:
             session = cls(program, Settings.restored(state["settings"]), **functions)
             session._form = Form(*state["form"])
             if state["timestamps"] is not None:
-                session._decide(state["timestamps"], state["timezone"])
+                session._decide(state["timestamps"], state["timezone"], state["compiled"])
             session._progress.restore(state["progress"])
         except StateError:
             raise
@@ -276,10 +278,10 @@ class Session:
         self._events = arranged.rules.events
         self._arranged = arranged
 
-    def _decide(self, timestamps: bool, timezone: str | None) -> None:
-        """The first times say what times are."""
+    def _decide(self, timestamps: bool, timezone: str | None, compiled: bool = False) -> None:
+        """The first times say what times are; many events at once, that it is worth while to compile the rules."""
         arranged = replace(self._arranged, timestamps=timestamps, timezone=timezone)
-        run, lateness = arranged.run(), arranged.lateness
+        run, lateness = arranged.run(compiled), arranged.lateness
         self._arrange(arranged)
         self._progress.begin(run, lateness)
 
@@ -288,7 +290,7 @@ class Session:
         if sent.form.kind != "rows" and not sent.form.by_type:
             self._arranged.no_detections  # noqa: B018 (refuses what one table cannot hold)
         if sent.timestamps is not None and self._arranged.timestamps is None:
-            self._decide(sent.timestamps, sent.timezone)
+            self._decide(sent.timestamps, sent.timezone, sent.count > FEW)
         elif self._arranged.timestamps and self._arranged.timezone is None and sent.timezone is not None:
             self._arrange(replace(self._arranged, timezone=sent.timezone))
         self._form = sent.form

@@ -20,7 +20,11 @@ def batches_of(source: Any) -> tuple[Iterator[pa.RecordBatch | pa.Table] | None,
     if isinstance(source, pa.RecordBatchReader):
         return iter(source), source
     if not isinstance(source, Iterator):
-        if isinstance(source, list | tuple) and source and all(isinstance(b, pa.RecordBatch | pa.Table) for b in source):
+        if (
+            isinstance(source, list | tuple)
+            and source
+            and all(isinstance(b, pa.RecordBatch | pa.Table) for b in source)
+        ):
             return iter(source), source
         return None, source
     first = next(source, None)

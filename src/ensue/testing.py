@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensue.data import DataError
+from ensue.errors import DetectError
 from ensue.language import syntax, typed
 from ensue.language.print import show
 from ensue.language.types import is_list, item_of
 from ensue.program import DEFAULT_ENGINE, Program
-from ensue.errors import DetectError
-from ensue.values import as_text
 from ensue.results import arrow_type
+from ensue.values import as_text
 
 
 @dataclass(frozen=True)

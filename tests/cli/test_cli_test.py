@@ -5,8 +5,8 @@ from typing import NoReturn
 
 import pytest
 
-from ensue.program import ENGINES
 from ensue.errors import DetectError
+from ensue.program import ENGINES
 from tests.cli.conftest import Command
 
 FAILING = """\

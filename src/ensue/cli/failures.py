@@ -23,8 +23,8 @@ BROKEN_PIPE = 141
 def explained(error: Exception) -> int:
     """Says what went wrong, and gives the exit code."""
     from ensue.data import DataError
-    from ensue.language.diagnostics import RuleError
     from ensue.errors import DetectError
+    from ensue.language.diagnostics import RuleError
 
     match error:
         case RuleError():

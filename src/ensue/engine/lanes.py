@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ensue.engine.compiled.expressions import NotCompiledError
-from ensue.engine.compiled.lane import CompiledLane, Code
+from ensue.engine.compiled.lane import Code, CompiledLane
 from ensue.engine.compiled.source import write_unit
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.network.node import Setting
@@ -61,17 +61,23 @@ class Plan:
         ]
 
 
-_plans: OrderedDict[tuple[int, frozenset[str], bool], tuple[typed.Program, Plan]] = OrderedDict()
+_plans: OrderedDict[tuple[int, frozenset[str], bool, bool], tuple[typed.Program, Plan]] = OrderedDict()
 
 
-def plan_of(program: typed.Program, emit: Iterable[str], instant: bool) -> Plan:
+def plan_of(
+    program: typed.Program, emit: Iterable[str], instant: bool, apart: bool = False, texts: Sequence[str] = ()
+) -> Plan:
     """The plan of a program. `emit` are the types that are wanted; `instant` says that given events have one time each.
 
-    The last plans are kept, with the code that was compiled for them.
+    With `apart` each stratum has a lane of its own and each rule its own state, so that rules can be added and removed.
+    `texts` are strings that have a code already. The last plans are kept, with the code that was compiled for them.
     """
-    key = (id(program), frozenset(emit), instant)
+    wanted = frozenset(emit)
+    if texts:
+        return _plan(with_instants(program) if instant else program, wanted, apart, texts)
+    key = (id(program), wanted, instant, apart)
     if key not in _plans:
-        _plans[key] = (program, _plan(with_instants(program) if instant else program, key[1]))
+        _plans[key] = (program, _plan(with_instants(program) if instant else program, wanted, apart, ()))
         if len(_plans) > MOST_PLANS:
             _plans.popitem(last=False)
     return _plans[key][1]
@@ -83,9 +89,10 @@ def with_instants(program: typed.Program) -> typed.Program:
     return replace(program, events=events)
 
 
-def _plan(program: typed.Program, emit: frozenset[str]) -> Plan:
+def _plan(program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequence[str]) -> Plan:
     strings = Strings()
-    groups = _groups(program)
+    strings.restore(list(texts))
+    groups = _groups(program, apart)
     parts: list[typed.Stratum | Code] = []
     reasons = []
     for group in groups:
@@ -96,18 +103,18 @@ def _plan(program: typed.Program, emit: frozenset[str]) -> Plan:
         elsewhere = {t for other in groups if other is not group for t in other.uses}
         kept = {event for event in group.derives if event in emit or event in elsewhere}
         layers = tuple(group.layers)
-        parts.append(Code(layers, *write_unit(program, layers, kept, strings.code)))
+        parts.append(Code(layers, *write_unit(program, layers, kept, strings.code, shared=not apart)))
     return Plan(program, tuple(parts), tuple(strings.texts), tuple(reasons))
 
 
-def _groups(program: typed.Program) -> list[_Group]:
+def _groups(program: typed.Program, apart: bool) -> list[_Group]:
     groups: list[_Group] = []
     for stratum in program.strata:
         rules = [program.rules[i] for layer in stratum.layers for i in layer]
         derives = {rule.event for rule in rules}
         uses = {atom.event for rule in rules for atom in atoms(rule.body)}
         own = _Group([stratum], _reason(program, [stratum]), uses, derives)
-        joined = None if own.reason is not None else _joined(program, groups, own)
+        joined = None if apart or own.reason is not None else _joined(program, groups, own)
         if joined is None:
             groups.append(own)
     return groups

@@ -70,7 +70,9 @@ class Mixed:
     def read(self, form: Form) -> Events:
         """What is known of the table as one that was read: no row of it is bad."""
         first, last = int(self.end[0]), int(self.end[-1])
-        return Events({}, self.timestamps, self.timezone, first, last, (), 0, form, len(self), bool(self.kind.max() >= 0))
+        return Events(
+            {}, self.timestamps, self.timezone, first, last, (), 0, form, len(self), bool(self.kind.max() >= 0)
+        )
 
     def by_type(self) -> dict[str, Columns]:
         """The events of each type as columns of their own."""
@@ -123,7 +125,11 @@ class _Fit:
 
 def fit(schema: pa.Schema, names: Names, events: Mapping[str, typed.EventType], only: str | None = None) -> _Fit | None:
     """What is read of a table that needs no conversion, None if it does."""
-    if names.sequence is not None or len(set(schema.names)) < len(schema.names) or (only is not None and only not in events):
+    if (
+        names.sequence is not None
+        or len(set(schema.names)) < len(schema.names)
+        or (only is not None and only not in events)
+    ):
         return None
     try:
         layout = find_layout(schema.names, names, only is not None, "the table")
@@ -145,9 +151,7 @@ def fit(schema: pa.Schema, names: Names, events: Mapping[str, typed.EventType], 
     return _Fit(layout, only, types)
 
 
-def mixed_of(
-    source: object, names: Names, events: Mapping[str, typed.EventType], offset: int = 0
-) -> Mixed | None:
+def mixed_of(source: object, names: Names, events: Mapping[str, typed.EventType], offset: int = 0) -> Mixed | None:
     """A table as it is, None if it is not as plain as that."""
     only = None
     if isinstance(source, dict) and len(source) == 1:
@@ -230,4 +234,3 @@ def _kinds(
 
 def _kernel(name: str, count: int) -> Callable[..., Any]:
     return kernel(name) if count > MANY else getattr(kernels, name)
-

@@ -28,15 +28,18 @@ class Run:
 
     `compiled` says how rules run that can be compiled: at once compiled, compiled as soon as there are enough events
     (None), or not. `emit` are the derived types that are wanted, all if None. `instant` says that each given event has
-    one time.
+    one time. With `apart` rules keep their states apart, so that they can be added and removed; `texts` are strings that
+    a state knows already.
     """
 
     def __init__(
         self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False,
-        compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False,
+        compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False, apart: bool = False,
+        texts: Sequence[str] = (),
     ) -> None:  # fmt: skip
         self.program = program
         self.provenance = provenance
+        self.compiled = bool(compiled) and not provenance
         self.places = places_of(program)
         self.clock = Clock()
         self.strings = Strings()
@@ -49,7 +52,7 @@ class Run:
             ]
         else:
             wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
-            plan = plan_of(program, wanted, instant)
+            plan = plan_of(program, wanted, instant, apart, texts)
             self.lanes = plan.lanes(setting, self.places, self.strings, compiled)
 
     def batch(self) -> Batch:

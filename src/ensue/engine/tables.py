@@ -31,7 +31,13 @@ def detect_tables(
     count = sum(table.num_rows for table in events.tables.values())
     given = {name: columns_of(table) for name, table in events.tables.items()}
     instant = all(np.array_equal(columns.start, columns.end) for columns in given.values())
-    run = Run(program, tables, compiled=_choice(compiled, count, events.first_end, events.last_end), emit=emit, instant=instant)
+    run = Run(
+        program,
+        tables,
+        compiled=_choice(compiled, count, events.first_end, events.last_end),
+        emit=emit,
+        instant=instant,
+    )
     batch = run.batch()
     if horizon is not None:
         batch.given = {name: columns.upto(horizon)[0] for name, columns in given.items()}
@@ -48,7 +54,9 @@ def detect_mixed(
     first, last = int(events.end[0]), int(events.end[-1])
     horizon = last if until is None else until
     instant = events.start is events.end or np.array_equal(events.start, events.end)
-    run = Run(program, tables, compiled=_choice(compiled, len(events), first, max(last, horizon)), emit=emit, instant=instant)
+    run = Run(
+        program, tables, compiled=_choice(compiled, len(events), first, max(last, horizon)), emit=emit, instant=instant
+    )
     batch = run.batch()
     batch.mixed = events if horizon >= last else events.upto(horizon)[0]
     run.advance(batch, horizon, first if first <= horizon else None)

@@ -92,11 +92,15 @@ class Arrangement:
         """In the unit of the time column."""
         return length_of(self.settings.lateness, self.program.typed.unit, bool(self.timestamps), "the lateness")
 
-    def run(self) -> Run:
-        """The engine, as it begins."""
+    def run(self, compiled: bool = False, texts: Sequence[str] = ()) -> Run:
+        """The engine, as it begins; rules keep their states apart, so that they can be added and removed.
+
+        `compiled` counts where the settings leave it open; `texts` are strings that a state knows already.
+        """
         self.program.check_unit(bool(self.timestamps))
         settings = self.settings
+        choice = compiled if settings.compiled is None else settings.compiled
         return Run(
-            self.rules, settings.tables, provenance=settings.provenance, compiled=bool(settings.compiled),
-            instant=settings.columns.time is not None,
+            self.rules, settings.tables, provenance=settings.provenance, compiled=choice,
+            instant=settings.columns.time is not None, apart=True, texts=texts,
         )  # fmt: skip

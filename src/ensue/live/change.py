@@ -10,6 +10,8 @@ from typing import Any
 
 from ensue.data import DataError
 from ensue.data.errors import did_you_mean, listed
+from ensue.engine.compiled.lane import CompiledLane
+from ensue.engine.compiled.source import rule_names
 from ensue.engine.network.atoms import MomentNode, PeriodicNode
 from ensue.engine.network.instances import identity_of
 from ensue.engine.network.node import restore, saved
@@ -40,8 +42,7 @@ def without_rule(program: Program, name: str) -> Program:
 
 def carry_over(old: Run, before: syntax.File, new: Run, after: syntax.File, time: int | None) -> None:
     """Gives the rules of a new run the state that they have in the old one, at a time."""
-    if not all(isinstance(lane, Stratum) for lane in (*old.lanes, *new.lanes)):
-        raise DataError("Rules that are compiled together cannot be changed one by one: start with compiled=False.")
+    _carry_compiled(old, new)
     new.clock.first_end, new.clock.now = old.clock.first_end, old.clock.now
     known: dict[str, list[RuleNode]] = {}
     for index, node in _nodes(old).items():
@@ -56,6 +57,29 @@ def carry_over(old: Run, before: syntax.File, new: Run, after: syntax.File, time
             _restore(node, state)
         elif time is not None:
             _begin(node, time)
+
+
+def _carry_compiled(old: Run, new: Run) -> None:
+    """Rules that are compiled take over their state from where they were compiled before."""
+    before = [lane for lane in old.lanes if isinstance(lane, CompiledLane)]
+    moved: set[str] = set()
+    for lane in new.lanes:
+        if isinstance(lane, CompiledLane):
+            same = [other for other in before if other.rule_names() & lane.rule_names()]
+            if len(same) > 1:
+                raise DataError(
+                    "The change makes rules depend on each other that have been compiled apart, which cannot be done while "
+                    "they run. Start a session with compiled=False, or another one with all of the rules."
+                )
+            if same:
+                lane.take_over(same[0])
+                moved |= lane.rule_names()
+    left = {name for lane in before for name in lane.rule_names()} - moved
+    if left & set(rule_names(new.program, range(len(new.program.rules))).values()):
+        raise DataError(
+            "After the change a rule that has been compiled could not be any more, which cannot be done while it runs. "
+            "Start a session with compiled=False, or another one with all of the rules."
+        )
 
 
 def _nodes(run: Run) -> dict[int, RuleNode]:

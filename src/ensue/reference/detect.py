@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import MOST_TURNS
-from ensue.errors import DetectError
 from ensue.reference.evaluate import World
 from ensue.reference.expressions import evaluate
 from ensue.reference.matches import Event

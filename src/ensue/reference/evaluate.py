@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import EARLIEST, MOST_OCCURRENCES
 from ensue.language.walk import has_aggregate, names_used, visible_labels, visible_variables
 from ensue.reference.contexts import paired, select
-from ensue.errors import DetectError
 from ensue.reference.expressions import evaluate, holds
 from ensue.reference.matches import NOTHING, Event, Match, Occurrence, Part, agree, both, covering, gather, together
 from ensue.reference.restricted import innermost, latest

@@ -42,7 +42,7 @@ def flattened(source: str, layout: Layout) -> str:
         if letter in FLOATS or letter == "P":
             views.append(f"    {name.lower()}_ = {name}.reshape({name}.shape[0] * {width})")
             if letter in FLOATS:
-                other = f"{FLOATS[letter]}{name[len(letter):]}"
+                other = f"{FLOATS[letter]}{name[len(letter) :]}"
                 views.append(f"    {other.lower()}_ = {name.lower()}_.view(np.float64)")
     kept = [line for line in lines if ".view(np.float64)" not in line or line.strip()[0] == "E" or "BI" in line]
     return "\n".join([head, *views, *(_line(line, known) for line in kept)])

@@ -18,6 +18,7 @@ from ensue.engine.batch import Batch, Columns
 from ensue.engine.compiled import kernels
 from ensue.engine.compiled.code import compiled, is_cached, plain
 from ensue.engine.compiled.layout import Layout, Space, Store
+from ensue.engine.compiled.source import rule_names
 from ensue.engine.compiled.stream import sortable, stream_of
 from ensue.engine.compiled.strings import Strings
 from ensue.language import typed
@@ -321,14 +322,123 @@ class CompiledLane:
     # --- state
 
     def saved(self) -> list[Any]:
-        """The state: arrays without what no row is in."""
-        return [self.numbers, *self.arrays.values(), self.seen, self.nulls]
+        """The state: the rows there are, in their order."""
+        return [self.numbers, *(self._trimmed(name) for name in self.arrays), self.seen, self.nulls]
 
     def restore(self, state: Sequence[Any]) -> None:
-        self.numbers, *arrays, self.seen, self.nulls = state
-        if self.nulls and self._fast is not None:
-            self._fast = self.code.fast
-        self.arrays = {name: np.ascontiguousarray(a) for name, a in zip(self.arrays, arrays, strict=True)}
+        numbers, *arrays, self.seen, self.nulls = state
+        self.numbers = np.array(numbers, np.int64)
+        for (name, empty), array in zip(list(self.arrays.items()), arrays, strict=True):
+            if array.ndim != empty.ndim or (array.ndim == 2 and array.shape[1] != empty.shape[1]):
+                raise ValueError("another layout")
+            self.arrays[name] = self._filled(name, array)
+        for space in self.layout.spaces.values():
+            table = np.full(2 * len(self.arrays[f"KV{space.number}"]), -1, np.int64)
+            kernels.rehash(table, self.arrays[f"KV{space.number}"], self._scalar(f"kc{space.number}"))
+            self.arrays[f"KT{space.number}"] = table
+        if self._fast is not None:
+            self._fast = self.code.fast if self.nulls else self.code.fast_strict
+
+    def _ring(self, name: str) -> tuple[int, int] | None:
+        """The first and the last row of an array that is a ring."""
+        n = name[1:]
+        if name[0] == "T" and f"fr{n}" not in self.scalars:
+            return self._scalar(f"lo{n}"), self._scalar(f"hi{n}")
+        if name[0] == "Q" and f"qs{n}" not in self.scalars:
+            return self._scalar(f"ql{n}"), self._scalar(f"qh{n}")
+        return None
+
+    def _used(self, name: str) -> int:
+        """How many rows of an array there are."""
+        n = name[1:]
+        match name[0]:
+            case "T":
+                return self._scalar(f"hi{n}")
+            case "Q":
+                return self._scalar(f"qh{n}")
+            case "P":
+                return self._scalar(f"qs{n}")
+            case "W":
+                return self._scalar(f"wr{n}")
+            case "H" | "G" | "L":
+                return self._slots(name)
+            case "K" if name.startswith("KV"):
+                return self._scalar(f"kc{name[2:]}")
+            case _:
+                return 0
+
+    def _slots(self, name: str) -> int:
+        """How many keys there are for an array that has a place for each."""
+        tables = {"H": self.layout.stores, "G": self.layout.groups, "L": self.layout.marks}[name[0]]
+        space = next(t.space for t in tables.values() if t.number == int(name[1:]))
+        return 1 if space is None else self._scalar(f"kc{space.number}")
+
+    def _trimmed(self, name: str) -> Integers:
+        ring = self._ring(name)
+        if ring is not None:
+            return self.arrays[name][np.arange(*ring) & (len(self.arrays[name]) - 1)]
+        return self.arrays[name][: self._used(name)].copy()
+
+    def _filled(self, name: str, rows: Integers) -> Integers:
+        """An array with room for more, and these rows in their places."""
+        if name.startswith("KT") or name[0] in "SDB":
+            return self.arrays[name]
+        if name[0] in "HGL":
+            tables = {"H": self.layout.stores, "G": self.layout.groups, "L": self.layout.marks}[name[0]]
+            space = next(t.space for t in tables.values() if t.number == int(name[1:]))
+            size = 1 if space is None else _power(self._scalar(f"kc{space.number}"))
+            new = np.full((size, *rows.shape[1:]), {"H": -1, "G": 0, "L": NEVER}[name[0]], np.int64)
+            new[: len(rows)] = rows
+            return new
+        size = _power(len(rows))
+        if name[0] == "P":
+            size = _power(self._scalar(f"qh{name[1:]}"))
+        new = np.empty((size, *rows.shape[1:]), np.int64)
+        ring = self._ring(name)
+        new[np.arange(*ring) & (size - 1) if ring is not None else slice(0, len(rows))] = rows
+        return new
+
+    def take_over(self, old: CompiledLane) -> None:
+        """Takes over what another lane knows of the rules that both have; each rule has its own state in both."""
+        pairs = [(old.layout.spaces, self.layout.spaces, ("KT", "KV"), ("kc",))]
+        pairs += [(old.layout.stores, self.layout.stores, ("T", "H"), ("lo", "hi", "fr", "fc"))]
+        pairs += [(old.layout.queues, self.layout.queues, ("Q", "P"), ("ql", "qh", "qs"))]
+        pairs += [(old.layout.groups, self.layout.groups, ("W", "G"), ("wr", "wf"))]
+        pairs += [(old.layout.marks, self.layout.marks, ("L",), ())]
+        for before, after, arrays, scalars in pairs:
+            for key, table in after.items():  # type: ignore[attr-defined]
+                if key in before:  # type: ignore[operator]
+                    other = before[key]  # type: ignore[index]
+                    for letter in arrays:
+                        if f"{letter}{table.number}" in self.arrays:
+                            self.arrays[f"{letter}{table.number}"] = old.arrays[f"{letter}{other.number}"].copy()
+                    for letter in scalars:
+                        if f"{letter}{table.number}" in self.scalars:
+                            place = self.scalars[f"{letter}{table.number}"]
+                            self.numbers[place] = old._scalar(f"{letter}{other.number}")
+        self.numbers[self.scalars["t"]] = old._scalar("t")
+        self.seen, self.nulls = old.seen, old.nulls
+        for tables, letter, nothing in (
+            (self.layout.stores, "H", -1), (self.layout.groups, "G", 0), (self.layout.marks, "L", NEVER),
+        ):  # fmt: skip
+            for table in tables.values():  # type: ignore[attr-defined]
+                if table.space is not None:
+                    rows = self.arrays[f"{letter}{table.number}"]
+                    size = len(self.arrays[f"KV{table.space.number}"])
+                    new = np.full((size, *rows.shape[1:]), nothing, np.int64)
+                    new[: len(rows)] = rows[:size]
+                    self.arrays[f"{letter}{table.number}"] = new
+        if self._fast is not None:
+            self._fast = self.code.fast if self.nulls else self.code.fast_strict
+
+    def rule_names(self) -> set[str]:
+        """What its rules are called wherever they are the same."""
+        return set(rule_names(self.program, self.rules).values())
+
+
+def _power(count: int) -> int:
+    """A power of two with room for so many."""
+    return 1 << max(4, (count + 1).bit_length())
 
 
 def _in_order(columns: Columns) -> Columns:
@@ -353,8 +463,10 @@ def _chunk_end(end: Integers, at: int) -> int:
     to = at + CHUNK
     if to >= len(end):
         return len(end)
-    return int(np.searchsorted(end, end[to], side="left")) if end[to] != end[at] else int(
-        np.searchsorted(end, end[to], side="right")
+    return (
+        int(np.searchsorted(end, end[to], side="left"))
+        if end[to] != end[at]
+        else int(np.searchsorted(end, end[to], side="right"))
     )
 
 

@@ -60,7 +60,8 @@ class RuleWriter:
 
     unit: Unit
     rule: typed.Rule
-    number: int
+    number: str
+    """What its part of the state is called."""
     parents: dict[int, tuple[typed.Pattern, int]] = field(default_factory=dict)
     atoms: dict[int, typed.Atom] = field(default_factory=dict)
     nodes: dict[int, typed.Pattern] = field(default_factory=dict)
@@ -83,6 +84,11 @@ class RuleWriter:
         self.wanted = set(self._wanted())
         self.checked: dict[int, list[typed.Expression]] = {}
         self._place_conditions()
+
+    @property
+    def _apart(self) -> str:
+        """What tells the stores of this rule from those of others, where rules do not share them."""
+        return "" if self.unit.shared else self.number
 
     # --- what there is
 
@@ -482,7 +488,7 @@ class RuleWriter:
         if side == 0 and self._adjacent(pair):
             return ("adjacent", self.number, pair.id)
         if isinstance(node, typed.Atom) and self._waits(pair, side):
-            return ("atom", node.event, self._key_attributes(pair, side), self._filters(node))
+            return ("atom", node.event, self._key_attributes(pair, side), self._filters(node), self._apart)
         return ("side", self.number, pair.id, side)
 
     def _keep(self, pair: typed.Pair, side: int, node: typed.Pattern, env: Env, arrival: Arrival | None) -> None:
@@ -538,7 +544,11 @@ class RuleWriter:
             times = self._covering(pair, sides, ids)
             joined = _Joined(times, env, found)
             within = self.body.within
-            with w.when("True" if within is None else f"{times['end', pair.id].value} - {times['start', pair.id].value} <= {within}"):
+            with w.when(
+                "True"
+                if within is None
+                else f"{times['end', pair.id].value} - {times['start', pair.id].value} <= {within}"
+            ):
                 self._complete(pair, joined)
 
     def _decided_by_newest(self, pair: typed.Pair, side: int) -> list[typed.Absence]:
@@ -596,7 +606,7 @@ class RuleWriter:
         kinds = tuple(self.unit.kind(inner.atom.event, attribute) for attribute in key)
         names = bindings(inner.atom)
         conditions = [_by_attributes(c, names, inner.atom.label) for c in inner.conditions]
-        what = ("mark", self._inner_what(absence, inner), conditions)
+        what = ("mark", self._inner_what(absence, inner), conditions, self._apart)
         return self.unit.layout.mark(repr(what), self.unit.layout.space(kinds))
 
     def _note(self, absence: typed.Absence) -> None:
@@ -919,7 +929,7 @@ class RuleWriter:
         names = bindings(inner.atom)
         equal = [(a, repr(t)) if isinstance(t, typed.Constant) else (a, names[t.name]) for a, t in inner.atom.fields]
         filters = repr((sorted(p for p in equal if p[0] != p[1]), []))
-        what = ("atom", inner.atom.event, self._inner_key(part, inner), filters)
+        what = ("atom", inner.atom.event, self._inner_key(part, inner), filters, self._apart)
         if isinstance(part.scope, typed.Inside) and self.unit.layer_of(inner.atom.event) is not None:
             return ("inside", self.number, *what)
         return what

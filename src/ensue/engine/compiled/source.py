@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -21,7 +22,7 @@ AHEAD = 1024
 
 def write_unit(
     program: typed.Program, layers: Sequence[Sequence[int]], kept: Collection[str], strings: Callable[[str], int],
-    check: bool = False,
+    check: bool = False, shared: bool = True,
 ) -> tuple[str, str, Layout]:  # fmt: skip
     """The source of a unit for some rules, by layers, and the layout of its state. `kept` types are wanted outside.
 
@@ -39,7 +40,7 @@ def write_unit(
     for event in layout.derived:
         if sum(any(program.rules[i].event == event for i in layer) for layer in layers) > 1:
             raise NotCompiledError("an event that is derived in several layers")
-    _Source(program, layers, strings, layout, True, False).write()  # lays out what is needed
+    _Source(program, layers, strings, layout, True, False, shared).write()  # lays out what is needed
     if check:
         return "", "", layout
     layout.nulls.clear()
@@ -47,34 +48,44 @@ def write_unit(
     while known < len(layout.nulls):
         known = len(layout.nulls)
         try:
-            strict = _Source(program, layers, strings, layout, False, short).write()
+            strict = _Source(program, layers, strings, layout, False, short, shared).write()
         except _LongWayError:
             short, known = False, -1
-    return strict, _Source(program, layers, strings, layout, True, False).write(), layout
+    return strict, _Source(program, layers, strings, layout, True, False, shared).write(), layout
+
+
+def rule_names(program: typed.Program, rules: Iterable[int]) -> dict[int, str]:
+    """What the parts of a state are called that belong to a rule: the same for the same rule in another program."""
+    names: dict[int, str] = {}
+    for i in rules:
+        name = hashlib.sha256(repr(program.rules[i]).encode()).hexdigest()[:16]
+        names[i] = f"{name}.{sum(known.startswith(name) for known in names.values())}"
+    return names
 
 
 class _Source:
     def __init__(
         self, program: typed.Program, layers: Sequence[Sequence[int]], strings: Callable[[str], int], layout: Layout,
-        nulls: bool, short: bool = True,
+        nulls: bool, short: bool, shared: bool,
     ) -> None:  # fmt: skip
         self.short = short
         ranks = {name: rank for rank, name in enumerate(program.events)}
-        self.unit = Unit(program, ranks, layers, strings, layout, nulls)
+        self.unit = Unit(program, ranks, layers, strings, layout, nulls, shared)
         self.unit.match = [{} for _ in layers]
         self.unit.prepare = [{} for _ in layers]
         self.unit.due = [[] for _ in layers]
         self.unit.later = [[] for _ in layers]
         self.phase = 0
         self.layout = layout
+        names = rule_names(program, [i for layer in layers for i in layer])
         for layer, rules in enumerate(layers):
             self.unit.layer = layer
             for i in rules:
                 rule = program.rules[i]
                 if rule.body.window is not None:
-                    WindowWriter(self.unit, rule, i).write()
+                    WindowWriter(self.unit, rule, names[i]).write()
                 else:
-                    writer = RuleWriter(self.unit, rule, i)
+                    writer = RuleWriter(self.unit, rule, names[i])
                     writer.write()
                     self.unit.due[layer].append(writer.write_due)
 

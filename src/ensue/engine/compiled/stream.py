@@ -129,7 +129,9 @@ def sequence_keys(columns: Sequence[Columns]) -> list[Array]:
     """The sequence of rows as numbers in its order, null first; the last key counts first."""
     if all(each.sequence is None for each in columns):
         return []
-    values = [v for each in columns for v in (each.sequence.to_pylist() if each.sequence is not None else [None] * len(each))]
+    values = [
+        v for each in columns for v in (each.sequence.to_pylist() if each.sequence is not None else [None] * len(each))
+    ]
     return [_dense(values)]
 
 

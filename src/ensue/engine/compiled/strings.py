@@ -44,7 +44,9 @@ class Strings:
         used, places = np.unique(np.where(valid, codes, codes[0] if len(codes) else 0), return_inverse=True)
         if not valid.any():
             return pa.nulls(len(codes), pa.string())
-        texts = pa.array([self.texts[code] if 0 <= code < len(self.texts) else "" for code in used.tolist()], pa.string())
+        texts = pa.array(
+            [self.texts[code] if 0 <= code < len(self.texts) else "" for code in used.tolist()], pa.string()
+        )
         return texts.take(pa.array(places, mask=~valid))
 
     def ranks(self) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -1,10 +1,10 @@
 """A unit of generated code: one function over a batch of events, for rules that belong together.
 
-    for each step (one end time, of events or of what waits for a time)
-        forget what can no longer matter
-        take in the events of the step that later steps look back at
-        layer after layer: match events, what earlier layers derived, and what is due; put in order what was derived
-        take in what was derived
+for each step (one end time, of events or of what waits for a time)
+    forget what can no longer matter
+    take in the events of the step that later steps look back at
+    layer after layer: match events, what earlier layers derived, and what is due; put in order what was derived
+    take in what was derived
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ class Unit:
     layout: Layout
     nulls: bool = True
     """Whether attributes of given events may be null."""
+    shared: bool = True
+    """Whether rules share what they store of the same events."""
     writer: Writer = field(default_factory=Writer)
     layer: int = 0
     insert: dict[str, list[tuple[str, Take]]] = field(default_factory=dict)
@@ -181,9 +183,7 @@ class Unit:
         w.line(f"H{n}[{place}] = hi{n}")
         w.line(f"hi{n} += 1")
 
-    def _put_in_place(
-        self, store: Store, place: str, start: str, end: str, values: Sequence[tuple[Code, int]]
-    ) -> None:
+    def _put_in_place(self, store: Store, place: str, start: str, end: str, values: Sequence[tuple[Code, int]]) -> None:
         """Adds a row to a store whose rows are ended by something: in the place of one that was, if there is one."""
         w, n = self.writer, store.number
         assert store.ended_by is not None

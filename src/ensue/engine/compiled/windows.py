@@ -23,13 +23,15 @@ class WindowWriter:
 
     unit: Unit
     rule: typed.Rule
-    number: int
+    number: str
 
     def __post_init__(self) -> None:
         body, window = self.rule.body, self.rule.body.window
         if window is None or window.kind not in ("count", "span"):
             raise NotCompiledError("a window of another kind")
-        if body != typed.Body(None, window=window, where=body.where, on=body.on, within=body.within, lasting=body.lasting):
+        if body != typed.Body(
+            None, window=window, where=body.where, on=body.on, within=body.within, lasting=body.lasting
+        ):
             raise NotCompiledError("a window beside something else")
         self.window = window
         self.inner: Inner = inner_of(window.pattern)
@@ -89,7 +91,10 @@ class WindowWriter:
             return None
         w = self.unit.writer
         unsure = [(i, code) for i, code in enumerate(codes) if code.valid != "True"]
-        key = [Code(code.value if code.valid == "True" else w.let("x", self._or_zero(code)), "True", code.kind) for code in codes]
+        key = [
+            Code(code.value if code.valid == "True" else w.let("x", self._or_zero(code)), "True", code.kind)
+            for code in codes
+        ]
         if unsure:
             mask = w.let("m", "np.int64(0)")
             for i, code in unsure:
@@ -265,7 +270,9 @@ class WindowWriter:
                 row = w.let("q", f"{at} & (T{n}.shape[0] - 1)")
                 with w.block(f"if T{n}[{row}, 3] <= {since} and T{n}[{row}, 3] < t:"):
                     w.line("break")
-                with w.block(f"if T{n}[{row}, 2] > {since} or (T{n}[{row}, 3] == t and T{n}[{row}, {own}] == {arrival.index}):"):
+                with w.block(
+                    f"if T{n}[{row}, 2] > {since} or (T{n}[{row}, 3] == t and T{n}[{row}, {own}] == {arrival.index}):"
+                ):
                     w.line(f"{start} = min({start}, T{n}[{row}, 2])")
 
                     def held(expression: typed.Expression) -> Code:

@@ -97,5 +97,3 @@ class PeriodicNode(Node):
                 f"A timer with a period of {self.periodic.period} occurs {times:,} times while these events last, which "
                 f"is more than {MOST_OCCURRENCES:,}. Give it a longer period, or detect over a shorter time."
             )
-
-

@@ -12,7 +12,15 @@ from typing import Any
 from ensue.engine.network.alternatives import Distinct
 from ensue.engine.network.expressions import holding, value_of
 from ensue.engine.network.instances import (
-    NOTHING, TIMER_RANK, Instance, Mark, both, changed, gather, interval, seeing,
+    NOTHING,
+    TIMER_RANK,
+    Instance,
+    Mark,
+    both,
+    changed,
+    gather,
+    interval,
+    seeing,
 )  # fmt: skip
 from ensue.engine.network.node import New, Node, Setting
 from ensue.engine.network.pairs import relating
@@ -89,9 +97,7 @@ class Conditions:
                 return False
             seen = seeing(found, outer)
             return all(
-                value(seen) is True
-                for value, names in self.on
-                if all(found.knows(n) or outer.knows(n) for n in names)
+                value(seen) is True for value, names in self.on if all(found.knows(n) or outer.knows(n) for n in names)
             )
 
         return eligible

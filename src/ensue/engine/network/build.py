@@ -130,5 +130,3 @@ class _Several(EitherNode):
 
     def step(self, time, new):  # type: ignore[no-untyped-def]
         return [instance for node in self.alternatives for instance in node.step(time, new)]
-
-

@@ -99,5 +99,3 @@ class WithoutNode(Node):
         key = correlation(instance.values, self.absent.part.shared)
         inside = () if key is None else self.absent.store.get(key)
         return any(instance.start <= a.start and a.end <= instance.end for a in inside)
-
-

@@ -59,7 +59,9 @@ class Stratum:
     ) -> None:  # fmt: skip
         self.clock: Clock = setting.clock
         self.rules = {
-            i: RuleNode(program.rules[i], setting, places[program.rules[i].event]) for layer in stratum.layers for i in layer
+            i: RuleNode(program.rules[i], setting, places[program.rules[i].event])
+            for layer in stratum.layers
+            for i in layer
         }
         self.layers = [[self.rules[i] for i in layer] for layer in stratum.layers]
         self.uses = frozenset(type_ for rule in self.rules.values() for type_ in rule.uses)
@@ -181,5 +183,3 @@ def _resolve(found: dict[Any, Event], origins: dict[Any, set[Any]]) -> None:
             growing = growing or len(inputs[key]) > before
     for key, event in found.items():
         event.sources = frozenset(inputs[key])
-
-

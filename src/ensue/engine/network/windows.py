@@ -160,5 +160,3 @@ def _known(names: tuple[str, ...], instance: Instance) -> tuple[str, ...]:
 def _with_names(rest: Instance, event: Instance) -> Instance:
     """A match that also knows the values of one collected event, for the head's other terms."""
     return changed(rest, values={**event.values, **rest.values}, labels={**event.labels, **rest.labels})
-
-
