@@ -20,7 +20,7 @@ class Writer:
 
     def fresh(self, stem: str) -> str:
         self.names += 1
-        return f"{stem}{self.names}"
+        return f"{stem}_{self.names}"
 
     def let(self, stem: str, value: str) -> str:
         """A new name for a value."""
