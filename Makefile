@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-fast lint clean
+.PHONY: demo test test-fast lint fuzz bench clean
 
 demo: .venv/.demo
 	@$(BIN)/ensue demo
@@ -18,6 +18,17 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# How long, and from which seed: make fuzz SEED=7 MINUTES=60
+SEED ?= 1
+MINUTES ?= 10
+fuzz: .venv/.dev
+	$(BIN)/python -m tests.fuzz --seed $(SEED) --minutes $(MINUTES)
+
+# What to measure: make bench ONLY=--quick
+ONLY ?=
+bench: .venv/.bench
+	$(BIN)/python -m benchmarks $(ONLY)
+
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("ensue needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; say make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
@@ -29,6 +40,10 @@ lint: .venv/.dev
 .venv/.dev: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ .venv/.demo
+
+.venv/.bench: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

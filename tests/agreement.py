@@ -11,15 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 import ensue
 from ensue.data import Columns
-from ensue.engine.compiled import lane
+from ensue.engine import lanes
+from ensue.engine.compiled import kernels, lane
+from ensue.engine.compiled.indexing import flattened
+from ensue.engine.compiled.layout import Layout
 from ensue.engine.mixed import mixed_of
 from ensue.engine.run import Run
 from ensue.engine.tables import derived_tables
@@ -117,6 +121,45 @@ def as_plain_python() -> Iterator[None]:
         lane.FEW = before
 
 
+class Checked:
+    """The code that is compiled, run by Python, which looks at every index. It stands in for a compiled function."""
+
+    def __init__(self, source: str, layout: Layout) -> None:
+        names = {**vars(kernels), "u": _index}
+        exec(compile(flattened(source, layout), "<rules>", "exec"), names)
+        self.py_func = names["run"]
+
+    def __call__(self, *arguments: Any) -> None:
+        self.py_func(*arguments)
+
+
+def _index(number: int) -> int:
+    assert number >= 0, "an index below zero"
+    return number
+
+
+@contextmanager
+def as_checked_python() -> Iterator[None]:
+    """What would be compiled is run by Python, which finds indices that are out of bounds."""
+    before, lane.compiled = lane.compiled, Checked
+    lanes._plans.clear()
+    try:
+        yield
+    finally:
+        lane.compiled = before
+        lanes._plans.clear()
+
+
+def checked(execution: Execution) -> Execution:
+    """An execution that compiles, with its code run by Python."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        with as_checked_python(), np.errstate(all="ignore"):
+            return execution(program, events, until, rng)
+
+    return run
+
+
 def engine(
     compiled: bool | None, cuts: Cut = whole, *, instant: bool = False, provenance: bool = False, mixed: bool = False
 ) -> Execution:
@@ -128,7 +171,7 @@ def engine(
             return []
         if instant and any(e["start"] != e["end"] for e in events):
             raise NotHereError
-        table = _mixed(program, sorted(events, key=lambda e: e["end"])) if mixed else None
+        table = _mixed(program, _in_order(events)) if mixed else None
         wanted = picked(program.typed, None)
         with as_plain_python():
             at_work = Run(program.typed, provenance=provenance, compiled=compiled, instant=instant)
@@ -236,36 +279,69 @@ def _sequence(events: Stream) -> str | None:
     return SEQUENCE if any(SEQUENCE in e for e in events) else None
 
 
-def program_detect(form: Form, engine: str = "embedded") -> Execution:
+def program_detect(form: Form, compiled: bool | None = None, *, in_order: bool = False) -> Execution:
     """`Program.detect` on events in some form."""
 
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        given = form(program, _in_order(events) if in_order else events)
         columns = Columns(sequence=_sequence(events))
-        tables, _ = program.detect_tables(form(program, events), until, columns, engine=engine)
+        tables, _ = program.detect_tables(given, until, columns, compiled=compiled)
         return from_tables(tables)
 
     return run
 
 
+def _in_order(events: Stream) -> list[Mapping[str, Any]]:
+    return sorted(events, key=lambda e: e["end"])
+
+
+def in_batches(compiled: bool) -> Execution:
+    """`Program.detect` on Arrow batches that come one after the other."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        if not events or not _fits_one_table(program):
+            raise NotHereError
+        batches = as_table(program, _in_order(events)).to_batches(max_chunksize=rng.randint(1, 6))
+        found = program.detect(iter(batches), until, sequence=_sequence(events), compiled=compiled)
+        return _detections(found.read_all(), ())
+
+    return run
+
+
+EXTRA = "rule extra: extra(k) <- recent a(k, _) seq c(k, _) within 9."
+"""A rule that comes and goes."""
+
+
 def session(
     compiled: bool | None, form: Form | None = None, *, late: bool = False, saved: bool = False,
-    provenance: bool = False,
+    provenance: bool = False, changed: bool = False, instant: bool = False,
 ) -> Execution:  # fmt: skip
-    """A session: one event at a time, or several in some form; in order, or as late as may be."""
+    """A session: one event at a time, or several in some form; in order, or as late as may be.
+
+    With `saved` it is saved and resumed now and then, with `changed` a rule is added and removed; `instant` is for
+    events with one time each.
+    """
 
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
         if form is as_table and not _fits_one_table(program):
             raise NotHereError
+        if instant:
+            events = _with_one_time(events)
         lateness = rng.randint(1, 6) if late else 0
         order = _arrival(events, lateness, rng)
         places = [alike(events)[position] for position in order]
         found: list[Detection] = []
         with as_plain_python():
-            at_work = program.start(lateness, sequence=_sequence(events), compiled=compiled, provenance=provenance)
+            at_work = program.start(
+                lateness, sequence=_sequence(events), compiled=compiled, provenance=provenance,
+                time="time" if instant else None,
+            )  # fmt: skip
             at = 0
             while at < len(order):
                 if saved and rng.random() < 0.5:
                     at_work = program.resume(at_work.save())
+                if changed and rng.random() < 0.15 and {"a", "c"} <= set(program.typed.events):
+                    at_work.remove("extra") if "rule extra" in at_work.rules else at_work.add(EXTRA)
                 size = 1 if form is None else rng.randint(1, 5)
                 piece = [events[position] for position in order[at : at + size]]
                 sent = dict(piece[0]) if form is None else form(program, piece)
@@ -274,7 +350,7 @@ def session(
             if saved:
                 at_work = program.resume(at_work.save())
             found += _detections(at_work.close(until), places)
-        return found
+        return [each for each in found if each.type != "extra"]
 
     return run
 
@@ -285,13 +361,19 @@ def _fits_one_table(program: Program) -> bool:
     return len(set(attributes)) == len(dict(attributes))
 
 
+def _with_one_time(events: Stream) -> Stream:
+    if any(e["start"] != e["end"] for e in events):
+        raise NotHereError
+    return [{"time": e["end"], **{n: v for n, v in e.items() if n not in ("start", "end")}} for e in events]
+
+
 def _arrival(events: Stream, lateness: int, rng: Random) -> list[int]:
     """The positions in an order in which none comes more than the lateness behind one that ends later."""
-    waiting = sorted(range(len(events)), key=lambda position: events[position]["end"])
+    ends = [e["end"] if "end" in e else e["time"] for e in events]
+    waiting = sorted(range(len(events)), key=ends.__getitem__)
     order = []
     while waiting:
-        limit = events[waiting[0]]["end"] + lateness
-        allowed = sum(events[position]["end"] <= limit for position in waiting)
+        allowed = sum(ends[position] <= ends[waiting[0]] + lateness for position in waiting)
         order.append(waiting.pop(rng.randrange(allowed)))
     return order
 
@@ -323,17 +405,29 @@ EXECUTIONS: dict[str, Execution] = {
     "generated, step by step": engine(None, step_by_step),
     "generated, instants": engine(None, cut, instant=True),
     "generated, one table": engine(None, cut, mixed=True),
+    "checked": checked(engine(True)),
+    "checked, cut": checked(engine(True, cut)),
+    "checked, step by step, instants": checked(engine(True, step_by_step, instant=True)),
+    "checked, one table": checked(engine(True, cut, mixed=True)),
     "detect, rows": program_detect(as_dicts),
     "detect, table": program_detect(as_table),
+    "detect, table in order": program_detect(as_table, in_order=True),
     "detect, tables by type": program_detect(as_tables),
+    "detect, batches": in_batches(False),
+    "detect, checked, table in order": checked(program_detect(as_table, True, in_order=True)),
+    "detect, checked, tables by type": checked(program_detect(as_tables, True)),
     "session, network, events": session(False),
     "session, network, tables by type, late": session(False, as_tables, late=True),
     "session, network, saved": session(False, as_dicts, late=True, saved=True),
-    "session, sources": session(False, as_dicts, late=True, saved=True, provenance=True),
-    "session, generated, events": session(None),
-    "session, generated, table": session(None, as_table),
-    "session, generated, tables by type, late": session(None, as_tables, late=True),
-    "session, generated, saved": session(None, as_dicts, late=True, saved=True),
+    "session, network, changed": session(False, changed=True),
+    "session, network, instants": session(False, instant=True),
+    "session, network, sources": session(False, as_dicts, late=True, saved=True, provenance=True),
+    "session, checked, events": checked(session(True)),
+    "session, checked, instants": checked(session(True, instant=True)),
+    "session, checked, table": checked(session(True, as_table)),
+    "session, checked, tables by type, late": checked(session(True, as_tables, late=True)),
+    "session, checked, saved": checked(session(True, as_dicts, late=True, saved=True)),
+    "session, checked, changed": checked(session(True, changed=True)),
 }
 """What does not need a compiler."""
 
@@ -342,6 +436,10 @@ COMPILED: dict[str, Execution] = {
     "compiled, cut": engine(True, cut),
     "compiled, one table": engine(True, cut, mixed=True),
     "compiled, instants": engine(True, cut, instant=True),
+    "detect compiled, rows": program_detect(as_dicts, True),
+    "detect compiled, table in order": program_detect(as_table, True, in_order=True),
+    "detect compiled, tables by type": program_detect(as_tables, True),
+    "detect compiled, batches": in_batches(True),
 }
 """What compiles: seconds for each program."""
 
@@ -349,49 +447,64 @@ COMPILED: dict[str, Execution] = {
 # --- comparing
 
 
-def assert_agrees(
-    name: str, program: Program, events: Stream, until: int | None = None, seed: int = 0,
-    wanted: Sequence[Detection] | type[Exception] | None = None,
+class DisagreementError(AssertionError):
+    """An execution that found something else."""
+
+    def __init__(self, execution: str, seed: int, said: str) -> None:
+        super().__init__(f"{execution} (seed {seed}) differs from what is wanted:\n{said}")
+        self.execution, self.seed, self.said = execution, seed, said
+
+
+Outcome = Sequence[Detection] | type[Exception]
+"""What was found, or the error that it ended with."""
+
+
+def check(
+    execution: str, program: Program, events: Stream, until: int | None = None, seed: int = 0,
+    wanted: Outcome | None = None,
 ) -> bool:  # fmt: skip
-    """Whether an execution takes part; if it does, it must find what the reference finds."""
+    """Whether an execution takes part. If it does, it must find what is wanted, or else what the reference finds."""
     if wanted is None:
         wanted = meaning(program, events, until)
-    execution = (EXECUTIONS | COMPILED)[name]
     try:
-        found: Sequence[Detection] | type[Exception] = execution(program, events, until, Random(seed))
+        found = outcome((EXECUTIONS | COMPILED)[execution], program, events, until, Random(seed))
     except NotHereError:
         return False
-    except ensue.DetectError:
-        found = ensue.DetectError
-    said = difference(wanted, found, in_order=not isinstance(found, type) and "table" not in name)
-    assert said is None, f"{name} (seed {seed}) differs from what is wanted:\n{said}"
+    except Exception as error:
+        raise DisagreementError(execution, seed, f"  {type(error).__name__}: {error}") from error
+    said = difference(wanted, found)
+    if said is not None:
+        raise DisagreementError(execution, seed, said)
     return True
 
 
-def meaning(program: Program, events: Stream, until: int | None = None) -> list[Detection] | type[Exception]:
-    """What the reference finds, or the error that it ends with."""
+def outcome(
+    execution: Execution, program: Program, events: Stream, until: int | None = None, rng: Random | None = None
+) -> Outcome:
     try:
-        return reference(program, events, until)
+        return execution(program, events, until, rng or Random(0))
     except ensue.DetectError:
         return ensue.DetectError
 
 
-def difference(
-    wanted: Sequence[Detection] | type[Exception], found: Sequence[Detection] | type[Exception], in_order: bool = True
-) -> str | None:
+def meaning(program: Program, events: Stream, until: int | None = None) -> Outcome:
+    """What the reference finds."""
+    return outcome(lambda *given: reference(*given[:3]), program, events, until)
+
+
+def difference(wanted: Outcome, found: Outcome) -> str | None:
     """What is missing, what is too much, and whether the order is another; None if all is the same."""
     if isinstance(wanted, type) or isinstance(found, type):
-        return None if wanted is found else f"wanted {wanted}, found {found}"
-    if any(d.sources is None for d in found):
-        wanted = [Detection(d.type, d.start, d.end, d.attributes) for d in wanted]
+        return None if wanted is found else f"  wanted {wanted}, found {found}"
+    if any(each.sources is None for each in found):
+        wanted = [replace(each, sources=None) for each in wanted]
     missing, extra = _unmatched(wanted, found)
     if missing or extra:
-        lines = [f"  missing  {d}" for d in missing] + [f"  too much {d}" for d in extra]
-        return "\n".join(lines)
-    for type_ in dict.fromkeys(d.type for d in wanted):
-        one, other = ([d for d in each if d.type == type_] for each in (wanted, found))
+        return "\n".join([f"  missing  {each}" for each in missing] + [f"  too much {each}" for each in extra])
+    for type_ in dict.fromkeys(each.type for each in wanted):
+        one, other = ([each for each in side if each.type == type_] for side in (wanted, found))
         if not all(map(_same, one, other)):
-            return f"  the order of {type_}: " + ", ".join(map(str, other)) + " instead of " + ", ".join(map(str, one))
+            return f"  the order of {type_}: {', '.join(map(str, other))} instead of {', '.join(map(str, one))}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Random expressions of a type over variables, names of events and constants: every function, and what goes wrong in it."""
+"""Random expressions of a type, over variables, names of events and constants: every function."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Random streams of the events that random programs declare: with ties, overlaps, nulls, odd numbers, and keys that repeat."""
+"""Random streams of the events that random programs use: ties, overlaps, nulls, odd numbers, and keys that repeat."""
 
 import math
 
@@ -54,11 +54,8 @@ def _event(draw, types, values, times, sequence):
 
 @st.composite
 def streams(draw, most_events=14, values=("plain", "nulls", "nulls"), times=tuple(TIMES), sequence=False, types=None):
-    """A stream. `values` and `times` are flavours, one of which it has; it is mostly of the types named, if some are."""
-    some = (
-        types
-        if types and draw(st.integers(0, 4)) < 4
-        else draw(st.sampled_from([["a", "a", "b", "c", "i"], ["a", "b", "c", "i", "h", "v", "other"], ["a", "i"]]))
-    )
+    """A stream. `values` and `times` are flavours, one of which it has; if types are named it is mostly of these."""
+    mixtures = [["a", "a", "b", "c", "i"], ["a", "b", "c", "i", "h", "v", "other"], ["a", "i"]]
+    some = types if types and draw(st.integers(0, 4)) < 4 else draw(st.sampled_from(mixtures))
     event = _event(some, VALUES[draw(st.sampled_from(values))], TIMES[draw(st.sampled_from(times))], sequence)
     return [draw(event) for _ in range(draw(st.integers(0, most_events)))]

@@ -5,9 +5,10 @@ They come as rows of Python values or as Arrow columns, and are turned into what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from ensue.language import typed
 
 if TYPE_CHECKING:
     from ensue.engine.mixed import Mixed
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 Place = tuple[int, tuple[str, ...] | None]
 
@@ -33,10 +36,10 @@ class Columns:
     `positions` are those in the input (none for derived events); a null of `sequence` or of an attribute is Arrow's.
     """
 
-    start: np.ndarray[Any, np.dtype[np.int64]]
-    end: np.ndarray[Any, np.dtype[np.int64]]
+    start: Integers
+    end: Integers
     attributes: Mapping[str, pa.Array]
-    positions: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    positions: Integers | None = None
     sequence: pa.Array | None = None
 
     def __len__(self) -> int:
@@ -75,10 +78,10 @@ def columns_of(table: pa.Table) -> Columns:
     )
 
 
-def _integers(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _integers(column: pa.ChunkedArray) -> Integers:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
-    return column.to_numpy()
+    return np.asarray(column.to_numpy())
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:
@@ -109,7 +112,7 @@ class Batch:
         found = [event for type_ in wanted for event in self._events_of(type_)]
         if self.before is not None:
             found += [event for event in self.before.events(wanted) if type(event.identity) is int]
-        found.sort(key=_end)
+        found.sort(key=attrgetter("end"))
         return found
 
     def _events_of(self, type_: str) -> list[Event]:
@@ -133,7 +136,7 @@ class Batch:
         rows = [row for row in self.rows if row[0] == type_]
         rows += [(e.type, e.attributes, e.start, e.end, None, -1) for e in self.derived.get(type_, ())]
         if rows:
-            found.append(columns_of_rows(rows, self.types[type_] if type_ in self.types else None))
+            found.append(columns_of_rows(rows, self.types.get(type_)))
         return found
 
     def derived_of(self, types: Iterable[str]) -> bool:
@@ -171,9 +174,8 @@ class Batch:
 def joined(first: Columns, second: Columns) -> Columns:
     """Derived events, and some that end later."""
     attributes = {n: pa.concat_arrays([column, second.attributes[n]]) for n, column in first.attributes.items()}
-    return Columns(
-        np.concatenate([first.start, second.start]), np.concatenate([first.end, second.end]), attributes
-    )  # fmt: skip
+    start, end = np.concatenate([first.start, second.start]), np.concatenate([first.end, second.end])
+    return Columns(start, end, attributes)
 
 
 def columns_of_rows(rows: list[Row], type_: typed.EventType | None) -> Columns:
@@ -223,6 +225,3 @@ def _values(column: pa.Array, type_: str) -> list[Any]:
         column = pc.cast(column, pa.int64())
     values: list[Any] = column.to_pylist()
     return [tuple(value) if isinstance(value, list) else value for value in values] if type_ != "any" else values
-
-
-_end: Callable[[Event], int] = lambda event: event.end  # noqa: E731

@@ -121,7 +121,7 @@ def _groups(program: typed.Program, apart: bool) -> list[_Group]:
 
 
 def _joined(program: typed.Program, groups: list[_Group], own: _Group) -> _Group | None:
-    """The group that a stratum joins: the last one that it takes events from, if nothing in between stands against it."""
+    """The group that a stratum joins: the last one that it takes events from, if nothing in between is against it."""
     for index in reversed(range(len(groups))):
         group = groups[index]
         if not group.derives & own.uses:

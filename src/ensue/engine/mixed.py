@@ -16,17 +16,16 @@ import pyarrow as pa
 from ensue.data import DataError, Events, Form
 from ensue.data.columns import Columns as Names
 from ensue.data.columns import Layout, find_layout
-from ensue.engine.batch import Columns
+from ensue.engine.batch import Columns, Integers
 from ensue.engine.compiled import kernels
 from ensue.engine.compiled.code import kernel
 from ensue.engine.compiled.stream import NO_FLAGS, NO_FLOATS, NONE, Stream, Values, values_of
 from ensue.engine.compiled.strings import Strings
 from ensue.language import typed
 
-Integers = np.ndarray[Any, np.dtype[np.int64]]
-
 EXPECTED = {
-    "int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(), "timestamp": pa.timestamp("us"),
+    "int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(),
+    "timestamp": pa.timestamp("us"),
 }  # fmt: skip
 
 MANY = 5_000
@@ -93,7 +92,7 @@ class Mixed:
         columns: list[Values] = []
         nulls = False
         for (event, attribute), (_, kind) in inputs.items():
-            if self.events[event].derived and not self._given(event):
+            if attribute not in self.columns or self.events[event].derived:
                 columns.append((NO_FLOATS if kind == "f" else NONE, NO_FLAGS))
                 continue
             if (attribute, kind) not in read:
@@ -103,10 +102,6 @@ class Mixed:
                 nulls = nulls or column.null_count > 0
             columns.append(read[attribute, kind])
         return Stream(self.kind, self.start, self.end, columns, nulls)
-
-    def _given(self, event: str) -> bool:
-        rank = list(self.events).index(event)
-        return bool(np.any(self.kind == rank))
 
 
 @dataclass(frozen=True)
@@ -205,7 +200,7 @@ def _times(column: pa.ChunkedArray) -> Integers | None:
     if column.null_count:
         return None
     whole = _whole(column)
-    return (whole if column.type == pa.int64() else whole.view(pa.int64())).to_numpy()
+    return np.asarray((whole if column.type == pa.int64() else whole.view(pa.int64())).to_numpy())
 
 
 def _kinds(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -39,7 +40,7 @@ class PlainParquet:
         ranges = [group.column(place).statistics for group in groups if group.num_rows]
         if any(r is None or not r.has_min_max for r in ranges):
             return False
-        return all(one.max <= other.min for one, other in zip(ranges[:-1], ranges[1:], strict=True))
+        return all(one.max <= other.min for one, other in pairwise(ranges))
 
     def read(self) -> pa.Table:
         return self.file.read(columns=self.columns)

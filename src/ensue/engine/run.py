@@ -1,7 +1,7 @@
 """A program at work: its strata one after the other, each in a lane that keeps its state.
 
-Time advances from one moment to the next. All that ends up to the new moment is handed over at once, and everything that
-follows from it comes back; where the moments lie makes no difference.
+Time advances from one moment to the next. All that ends up to the new moment is handed over at once, and everything
+that follows from it comes back; where the moments lie makes no difference.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Run:
 
     `compiled` says how rules run that can be compiled: at once compiled, compiled as soon as there are enough events
     (None), or not. `emit` are the derived types that are wanted, all if None. `instant` says that each given event has
-    one time. With `apart` rules keep their states apart, so that they can be added and removed; `texts` are strings that
-    a state knows already.
+    one time. With `apart` rules keep their states apart, so that they can be added and removed; `texts` are strings
+    that a state knows already.
     """
 
     def __init__(

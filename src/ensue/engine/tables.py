@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.data import Events
-from ensue.engine.batch import Batch, Columns, columns_of
+from ensue.engine.batch import Batch, Columns, Integers, columns_of
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
@@ -102,6 +102,6 @@ def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:
     return column.cast(type_)
 
 
-def _times(values: np.ndarray[Any, np.dtype[np.int64]], type_: pa.DataType) -> pa.Array:
+def _times(values: Integers, type_: pa.DataType) -> pa.Array:
     column = pa.array(values)
     return column if type_ == pa.int64() else column.view(type_)

@@ -68,8 +68,8 @@ def _carry_compiled(old: Run, new: Run) -> None:
             same = [other for other in before if other.rule_names() & lane.rule_names()]
             if len(same) > 1:
                 raise DataError(
-                    "The change makes rules depend on each other that have been compiled apart, which cannot be done while "
-                    "they run. Start a session with compiled=False, or another one with all of the rules."
+                    "The change makes rules depend on each other that have been compiled apart, which cannot be done "
+                    "while they run. Start a session with compiled=False, or another one with all of the rules."
                 )
             if same:
                 lane.take_over(same[0])

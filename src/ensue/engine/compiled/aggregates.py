@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ensue.engine.compiled.expressions import Code, Find, NotCompiledError
+from ensue.engine.compiled.expressions import Code, Find, NotCompiledError, kind_of
 from ensue.engine.compiled.unit import Unit
 from ensue.language import typed
 
@@ -21,6 +21,12 @@ def aggregates_in(expressions: Iterable[typed.Expression]) -> list[typed.Aggrega
             case typed.Operation(arguments=arguments):
                 waiting[:0] = arguments
     return list(found)
+
+
+def argument_kind(aggregate: typed.Aggregate) -> str:
+    """The kind of the values that are aggregated."""
+    assert aggregate.argument is not None
+    return kind_of(aggregate.argument.type)
 
 
 @dataclass

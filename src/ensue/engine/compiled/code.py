@@ -1,7 +1,7 @@
 """Generated source as a function: as it is, or compiled by Numba and kept on disk.
 
-Compiled code is kept in a folder of the user's, beside the source it came from: ``ENSUE_CACHE_DIR`` names another one. A
-file there is used only if it holds exactly the source that is wanted.
+Compiled code is kept in a folder of the user's, beside the source it came from: ``ENSUE_CACHE_DIR`` names another one.
+A file there is used only if it holds exactly the source that is wanted.
 """
 
 from __future__ import annotations

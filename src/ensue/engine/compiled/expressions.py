@@ -133,6 +133,15 @@ class Expressions:
         return Code(self.writer.let("x", source), flag, "i")
 
 
+def as_kind(code: Code, kind: str) -> Code:
+    """A value as one of a kind is held: an integer may be a float, and a truth value is 0 or 1."""
+    if (code.kind, kind) == ("i", "f"):
+        return Code(f"np.float64({code.value})", code.valid, "f")
+    if code.kind != kind:
+        raise NotCompiledError("values of several kinds")
+    return Code(f"(1 if {code.value} else 0)", code.valid, "b") if kind == "b" else code
+
+
 def _bool(code: Code) -> str:
     return code.value if code.value.startswith("(") else f"({code.value} != 0)"
 

@@ -15,8 +15,8 @@ def u(index):
 
 
 def mix(key):
-    """A hash of one integer, as Fibonacci hashing has it, its upper half folded in."""
-    hashed = np.int64(key) * np.int64(-7046029254386353131)
+    """A hash of one integer, as Fibonacci hashing has it; upper halves are folded in, as floats differ in these alone."""
+    hashed = (np.int64(key) ^ (np.int64(key) >> np.int64(32))) * np.int64(-7046029254386353131)
     return hashed ^ (hashed >> np.int64(32))
 
 
@@ -64,7 +64,7 @@ def find(table, keys, key):
         for k in key:
             if keys[u(slot), u(column)] != k:
                 same = False
-            column += 1
+            column += 1  # noqa: SIM113
         if same:
             return slot
         at = (at + 1) & mask
@@ -84,14 +84,14 @@ def slot_of(table, keys, count, key):
             column = 0
             for k in key:
                 keys[u(count), u(column)] = k
-                column += 1
+                column += 1  # noqa: SIM113
             return np.int64(count)
         same = True
         column = 0
         for k in key:
             if keys[u(slot), u(column)] != k:
                 same = False
-            column += 1
+            column += 1  # noqa: SIM113
         if same:
             return slot
         at = (at + 1) & mask
@@ -112,41 +112,6 @@ def rehash(table, keys, count):
         while table[u(at)] >= 0:
             at = (at + 1) & mask
         table[u(at)] = slot
-
-
-def bigger_table(table, keys, count):
-    """A table for twice as many slots."""
-    new = np.empty(table.shape[0] * 2, np.int64)
-    for at in range(new.shape[0]):
-        new[at] = -1
-    rehash(new, keys, count)
-    return new
-
-
-def bigger(rows):
-    """Twice as many rows, those there are in front."""
-    new = np.empty((rows.shape[0] * 2, rows.shape[1]), np.int64)
-    for row in range(rows.shape[0]):
-        for column in range(rows.shape[1]):
-            new[row, column] = rows[row, column]
-    return new
-
-
-def bigger_heads(heads, size):
-    new = np.empty(size, np.int64)
-    for slot in range(heads.shape[0]):
-        new[slot] = heads[slot]
-    for slot in range(heads.shape[0], size):
-        new[slot] = -1
-    return new
-
-
-def bigger_groups(groups, size):
-    new = np.zeros((size, groups.shape[1]), np.int64)
-    for slot in range(groups.shape[0]):
-        for column in range(groups.shape[1]):
-            new[slot, column] = groups[slot, column]
-    return new
 
 
 def bigger_ring(rows, low, high):

@@ -96,6 +96,29 @@ class Queue:
     def width(self) -> int:
         return FIRST + len(self.columns)
 
+    @property
+    def waits(self) -> str:
+        """Source for whether something waits."""
+        n = self.number
+        return f"ql{n} < qh{n}" if self.ordered else f"qs{n} > 0"
+
+    @property
+    def first(self) -> str:
+        """Source for the time at which the first that waits is due."""
+        n = self.number
+        return f"Q{n}[ql{n} & (Q{n}.shape[0] - 1), 0]" if self.ordered else f"P{n}[0, 0]"
+
+    @property
+    def due(self) -> str:
+        """Source for whether something is due."""
+        return f"{self.waits} and {self.first} <= t"
+
+    @property
+    def size(self) -> str:
+        """Source for how many wait."""
+        n = self.number
+        return f"(qh{n} - ql{n})" if self.ordered else f"qs{n}"
+
 
 @dataclass
 class Buffer:

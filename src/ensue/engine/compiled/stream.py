@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine.batch import Batch, Columns
+from ensue.engine.batch import Batch, Columns, Integers
 from ensue.engine.compiled.strings import Strings
 from ensue.values import order
 
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 Array = np.ndarray[Any, Any]
 Values = tuple[Array, Array]
 """Values, and a flag for each that is there."""

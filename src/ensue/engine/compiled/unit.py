@@ -9,7 +9,8 @@ for each step (one end time, of events or of what waits for a time)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
 from ensue.engine.compiled.expressions import Code, Expressions, NotCompiledError, kind_of
@@ -38,6 +39,15 @@ Take = Callable[[Arrival], None]
 """Writes what happens with an event at hand."""
 
 
+@dataclass(frozen=True)
+class Due:
+    """What happens when something is due: source for whether it is, what is written then, and how often at most."""
+
+    condition: str
+    write: Callable[[], None]
+    times: str
+
+
 @dataclass
 class Unit:
     """What is known while the source of a unit is written."""
@@ -54,21 +64,27 @@ class Unit:
     writer: Writer = field(default_factory=Writer)
     layer: int = 0
     insert: dict[str, list[tuple[str, Take]]] = field(default_factory=dict)
-    """By event: what is taken in at the beginning of a step (input) or at its end (derived), each kind of thing once."""
+    """By event: what is taken in when a step begins (input) or when it ends (derived), each kind of thing once."""
     close: dict[str, list[tuple[str, Take]]] = field(default_factory=dict)
     """By event: what is done when all of a step has been matched."""
-    match: list[dict[str, list[Take]]] = field(default_factory=list)
+    match: list[dict[str, list[Take]]] = field(init=False)
     """By layer and event: what is matched."""
-    prepare: list[dict[str, list[Take]]] = field(default_factory=list)
+    prepare: list[dict[str, list[Take]]] = field(init=False)
     """By layer and event: what is done with all events of a step before any is matched."""
-    due: list[list[Callable[[], tuple[str, Callable[[], None], str] | None]]] = field(default_factory=list)
+    due: list[list[Callable[[], Due | None]]] = field(init=False)
     """By layer: what becomes due."""
-    later: list[list[tuple[Buffer, Callable[[str], None]]]] = field(default_factory=list)
+    later: list[list[tuple[Buffer, Callable[[str], None]]]] = field(init=False)
     """By layer: what is done with instances that were set aside."""
     many: list[str] = field(default_factory=list)
     """How often the code at hand may run for one event: the size of the store that it goes through."""
     needs: dict[str, list[str]] = field(default_factory=dict)
     """How much room each array must have before an event is taken."""
+
+    def __post_init__(self) -> None:
+        self.match = [{} for _ in self.layers]
+        self.prepare = [{} for _ in self.layers]
+        self.due = [[] for _ in self.layers]
+        self.later = [[] for _ in self.layers]
 
     @property
     def expressions(self) -> Expressions:
@@ -109,7 +125,35 @@ class Unit:
         """Notes that the code at hand adds to an array."""
         self.needs.setdefault(array, []).append(" * ".join(self.many) or "1")
 
+    def take(self, takes: Iterable[Take], arrival: Arrival) -> None:
+        """Writes all that happens with an event at hand."""
+        for take in takes:
+            take(arrival)
+
+    def derived_in(self, layer: int) -> Iterable[str]:
+        """The types that a layer derives, each once."""
+        return dict.fromkeys(self.program.rules[i].event for i in self.layers[layer])
+
+    @contextmanager
+    def repeated(self, times: str) -> Iterator[None]:
+        """Code that may run so many times for one event."""
+        self.many.append(times)
+        yield
+        self.many.pop()
+
     # --- rows
+
+    def known(self, slot: str | None) -> AbstractContextManager[None]:
+        """Code for a key that has a slot; where there is no key, there is one slot."""
+        return self.writer.when("True" if slot is None else f"{slot} >= 0")
+
+    @contextmanager
+    def newest_first(self, store: Store, slot: str | None) -> Iterator[tuple[str, str]]:
+        """A loop over the rows of a key: names for the number of a row, which the loop moves on, and for its place."""
+        w, n = self.writer, store.number
+        at = w.let("p", f"H{n}[{slot or '0'}]")
+        with w.block(f"while {at} >= lo{n}:"):
+            yield at, w.let("q", f"{at} & (T{n}.shape[0] - 1)")
 
     def slot(self, arrival: Arrival, attributes: tuple[str, ...], insert: bool) -> str | None:
         """The slot of an event's key, None where it has no key; -1 where a value is null or unknown."""
@@ -254,3 +298,9 @@ class Unit:
         w.line(f"D{n}[dh{n}, 1] = t")
         self.write(f"D{n}", f"E{n}", f"dh{n}", 2, [(code, 3 + i) for i, code in enumerate(values)], base=3)
         w.line(f"dh{n} += 1")
+
+    def settle(self, event: str) -> None:
+        """Puts in order what was derived of a type in this step, alike ones once."""
+        n = self.layout.derived[event].number
+        with self.writer.block(f"if dh{n} - dl{n} > 1:"):
+            self.writer.line(f"dh{n} = settle(D{n}, E{n}, dl{n}, dh{n}, kd{n}, ranks)")

@@ -13,7 +13,7 @@ from ensue.values import identity
 
 
 class Distinct:
-    """Tells instances of one step that are the same, as one event on two sides of an `or` is: same parts, values, names.
+    """Tells instances of one step that are the same, as one event on two sides of an `or` is: by parts, values, names.
 
     As long as something absent or gathered is still to be checked, it tells two instances apart (`with_spans`).
     """
@@ -47,18 +47,28 @@ class Distinct:
         return (identity_of(instance), values, labels, gathered, spans)
 
 
-class EitherNode(Node):
-    """One of several patterns; what both sides find is found once."""
+class SeveralNode(Node):
+    """Several patterns; what each of them finds counts, whether or not another one finds the same."""
 
-    def __init__(self, pattern: typed.Either, alternatives: list[Node]) -> None:
+    def __init__(self, alternatives: list[Node]) -> None:
         self.alternatives = alternatives
-        self.distinct = Distinct(pattern, with_spans=True)
 
     def children(self) -> Iterator[Node]:
         return iter(self.alternatives)
 
     def step(self, time: int, new: New) -> list[Instance]:
-        found = [instance for node in self.alternatives for instance in node.step(time, new)]
+        return [instance for node in self.alternatives for instance in node.step(time, new)]
+
+
+class EitherNode(SeveralNode):
+    """One of several patterns; what both sides find is found once."""
+
+    def __init__(self, pattern: typed.Either, alternatives: list[Node]) -> None:
+        super().__init__(alternatives)
+        self.distinct = Distinct(pattern, with_spans=True)
+
+    def step(self, time: int, new: New) -> list[Instance]:
+        found = super().step(time, new)
         return self.distinct.new(time, found) if found else found
 
 

@@ -94,6 +94,6 @@ class PeriodicNode(Node):
         times = 0 if due is None else (time - due) // self.periodic.period + 1
         if times > MOST_OCCURRENCES:
             raise DetectError(
-                f"A timer with a period of {self.periodic.period} occurs {times:,} times while these events last, which "
-                f"is more than {MOST_OCCURRENCES:,}. Give it a longer period, or detect over a shorter time."
+                f"A timer with a period of {self.periodic.period} occurs {times:,} times while these events last, "
+                f"which is more than {MOST_OCCURRENCES:,}. Give it a longer period, or detect over a shorter time."
             )

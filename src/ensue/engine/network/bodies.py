@@ -1,4 +1,4 @@
-"""Bodies: a pattern with static rows and timers, then what must hold of each match, one kind of condition after the other.
+"""Bodies: a pattern with static rows and timers, then what must hold of each match, one kind of condition at a time.
 
 A match waits until its timers have ended; all conditions are checked then, when everything that ends no later is known.
 """

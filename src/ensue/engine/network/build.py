@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ensue.engine.network.alternatives import EitherNode, LackingNode, NestedNode
+from ensue.engine.network.alternatives import EitherNode, LackingNode, NestedNode, SeveralNode
 from ensue.engine.network.atoms import AtomNode, MomentNode, PeriodicNode
 from ensue.engine.network.bodies import BodyNode, Conditions, RestrictedNode, rests
 from ensue.engine.network.contexts import SelectNode
@@ -105,7 +105,7 @@ def _restricted(pattern: typed.Pattern, body: typed.Body, correlation: Iterable[
     match pattern:
         case typed.Either(alternatives=alternatives):
             sides = [_restricted(side, body, body.correlation, setting) for side in alternatives]
-            return LatestNode(_Several(sides), variables)
+            return LatestNode(SeveralNode(sides), variables)
         case typed.Pair(left=left, right=right, relation=relation):
             one, other = (_restricted(side, body, body.correlation, setting) for side in (left, right))
             lifetimes = _lifetimes(pattern, typed.Body(pattern, within=body.within), setting)
@@ -120,13 +120,3 @@ def _restricted(pattern: typed.Pattern, body: typed.Body, correlation: Iterable[
             return NestedNode(label, build_body(nested, setting))
         case _:
             return LatestNode(build_pattern(pattern, body, Conditions(body, setting), setting), variables)
-
-
-class _Several(EitherNode):
-    """Alternatives whose instances are all kept."""
-
-    def __init__(self, alternatives: list[Node]) -> None:
-        self.alternatives = alternatives
-
-    def step(self, time, new):  # type: ignore[no-untyped-def]
-        return [instance for node in self.alternatives for instance in node.step(time, new)]

@@ -1,6 +1,6 @@
 """Events, and instances of patterns: what was matched, when, and what makes it itself.
 
-The order of instances is by end, then start, then part by part. Keys of that order are computed when they are asked for.
+The order of instances is by end, then start, then part by part. Keys of that order are computed when they are needed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ class Event:
     event = True
 
     def __init__(
-        self, type_: str, attributes: Mapping[str, Any], start: int, end: int, place: tuple[int, tuple[str, ...] | None],
-        identity: Any, sequence: Any = None, sources: frozenset[Any] = NO_SOURCES,
+        self, type_: str, attributes: Mapping[str, Any], start: int, end: int,
+        place: tuple[int, tuple[str, ...] | None], identity: Any, sequence: Any = None,
+        sources: frozenset[Any] = NO_SOURCES,
     ) -> None:  # fmt: skip
         self.type = type_
         self.attributes = attributes
@@ -72,8 +73,8 @@ Named = tuple[int, int, Mapping[str, Any]]
 class Instance:
     """An instance of a pattern.
 
-    `spans` says where the scopes of absences and gatherings lie, by the id of the pattern; `gathered` what was collected,
-    by the id of the gathering.
+    `spans` says where the scopes of absences and gatherings lie, by the id of the pattern; `gathered` what was
+    collected, by the id of the gathering.
     """
 
     __slots__ = ("end", "gathered", "labels", "parts", "sources", "spans", "start", "values")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ensue.engine.network.instances import Instance
@@ -65,7 +65,7 @@ def since(body: typed.Body, point: Point, events: Events) -> int | None:
     return _latest(constrain(body, events), point, [(BODY, True), *((id_, True) for id_ in parts(body))])
 
 
-def _latest(distances: Distances, point: Point, ends: list[Point]) -> int | None:
+def _latest(distances: Distances, point: Point, ends: Sequence[Point]) -> int | None:
     """The largest distance to the first end, which is the last of the others."""
     whole, *each = ends
     bounds = [distances.longest(point, end) for end in each]
@@ -98,7 +98,7 @@ class Store:
                 if live:
                     swept[key] = live
             self.by_value = swept
-        self.added = self.kept = sum(map(len, self.by_value.values()))
+        self.kept = sum(map(len, self.by_value.values()))
         self.added = 0
 
     def get(self, key: tuple[object, ...]) -> list[Instance]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ensue.engine.network.instances import NOTHING, Event, Instance
+from ensue.engine.network.lifetimes import Store
 from ensue.language import typed
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Node:
     """
 
     STATE: tuple[str, ...] = ()
-    """The attributes that hold its state: containers of plain values, instances and events."""
+    """The attributes that hold its state: stores, or containers of plain values, instances and events."""
 
     def children(self) -> Iterator[Node]:
         return iter(())
@@ -62,10 +63,18 @@ class Node:
 
 
 def saved(root: Node) -> list[list[Any]]:
-    return [[getattr(node, name) for name in node.STATE] for node in root.walk()]
+    return [[_content(getattr(node, name)) for name in node.STATE] for node in root.walk()]
+
+
+def _content(value: Any) -> Any:
+    return value.by_value if isinstance(value, Store) else value
 
 
 def restore(root: Node, state: list[list[Any]]) -> None:
     for node, values in zip(root.walk(), state, strict=True):
         for name, value in zip(node.STATE, values, strict=True):
-            setattr(node, name, value)
+            held = getattr(node, name)
+            if isinstance(held, Store):
+                held.by_value = value
+            else:
+                setattr(node, name, value)

@@ -46,31 +46,11 @@ class JoinNode(Node):
 
     STATE = ("lefts", "rights")
 
-    def __init__(
-        self, pair: typed.Pair, left: Node, right: Node, lifetimes: tuple[Lifetime, Lifetime],
-        stored: tuple[bool, bool] = (True, True),
-    ) -> None:  # fmt: skip
+    def __init__(self, pair: typed.Pair, left: Node, right: Node, lifetimes: tuple[Lifetime, Lifetime]) -> None:
         self.pair = pair
         self.left, self.right = left, right
         self.related = relating(pair.relation)
-        self.stores = tuple(Store(life.over if life.bounded else None) for life in lifetimes)
-        self.stored = stored
-
-    @property
-    def lefts(self) -> dict[tuple[object, ...], list[Instance]]:
-        return self.stores[0].by_value
-
-    @lefts.setter
-    def lefts(self, value: dict[tuple[object, ...], list[Instance]]) -> None:
-        self.stores[0].by_value = value
-
-    @property
-    def rights(self) -> dict[tuple[object, ...], list[Instance]]:
-        return self.stores[1].by_value
-
-    @rights.setter
-    def rights(self, value: dict[tuple[object, ...], list[Instance]]) -> None:
-        self.stores[1].by_value = value
+        self.lefts, self.rights = (Store(life.over if life.bounded else None) for life in lifetimes)
 
     def children(self) -> Iterator[Node]:
         yield self.left
@@ -85,16 +65,15 @@ class JoinNode(Node):
         for one in lefts:
             key = correlation(one.values, shared)
             if key is not None:
-                for other in self.stores[1].get(key):
+                for other in self.rights.get(key):
                     if related(one.start, one.end, other.start, other.end):
                         found.append(paired(pair, one, other))
-                self.stores[0].add(key, one, time)
+                self.lefts.add(key, one, time)
         for other in rights:
             key = correlation(other.values, shared)
             if key is not None:
-                for one in self.stores[0].get(key):
+                for one in self.lefts.get(key):
                     if related(one.start, one.end, other.start, other.end):
                         found.append(paired(pair, one, other))
-                if self.stored[1]:
-                    self.stores[1].add(key, other, time)
+                self.rights.add(key, other, time)
         return found

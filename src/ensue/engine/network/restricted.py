@@ -11,6 +11,16 @@ from ensue.engine.network.scopes import ScopeNode
 from ensue.values import identity
 
 
+def _latest(instances: list[Instance], variables: list[str]) -> dict[Any, Instance]:
+    """Of the instances with one correlation, the first of those with the latest start."""
+    found: dict[Any, Instance] = {}
+    for instance in in_order(instances):
+        key = tuple(identity(instance.values[name]) for name in variables)
+        if key not in found or instance.start > found[key].start:
+            found[key] = instance
+    return found
+
+
 class LatestNode(Node):
     """Of the instances with one end, one with the latest start; the first in the order if there are several."""
 
@@ -22,18 +32,13 @@ class LatestNode(Node):
         yield self.inner
 
     def step(self, time: int, new: New) -> list[Instance]:
-        found: dict[Any, Instance] = {}
-        for instance in in_order(self.inner.step(time, new)):
-            key = tuple(identity(instance.values[name]) for name in self.variables)
-            if key not in found or instance.start > found[key].start:
-                found[key] = instance
-        return list(found.values())
+        return list(_latest(self.inner.step(time, new), self.variables).values())
 
 
 class InnermostNode(Node):
     """A smallest set of instances such that each instance has one of them inside it.
 
-    An instance that ended earlier and starts no earlier lies inside; so the latest start so far is all there is to know.
+    An instance that ended earlier and starts no earlier lies inside; so the latest start so far is all one must know.
     """
 
     STATE = ("latest",)
@@ -47,13 +52,8 @@ class InnermostNode(Node):
         yield self.inner
 
     def step(self, time: int, new: New) -> list[Instance]:
-        found: dict[Any, Instance] = {}
-        for instance in in_order(self.inner.step(time, new)):
-            key = tuple(identity(instance.values[name]) for name in self.variables)
-            if key not in found or instance.start > found[key].start:
-                found[key] = instance
         kept = []
-        for key, instance in found.items():
+        for key, instance in _latest(self.inner.step(time, new), self.variables).items():
             if key not in self.latest or instance.start > self.latest[key]:
                 self.latest[key] = instance.start
                 kept.append(instance)

@@ -11,7 +11,7 @@ from ensue.engine.network.instances import Event, Instance, correlation, in_orde
 from ensue.engine.network.lifetimes import Store
 from ensue.engine.network.node import New, Node, Setting
 from ensue.language import typed
-from ensue.language.walk import names_used, visible_labels, visible_variables
+from ensue.language.walk import has_aggregate, names_used, visible_labels, visible_variables
 
 Part = typed.Absence | typed.Gathering
 Build = Callable[[typed.Pattern, Setting], Node]
@@ -25,7 +25,7 @@ class ScopeNode(Node):
     depends on the outside, the pattern is evaluated anew for each match.
     """
 
-    STATE = ("kept", "events")
+    STATE = ("store", "events")
 
     def __init__(self, part: Part, reach: int | None, setting: Setting, build: Build) -> None:
         self.part = part
@@ -38,14 +38,6 @@ class ScopeNode(Node):
         pattern, conditions = (part.pattern, ()) if part.self_contained else self_contained(part.pattern)
         self.inner = None if pattern is None else build(pattern, setting)
         self.holds = holding(conditions, setting.knowledge) if conditions else None
-
-    @property
-    def kept(self) -> dict[tuple[object, ...], list[Instance]]:
-        return self.store.by_value
-
-    @kept.setter
-    def kept(self, value: dict[tuple[object, ...], list[Instance]]) -> None:
-        self.store.by_value = value
 
     def children(self) -> Iterator[Node]:
         if self.inner is not None:
@@ -118,7 +110,7 @@ class ScopeNode(Node):
 
 
 def self_contained(pattern: typed.Pattern) -> tuple[typed.Pattern | None, tuple[typed.Expression, ...]]:
-    """A pattern without those of its conditions that use names from outside, and these; None where that is not enough."""
+    """A pattern without its conditions that use names from outside, and these; None where that is not enough."""
     if not isinstance(pattern, typed.Nested):
         return None, ()
     body = pattern.body
@@ -126,12 +118,12 @@ def self_contained(pattern: typed.Pattern) -> tuple[typed.Pattern | None, tuple[
     known = visible_variables(plain) | visible_labels(plain)
     outer = tuple(c for c in body.where if not set(names_used(c)) <= known)
     rest = [*body.on, *(c for c in body.where if c not in outer)]
-    inner = [*body.absences, *body.gatherings]
+    inner: list[Part] = [*body.absences, *body.gatherings]
     ok = (
         all(set(names_used(c)) <= known for c in rest)
         and all({r.left, r.right} <= known for r in body.related)
         and all(part.self_contained and _known_scope(part.scope, known) for part in inner)
-        and not any(_has_aggregate(c) for c in outer)
+        and not any(has_aggregate(c) for c in outer)
         and _simple(body.pattern)
     )
     return (replace(pattern, body=replace(body, where=tuple(rest[len(body.on) :]))), outer) if ok else (None, ())
@@ -139,18 +131,6 @@ def self_contained(pattern: typed.Pattern) -> tuple[typed.Pattern | None, tuple[
 
 def _known_scope(scope: typed.Scope, known: set[str]) -> bool:
     return not isinstance(scope, typed.During) or scope.label in known
-
-
-def _has_aggregate(condition: typed.Expression) -> bool:
-    match condition:
-        case typed.Aggregate():
-            return True
-        case typed.Operation(arguments=arguments):
-            return any(map(_has_aggregate, arguments))
-        case typed.Holds(arguments=terms):
-            return any(term is not None and _has_aggregate(term) for term in terms)
-        case _:
-            return False
 
 
 def _simple(pattern: typed.Pattern | None) -> bool:

@@ -1,7 +1,7 @@
 """Rules that are evaluated together, step by step: one step for each end time.
 
-In a step, layer after layer derives what ends now until nothing new follows. What a layer derives for rules of an earlier
-one cannot matter there before a later step; it is taken in when all layers are done.
+In a step, layer after layer derives what ends now until nothing new follows. What a layer derives for rules of an
+earlier one cannot matter there before a later step; it is taken in when all layers are done.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class WindowNode(Node):
             if self.open:
                 self.history.extend(events)
         for rest in rests:
-            groups: dict[Any, Any] = {}
+            groups = {}
             self.rests.append([rest, groups])
             if self.window.kind == "since":
                 found.extend(self._since(rest, self.history))
