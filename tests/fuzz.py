@@ -187,15 +187,14 @@ def _still(smaller: tuple[str, Stream, int | None], failure: Failure) -> Failure
 def case_file(failure: Failure) -> str:
     """The rules with a test that says what is wanted, as `tests/cases` holds them."""
     program = ensue.compile(failure.text)
-    given = ",\n    ".join(
-        _written(program, e["type"], agreement.attributes_of(e), e["start"], e["end"]) for e in failure.events
-    )
+    events = [_written(program, e["type"], agreement.attributes_of(e), e["start"], e["end"]) for e in failure.events]
+    given = "\n  given " + ",\n    ".join(events) if events else ""
     until = "" if failure.until is None else f"\n  until {failure.until}"
     wanted = [] if isinstance(failure.wanted, type) else failure.wanted
     expected = [_written(program, d.type, d.attributes, d.start, d.end) for d in wanted]
     derived = {name for name, event in program.typed.events.items() if event.derived}
     expected += [f"no {name}" for name in sorted(derived - {d.type for d in wanted})]
-    test = f'test "{failure.error.execution}"\n  given {given}{until}\n  expect ' + ",\n    ".join(expected) + "."
+    test = f'test "{failure.error.execution}"{given}{until}\n  expect ' + ",\n    ".join(expected) + "."
     return f"{failure.text}\n\n{test}"
 
 

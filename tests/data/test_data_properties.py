@@ -47,7 +47,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
     else:
         time_type = pa.int64()
         starts = column(st.integers(-(2**62), 2**62))
-        ends = [start + draw(st.integers(0, 2**62)) for start in starts]
+        ends = [start + draw(st.integers(0, 2**62 - 1)) for start in starts]
     data = {"type": pa.array(column(st.sampled_from("ab")), pa.string())}
     data |= {"start": pa.array(starts, time_type), "end": pa.array(ends, time_type)}
     for name, (_, values, arrow_type) in VALUES.items():

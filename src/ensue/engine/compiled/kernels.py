@@ -15,7 +15,7 @@ def u(index):
 
 
 def mix(key):
-    """A hash of one integer, as Fibonacci hashing has it; upper halves are folded in, as floats differ in these alone."""
+    """A hash of one integer, as Fibonacci hashing has it, upper halves folded in: floats may differ in these alone."""
     hashed = (np.int64(key) ^ (np.int64(key) >> np.int64(32))) * np.int64(-7046029254386353131)
     return hashed ^ (hashed >> np.int64(32))
 

@@ -38,17 +38,19 @@ def write_unit(
     source(nulls=True, short=False)  # lays out what is needed
     if check:
         return "", "", layout
-    laid_out = layout.arrays()
     layout.nulls.clear()
-    short, known = True, -1
-    while known < len(layout.nulls):
-        known = len(layout.nulls)
+    short, strict = True, ""
+    while True:  # until there is nothing new to lay out
+        known = (len(layout.nulls), layout.arrays())
         try:
             strict = source(nulls=False, short=short)
         except LongWayError:
-            short, known = False, -1
+            short = False
+            continue
+        if known == (len(layout.nulls), layout.arrays()):
+            break
     full = source(nulls=True, short=False)
-    assert layout.arrays() == laid_out  # both work on the same state
+    assert layout.arrays() == known[1]  # both work on the same state
     return strict, full, layout
 
 

@@ -17,6 +17,9 @@ Array = np.ndarray[Any, Any]
 Values = tuple[Array, Array]
 """Values, and a flag for each that is there."""
 
+FEW = 64
+"""Up to how many rows are taken one by one."""
+
 NONE = np.empty(0, np.int64)
 NO_FLOATS = np.empty(0, np.float64)
 NO_FLAGS = np.empty(0, np.uint8)
@@ -54,9 +57,11 @@ def stream_of(
     ordered: bool, strings: Strings,
 ) -> Stream:  # fmt: skip
     """The events of some types that are new, with the columns that are read of them."""
-    mixed = batch.mixed
-    if mixed is not None and (mixed.unique or not ordered) and not batch.given and not batch.derived_of(types):
+    mixed, derived = batch.mixed, batch.derived_of(types)
+    if mixed is not None and (mixed.unique or not ordered) and not (batch.given or batch.rows or derived):
         return mixed.stream(inputs, strings)
+    if mixed is None and not batch.given and not derived and len(batch.rows) <= FEW:
+        return _few_rows(batch, types, ranks, inputs, ordered, strings)
     pieces = [Piece(event, columns) for event in sorted(types) for columns in batch.columns_of(event)]
     pieces = [piece for piece in pieces if len(piece.columns)]
     count = sum(len(piece.columns) for piece in pieces)
@@ -79,6 +84,38 @@ def stream_of(
         kind, start, end = kind[by], start[by], end[by]
         columns = [(values[by], flags[by]) if len(values) else (values, flags) for values, flags in columns]
     return Stream(kind, start, end, columns, nulls)
+
+
+def _few_rows(
+    batch: Batch, types: Collection[str], ranks: Mapping[str, int], inputs: Mapping[tuple[str, str], tuple[int, str]],
+    ordered: bool, strings: Strings,
+) -> Stream:  # fmt: skip
+    """The same for a few rows of Python values, without a detour over Arrow."""
+    rows = [row for row in batch.rows if row[0] in types]
+    if len(rows) > 1:
+        rows.sort(key=(lambda row: batch.event(row).key) if ordered else (lambda row: row[3]))
+    columns: list[Values] = []
+    nulls, present = False, {row[0] for row in rows}
+    for (event, attribute), (_, kind) in inputs.items():
+        if event not in present:
+            columns.append((NO_FLOATS if kind == "f" else NONE, NO_FLAGS))
+            continue
+        values = [row[1].get(attribute) if row[0] == event else 0 for row in rows]
+        there = [value is not None for value in values]
+        if not all(there):
+            nulls = True
+            values = [0 if value is None else value for value in values]
+        if kind == "s":
+            values = [strings.code(value) if type(value) is str else 0 for value in values]
+        numbers = np.array(values, np.float64 if kind == "f" else np.int64)
+        columns.append((numbers, np.array(there, np.uint8)))
+    return Stream(
+        np.array([ranks[row[0]] for row in rows], np.int16),
+        np.array([row[2] for row in rows], np.int64),
+        np.array([row[3] for row in rows], np.int64),
+        columns,
+        nulls,
+    )
 
 
 def _blank(event: str, kind: str, pieces: Iterable[Piece], count: int) -> Values:
