@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from random import Random
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ import pyarrow as pa
 import ensue
 from ensue.data import Columns
 from ensue.engine import lanes
-from ensue.engine.compiled import kernels, lane
+from ensue.engine.compiled import ahead, arrays, kernels, lane, room, stream
 from ensue.engine.compiled.indexing import flattened
 from ensue.engine.compiled.layout import Layout
 from ensue.engine.mixed import mixed_of
@@ -138,15 +139,30 @@ def _index(number: int) -> int:
     return number
 
 
+SMALL: tuple[tuple[ModuleType, str, Any], ...] = (
+    (lane, "compiled", Checked),
+    (lane, "CHUNK", 3),
+    (lane, "MUCH_ROOM", 4),
+    (arrays, "SIZE", 2),
+    (ahead, "AHEAD", 2),
+    (room, "MANY_KEYS", 2),
+    (stream, "FEW", 0),
+)
+"""Room for almost nothing, so that arrays grow, and keys are forgotten, on the shortest streams."""
+
+
 @contextmanager
 def as_checked_python() -> Iterator[None]:
     """What would be compiled is run by Python, which finds indices that are out of bounds."""
-    before, lane.compiled = lane.compiled, Checked
+    before = [(module, name, getattr(module, name)) for module, name, _ in SMALL]
     lanes._plans.clear()
+    for module, name, value in SMALL:
+        setattr(module, name, value)
     try:
         yield
     finally:
-        lane.compiled = before
+        for module, name, value in before:
+            setattr(module, name, value)
         lanes._plans.clear()
 
 

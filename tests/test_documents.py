@@ -21,12 +21,21 @@ def blocks(document, language):
 
 
 def test_the_first_example_of_the_readme(capsys):
-    (example,) = blocks("README.md", "python")
-    exec(example, {})
+    exec(blocks("README.md", "python")[0], {})
     shown = capsys.readouterr().out
     assert shown.startswith("[{'type': 'overdue', 'start': datetime.datetime(2026, 3, 1, 8, 0")
     assert "'end': datetime.datetime(2026, 3, 1, 14, 0" in shown
     assert shown.endswith("'id': 1, 'product': 'tea'}]\n")
+
+
+def test_the_live_example_of_the_readme(capsys):
+    names = {}
+    first, live = blocks("README.md", "python")
+    exec(first, names)
+    capsys.readouterr()
+    exec(live, names)
+    assert capsys.readouterr().out.startswith("late: {'type': 'overdue', 'start': datetime.datetime(2026, 3, 1, 8, 0")
+    assert names["program"].resume(names["state"]).time == names["session"].time
 
 
 def test_the_rule_file_of_the_readme():

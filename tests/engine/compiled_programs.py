@@ -116,7 +116,9 @@ WHOLE = [0, 1, 2, 3, -1, -2, 2**63 - 1, -(2**63), 2**62]
 TEXTS = ["", "p", "q", "é", "P", "pp"]
 
 
-def long_stream(rng: Random, count: int, *, nulls: bool, odd: bool, instant: bool, step: int = 1) -> list[dict[str, Any]]:
+def long_stream(
+    rng: Random, count: int, *, nulls: bool, odd: bool, instant: bool, step: int = 1
+) -> list[dict[str, Any]]:
     """So many events, a few of which end together; time goes on by up to `step` from one to the next."""
     events = []
     time = 0
