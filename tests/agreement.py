@@ -112,10 +112,14 @@ def step_by_step(times: Sequence[int], rng: Random) -> list[int]:
 Cut = Callable[[Sequence[int], Random], list[int]]
 
 
+FEW = 2**60
+"""How many events generated code takes in before it is compiled: as many as there are."""
+
+
 @contextmanager
 def as_plain_python() -> Iterator[None]:
     """Generated code is run as it is, however many events there are."""
-    before, lane.FEW = lane.FEW, 2**60
+    before, lane.FEW = lane.FEW, FEW
     try:
         yield
     finally:

@@ -68,10 +68,12 @@ class Fuzz:
     def round(self, number: int) -> bool:
         """Draws some programs; whether all executions agreed on them."""
         phases = [Phase.generate] if self.jit else [Phase.generate, Phase.shrink]
-        quiet = list(HealthCheck)
 
         @seed(number)
-        @settings(max_examples=ROUND, phases=phases, deadline=None, suppress_health_check=quiet, database=None)
+        @settings(
+            max_examples=ROUND, phases=phases, deadline=None, suppress_health_check=list(HealthCheck), database=None,
+            report_multiple_bugs=False, print_blob=False,
+        )  # fmt: skip
         @given(programs(), st.data())
         def draw(text: str, data: Any) -> None:
             self.try_program(text, data)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ensue.data import Events
 from ensue.engine.batch import Batch, Columns, Integers, columns_of
+from ensue.engine.compiled.lane import FARTHEST
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
@@ -18,8 +19,6 @@ from ensue.results import arrow_type, derived_table, time_type
 
 FEW = 10_000
 """Up to how many events rules are not compiled, unless that is asked for."""
-
-FARTHEST = 2**61
 
 
 def detect_tables(
@@ -31,10 +30,11 @@ def detect_tables(
     count = sum(table.num_rows for table in events.tables.values())
     given = {name: columns_of(table) for name, table in events.tables.items()}
     instant = all(np.array_equal(columns.start, columns.end) for columns in given.values())
+    first_start = min((int(columns.start.min()) for columns in given.values() if len(columns)), default=None)
     run = Run(
         program,
         tables,
-        compiled=_choice(compiled, count, events.first_end, events.last_end),
+        compiled=_choice(compiled, count, first_start, events.last_end),
         emit=emit,
         instant=instant,
     )
@@ -55,7 +55,11 @@ def detect_mixed(
     horizon = last if until is None else until
     instant = events.start is events.end or np.array_equal(events.start, events.end)
     run = Run(
-        program, tables, compiled=_choice(compiled, len(events), first, max(last, horizon)), emit=emit, instant=instant
+        program,
+        tables,
+        compiled=_choice(compiled, len(events), int(events.start.min()), max(last, horizon)),
+        emit=emit,
+        instant=instant,
     )
     batch = run.batch()
     batch.mixed = events if horizon >= last else events.upto(horizon)[0]

@@ -23,11 +23,15 @@ from ensue.engine.compiled.room import Room
 from ensue.engine.compiled.source import rule_names
 from ensue.engine.compiled.stream import stream_of
 from ensue.engine.compiled.strings import Strings
+from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.walk import atoms
 
 FEW = 20_000
 """How many events a lane takes in as plain Python before it is compiled."""
+
+FARTHEST = 2**61
+"""How far from 0 times may be: room for lengths to be added to them."""
 
 CHUNK = 1 << 16
 """How many events are handed to a compiled function at once, so that room can be made in between."""
@@ -104,6 +108,11 @@ class CompiledLane:
         """Takes in what is new up to a time, and adds what follows from it to the batch."""
         stream = stream_of(batch, self.uses, self.ranks, self.layout.inputs, self.layout.ordered, self.strings)
         arrays, count = self.arrays, len(stream.end)
+        if count and (stream.end[-1] > FARTHEST or stream.start.min() < -FARTHEST):
+            raise DetectError(
+                f"Compiled rules take times within {FARTHEST:,} of 0, so that lengths can be added to them, and there is an "
+                "event beyond that. Detect with compiled=False."
+            )
         run = self._function(count, stream.nulls)
         room = Room(arrays, self._kernel, self.checked)  # not kept: a lane in a cycle would hold its arrays for long
         for derived in self.kept:  # room that is not used costs nothing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from ensue.engine.compiled.expressions import NotCompiledError, kind_of
 from ensue.engine.compiled.layout import Derived, Layout
@@ -13,10 +13,14 @@ from ensue.engine.compiled.steps import write_steps
 from ensue.engine.compiled.unit import Unit
 from ensue.engine.compiled.windows import WindowWriter
 from ensue.language import typed
+from ensue.language.walk import pairs
 
 MOST_ATTRIBUTES = 60
 
 Layers = Sequence[Sequence[int]]
+LONGEST = 2**56
+"""Longer lengths of time are not compiled: several of them, and a time, must fit into 64 bits together."""
+
 Strings = Callable[[str], int]
 """The code of a string."""
 
@@ -31,6 +35,8 @@ def write_unit(
     compiled is an error, and that is all that is wanted.
     """
     layout = _layout(program, layers, kept)
+    if any(abs(length) > LONGEST for layer in layers for i in layer for length in _lengths(program.rules[i].body)):
+        raise NotCompiledError("a length of time that times have no room for")
 
     def source(nulls: bool, short: bool) -> str:
         return write_steps(_unit(program, layers, strings, layout, nulls, shared), short)
@@ -52,6 +58,18 @@ def write_unit(
     full = source(nulls=True, short=False)
     assert layout.arrays() == known[1]  # both work on the same state
     return strict, full, layout
+
+
+def _lengths(body: typed.Body) -> Iterator[int]:
+    """The lengths of time that a body states."""
+    yield from (length for length in (body.within, body.lasting) if length is not None)
+    for timer in body.timers:
+        yield from (timer.start_shift, timer.end_shift)
+    if body.window is not None:
+        yield body.window.size
+    for relation in [r.relation for r in body.related] + [p.relation for p in pairs(body.pattern)]:
+        for distance in relation.distances:
+            yield from (limit for limit in (distance.low, distance.high) if limit is not None)
 
 
 def _layout(program: typed.Program, layers: Layers, kept: Collection[str]) -> Layout:
