@@ -109,10 +109,10 @@ def load(name: str, text: str) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     path = cache_folder() / f"{name}.py"
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
+    if not path.exists() or path.read_bytes() != text.encode():
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
         Path(temporary).replace(path)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
