@@ -110,7 +110,7 @@ class CompiledLane:
         arrays, count = self.arrays, len(stream.end)
         if count and (stream.end[-1] > FARTHEST or stream.start.min() < -FARTHEST):
             raise DetectError(
-                f"Compiled rules take times within {FARTHEST:,} of 0, so that lengths can be added to them, and there is "
+                f"Compiled rules take times within {FARTHEST:,} of 0, so that lengths can be added, and there is "
                 "an event beyond that. Detect with compiled=False."
             )
         run = self._function(count, stream.nulls)
