@@ -5,7 +5,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
-from ensue.data import Form, give_back
+from ensue.data import Form
+from ensue.data.give_back import give_back
 from ensue.reference import detect
 from tests.random_programs import programs, streams
 
