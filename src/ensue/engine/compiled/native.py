@@ -13,10 +13,12 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
+import struct
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,7 +49,10 @@ Argument = tuple[str, int]
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function takes and gives: nothing, an integer, a truth value, an array, or an array and an integer."""
+    """What a function takes: integers, arrays, integers, in this order.
+
+    What it gives is nothing, an integer, a truth value, an array, or an array and an integer.
+    """
 
     arguments: tuple[Argument, ...]
     result: str = ""
@@ -55,7 +60,7 @@ class Signature:
     @property
     def words(self) -> int:
         """How many words hold the result: an array of two dimensions is nine."""
-        return {"": 1, "i": 1, "b": 1, "a": 9, "ai": 10}[self.result]
+        return {"": 0, "i": 1, "b": 1, "a": 9, "ai": 10}[self.result]
 
 
 class Native:
@@ -65,24 +70,24 @@ class Native:
         self.library = library  # whose end would be that of the code
         self.otherwise = otherwise
         self.result = signature.result
-        self.arrays = [dimensions > 0 for _, dimensions in signature.arguments]
-        self.room = ctypes.c_int64 * (signature.words + 1)
-        self.words = ctypes.c_int64 * (2 + len(TYPES) + len(signature.arguments))
-        self.types = [id(type_) for type_ in _TYPES.values()]
-        self.entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(library[ENTRY])
+        arrays = [place for place, (_, dimensions) in enumerate(signature.arguments) if dimensions]
+        self.first, self.after = arrays[0], arrays[-1] + 1
+        self.room = ctypes.c_int64 * signature.words
+        self.words = struct.Struct(f"{1 + len(signature.arguments)}q").pack
+        self.types = struct.pack(f"{len(TYPES)}q", *map(id, _TYPES.values()))
+        self.entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p)(library[ENTRY])
         self.release = ctypes.CFUNCTYPE(None, ctypes.c_int64)(library[RELEASE])
 
     def __call__(self, *arguments: Any) -> Any:
-        room = self.room()
-        place = ctypes.addressof(room)
-        given = [id(value) if array else value for value, array in zip(arguments, self.arrays, strict=True)]
-        status = self.entry(ctypes.addressof(words := self.words(place + 8, place, *self.types, *given)))
-        del words
+        room = self.room() if self.result else None
+        place, first, after = ctypes.addressof(room) if room else 0, self.first, self.after
+        words = self.words(place, *arguments[:first], *map(id, arguments[first:after]), *arguments[after:])
+        status = self.entry(self.types + words)
         if status == OTHER_TYPES:
             return self.otherwise()(*arguments)
         if status:
             raise MemoryError("Allocation failed (probably too large).")
-        return self._given_back(room[1:]) if self.result else None
+        return self._given_back(room[:]) if room else None
 
     def _given_back(self, words: Sequence[int]) -> Any:
         if self.result == "i":
@@ -90,8 +95,8 @@ class Native:
         if self.result == "b":
             return bool(words[0] & 1)
         memory, _, count, _, data, rows, columns, *_ = words
-        held = np.ctypeslib.as_array((ctypes.c_int64 * count).from_address(data)) if count else np.empty(0, np.int64)
-        array = held.reshape(rows, columns).copy()
+        held = memoryview((ctypes.c_int64 * count).from_address(data)) if count else b""
+        array = np.frombuffer(held, np.int64).reshape(rows, columns).copy()
         self.release(memory)
         return array if self.result == "a" else (array, words[9])
 
@@ -155,13 +160,14 @@ def _arrays_are_as_expected() -> bool:
 
 
 def _file(name: str) -> str:
-    """Machine code is for one kind of machine, and for the settings with which it was made."""
+    """Machine code is for one kind of machine, for the settings it was made with, and for how it is called here."""
     import llvmlite
     from llvmlite import binding
 
     machine = (binding.get_process_triple(), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
     settings = sorted(f"{key}={value}" for key, value in os.environ.items() if key.startswith("NUMBA_CPU"))
-    return f"{name}.{key_of(llvmlite.__version__, *machine, *settings)}.object"
+    here = Path(__file__).read_text(encoding="utf-8")
+    return f"{name}.{key_of(here, llvmlite.__version__, *machine, *settings)}.object"
 
 
 @cache
@@ -170,8 +176,7 @@ def numba_version() -> str | None:
     spec = importlib.util.find_spec("numba")
     if spec is None or not spec.submodule_search_locations:
         return None
-    with open(os.path.join(spec.submodule_search_locations[0], "_version.py"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
-        return file.read()
+    return Path(spec.submodule_search_locations[0], "_version.py").read_text(encoding="utf-8")
 
 
 # --- into the cache
@@ -247,16 +252,16 @@ def _entry(native: Any, symbol: str, signature: Signature, triple: str, data_lay
     def held(address: Any, place: int, type_: Any = word) -> Any:
         return build.load(build.inttoptr(build.add(address, word(place)), type_.as_pointer()))
 
-    words, fits = [given(0), given(1)], ir.IntType(1)(1)
-    first = 2 + len(TYPES)
+    room = given(len(TYPES)) if signature.result else build.ptrtoint(build.alloca(word), word)
+    words, fits = [room, build.ptrtoint(build.alloca(word), word)], ir.IntType(1)(1)
     for number, (type_, dimensions) in enumerate(signature.arguments):
-        value = given(first + number)
+        value = given(len(TYPES) + 1 + number)
         if not dimensions:
             words.append(value)
             continue
         for holds in (
             build.icmp_signed("==", held(value, DIMENSIONS, small), small(dimensions)),
-            build.icmp_signed("==", held(value, TYPE), given(2 + list(TYPES).index(type_))),
+            build.icmp_signed("==", held(value, TYPE), given(list(TYPES).index(type_))),
             build.icmp_signed("!=", build.and_(held(value, FLAGS, small), small(CONTIGUOUS)), small(0)),
         ):
             fits = build.and_(fits, holds)
