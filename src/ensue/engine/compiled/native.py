@@ -197,18 +197,21 @@ def keep_function(name: str, dispatcher: Any, signature: Signature) -> None:
 
 
 def _compiled(dispatcher: Any, signature: Signature) -> Any:
-    """What Numba has compiled for a signature, if need be now. Arrays may be read-only there."""
-    from numba import types
+    """What Numba has compiled for a signature, if need be now; its own cache has the machine code only."""
+    from numba import njit, types
 
     wanted = tuple(
         types.Array(getattr(types, type_), dimensions, "C") if dimensions else getattr(types, type_)
         for type_, dimensions in signature.arguments
     )
     for given, made in dispatcher.overloads.items():
-        if tuple(t.copy(readonly=False) if isinstance(t, types.Array) else t for t in given) == wanted:
+        plainly = tuple(t.copy(readonly=False) if isinstance(t, types.Array) else t for t in given)
+        known = {function.name for function in made.library.get_defined_functions()}
+        if plainly == wanted and made.fndesc.mangled_name in known:
             return made
-    dispatcher.compile(wanted)
-    return dispatcher.overloads[wanted]
+    fresh = njit(nogil=True, error_model="numpy")(dispatcher.py_func)
+    fresh.compile(wanted)
+    return fresh.overloads[wanted]
 
 
 def _object_code(made: Any, context: Any, signature: Signature, binding: Any) -> bytes | None:
