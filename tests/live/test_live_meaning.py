@@ -11,7 +11,7 @@ from ensue.reference import detect
 from tests.random_programs import programs, streams
 
 INTEGERS = dict.fromkeys(("start", "end", "k", "x"), pa.int64())
-SCHEMA = pa.schema({"type": pa.string(), **INTEGERS, "y": pa.float64(), "s": pa.string()})
+SCHEMA = pa.schema({"type": pa.string(), **INTEGERS, "y": pa.float64(), "s": pa.string(), "o": pa.bool_()})
 
 
 def compiled(rules):
