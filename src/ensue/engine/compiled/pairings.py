@@ -6,6 +6,8 @@ needs is there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ensue.engine.compiled.adjacency import adjacent, adjacent_absences, decided_by_newest, mark_of
 from ensue.engine.compiled.atoms import bindings, by_attributes, equalities
 from ensue.engine.compiled.fields import Fields, Held, Joined
@@ -137,13 +139,27 @@ def what_of(rule: RuleParts, pair: typed.Pair, side: int) -> tuple[object, ...]:
     node = side_of(pair, side)
     if pair.left_context is not None:
         return ("context", rule.number, pair.id, side)
-    if side == 0 and adjacent(rule, pair):
-        return ("adjacent", rule.number, pair.id)
     if isinstance(node, typed.Atom) and waits(rule, pair, side):
-        conditions = [by_attributes(c, bindings(node)) for c in rule.checked.get(node.id, [])]
-        filters = repr((equalities(node), conditions))
-        return ("atom", node.event, key_attributes(rule, pair, side), filters, rule.apart)
+        return _what_of_event(rule, pair, side, node, rule.checked.get(node.id, []))
     return ("side", rule.number, pair.id, side)
+
+
+def _what_of_event(
+    rule: RuleParts, pair: typed.Pair, side: int, atom: typed.Atom, conditions: Sequence[typed.Expression]
+) -> tuple[object, ...]:
+    """What the store of a side holds that is an event, and satisfies some conditions by itself."""
+    filters = repr((equalities(atom), [by_attributes(c, bindings(atom)) for c in conditions]))
+    ended = [mark_of(rule, absence).number for absence in (adjacent(rule, pair) if side == 0 else [])]
+    return ("atom", atom.event, key_attributes(rule, pair, side), filters, rule.apart, *ended[:1])
+
+
+def share_newest(rule: RuleParts) -> None:
+    """Has conditions checked later where another rule keeps the newest event of each key as it is anyway."""
+    for pair in rule.nodes.values():
+        if not isinstance(pair, typed.Pair) or not isinstance(pair.left, typed.Atom) or not adjacent(rule, pair):
+            continue
+        if _what_of_event(rule, pair, 0, pair.left, ()) in rule.unit.layout.stores:
+            rule.checked.setdefault(pair.id, []).extend(rule.checked.pop(pair.left.id, []))
 
 
 def store_of(rule: RuleParts, pair: typed.Pair, side: int) -> Store:
@@ -153,7 +169,7 @@ def store_of(rule: RuleParts, pair: typed.Pair, side: int) -> Store:
     life = lifetime(distances_of(rule.body, pair, unit.events), node.id, pair)
     bounds = [bound for bound in (life.start, life.end) if bound is not None]
     store.needed(max(0, min(bounds)) if bounds else None)
-    if what[0] == "adjacent":
+    if side == 0 and adjacent(rule, pair):
         store.ended_by = mark_of(rule, adjacent(rule, pair)[0])
     for field_ in needed(rule, node):
         store.column(_called(what, field_), rule.kind_of(field_))
