@@ -109,6 +109,7 @@ def _probe(rule: RuleParts, pair: typed.Pair, side: int, env: Fields, arrival: A
         for absence in adjacent(rule, pair) if side == 1 else []:
             with w.block(f"if T{n}[{row}, 3] < L{mark_of(rule, absence).number}[{slot or '0'}]:"):
                 w.line("break")
+        unit.stop_where_over(store, row)
         w.line(f"{at} = T{n}[{row}, 0]")
         with unit.repeated(store.size):
             _join(rule, pair, side, env, _stored(rule, pair, 1 - side, store, row))

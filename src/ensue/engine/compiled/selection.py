@@ -40,6 +40,7 @@ def select(
         taken, over = w.let("p", "np.int64(-1)"), w.let("n", "np.int64(-1)")
         with w.block(f"while {at} >= lo{n}:"):
             row = w.let("q", f"{at} & (T{n}.shape[0] - 1)")
+            unit.stop_where_over(store, row)
             older = w.let("p", f"T{n}[{row}, 0]")
             with w.block(f"if {_eligible(rule, pair, initiator(row), env)}:"):
                 if every:

@@ -105,7 +105,7 @@ def _step(unit: Unit, event: str, beginning: Iterable[Take]) -> None:
 
 def _slots_of(unit: Unit, event: str) -> dict[int, str]:
     """The slots of an event's keys that were looked up ahead, by space: what it leads to often has the same key."""
-    slots = {}
+    slots: dict[int, str] = {}
     for (name, attributes), (number, _) in unit.layout.slots.items():
         space = unit.layout.space(tuple(unit.kind(name, attribute) for attribute in attributes))
         if name == event and space is not None:

@@ -157,6 +157,12 @@ class Unit:
         with w.block(f"while {at} >= lo{n}:"):
             yield at, w.let("q", f"{at} & (T{n}.shape[0] - 1)")
 
+    def stop_where_over(self, store: Store, row: str) -> None:
+        """Leaves a loop over the rows of a key where they can no longer matter: such rows go now and then only."""
+        if store.bound is not None and store.ended_by is None:
+            with self.writer.block(f"if t - T{store.number}[{row}, 3] > {store.bound}:"):
+                self.writer.line("break")
+
     def slot(self, arrival: Arrival, attributes: tuple[str, ...], insert: bool) -> str | None:
         """The slot of an event's key, None where it has no key; -1 where a value is null or unknown."""
         if not attributes:
