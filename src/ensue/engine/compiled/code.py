@@ -77,10 +77,10 @@ def _kernel_module() -> tuple[str, str]:
 
 
 def _rule_module(source: str, layout: Layout) -> tuple[str, str]:
-    names = [name for name in vars(kernels) if not name.startswith("_") and name not in ("math", "np")]
+    names = [name for name in vars(kernels) if not name.startswith("_") and name not in ("math", "np", "u")]
     text = (
         f"{HEAD}from numba import {', '.join(('i2', 'i8', 'f8', 'u1'))}\n"
-        f"from {_kernel_module()[0]} import {', '.join(names)}\n\n\n"
+        f"from {_kernel_module()[0]} import {', '.join(names)}\n\nu = np.uintp\n\n\n"
         "def given(of):\n    return numba.types.Array(of, 1, 'C', readonly=True)\n\n\n"
         f"@numba.njit({signature(layout)}, cache=True, nogil=True, error_model='numpy')\n{flattened(source, layout)}"
     )

@@ -16,7 +16,7 @@ from ensue.engine.compiled.parts import RuleParts
 from ensue.engine.compiled.relations import covering, related
 from ensue.engine.compiled.scopes import seen_in
 from ensue.engine.compiled.selection import check_context, select
-from ensue.engine.compiled.sides import key_attributes, key_kinds, key_of, needed, side_of, waits
+from ensue.engine.compiled.sides import key_attributes, key_kinds, key_of, needed, same_keys, side_of, waits
 from ensue.engine.compiled.timers import matched
 from ensue.engine.compiled.unit import Arrival
 from ensue.engine.compiled.writing import all_of
@@ -119,17 +119,18 @@ def _join(rule: RuleParts, pair: typed.Pair, side: int, env: Fields, found: Fiel
     """Goes on with an instance of one side and one of the other, if they fit."""
     w = rule.unit.writer
     sides = (env, found) if side == 0 else (found, env)
+    same = same_keys(rule, pair)
     with w.when(related(pair.relation, sides, (pair.left.id, pair.right.id))):
         for absence in decided_by_newest(rule, pair, side):
             if absence not in adjacent_absences(rule):
-                with w.block(f"if {seen_in(rule, absence, Joined({}, env, found))}:"):
+                with w.block(f"if {seen_in(rule, absence, Joined({}, env, found, same=same))}:"):
                     w.line("break")
         times = covering(rule, pair, sides)
         short = "True"
         if rule.body.within is not None:
             short = f"{times['end', pair.id].value} - {times['start', pair.id].value} <= {rule.body.within}"
         with w.when(short):
-            complete(rule, pair, Joined(times, env, found))
+            complete(rule, pair, Joined(times, env, found, same=same))
 
 
 # --- stores
@@ -172,8 +173,10 @@ def store_of(rule: RuleParts, pair: typed.Pair, side: int) -> Store:
     store.needed(max(0, min(bounds)) if bounds else None)
     if side == 0 and adjacent(rule, pair):
         store.ended_by = mark_of(rule, adjacent(rule, pair)[0])
+    same = same_keys(rule, pair)  # the other side has these
     for field_ in needed(rule, node):
-        store.column(_called(what, field_), rule.kind_of(field_))
+        if field_ not in same:
+            store.column(_called(what, field_), rule.kind_of(field_))
     return store
 
 
