@@ -1,7 +1,7 @@
 """Generated source as a function: as it is, or compiled by Numba and kept on disk.
 
 Compiled code is kept in a folder of the user's, beside the source it came from: ``ENSUE_CACHE_DIR`` names another one.
-A file there is used only if it holds exactly the source that is wanted.
+A file there is used only if it holds exactly the source that is wanted, and machine code only if its file is whole.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -114,6 +115,7 @@ def load(name: str, text: str) -> ModuleType:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode())
         Path(temporary).replace(path)
+    _remove_damaged(name)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -125,6 +127,21 @@ def load(name: str, text: str) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def _remove_damaged(name: str) -> None:
+    """Removes files of machine code that are not whole: Numba makes anew what is missing, but fails on what is damaged.
+
+    They are pickles, which begin with the number of their protocol and end with a full stop.
+    """
+    for path in cache_folder().joinpath("__pycache__").glob(f"{name}.*.nb[ci]"):
+        with suppress(OSError):  # another process may have been faster
+            with path.open("rb") as file:
+                first = file.read(1)
+                file.seek(-len(first), os.SEEK_END)
+                last = file.read(1)
+            if (first, last) != (b"\x80", b"."):
+                path.unlink()
 
 
 @cache
