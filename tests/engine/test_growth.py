@@ -6,7 +6,7 @@ import pytest
 
 import ensue
 from ensue.data import Columns
-from ensue.engine.compiled import lane, room
+from ensue.engine.compiled import lane, room, strings
 from ensue.engine.mixed import mixed_of
 from ensue.engine.run import Run
 from ensue.engine.state import encode
@@ -27,6 +27,7 @@ BOUNDED = {
     "gathering": "d(k, n = count(x)) <- o: b(k, _), w: extend_backward(o, 5), while w: collect a(k, x).",
     "timer": "d(k) <- e: a(k, _), w: shift(e, 5).",
     "texts": "d(t) <- s(t, _) seq s(t, _) within 10.",
+    "texts in a row": 'd(t, y = "p") <- not s(t, _) in [s(t, x), s(t, _)] within 10.',
     "window over pairs": "p(k, x) <- a(k, x) seq b(k, _) within 10. d(n = sum(x)) <- while last 5: collect p(_, x).",
 }
 
@@ -72,6 +73,7 @@ def soon(monkeypatch):
     monkeypatch.setattr(lane, "FEW", 2**60)
     monkeypatch.setattr(lane, "CHUNK", 64)
     monkeypatch.setattr(room, "MANY_KEYS", 64)
+    monkeypatch.setattr(strings, "MANY", 64)
 
 
 @pytest.mark.usefixtures("soon")
@@ -98,14 +100,8 @@ def test_and_found_when_they_come_again(rules):
         assert check(name, program, events, None, 1, wanted)
 
 
-TEXTS_STAY = pytest.mark.xfail(strict=True, reason="a string keeps its code, whether or not it is used any more")
-
-
 @pytest.mark.usefixtures("soon")
-@pytest.mark.parametrize(
-    "rules",
-    [pytest.param(rules, id=name, marks=TEXTS_STAY if name == "texts" else ()) for name, rules in BOUNDED.items()],
-)
+@pytest.mark.parametrize("rules", BOUNDED.values(), ids=BOUNDED)
 def test_a_state_is_as_large_as_what_it_holds(rules):
     """Saved bytes count rows, not the room for them, nor what has been."""
     few, many = (len(encode(advanced(rules, pieces).saved())) for pieces in (2, 10))
