@@ -41,18 +41,20 @@ class _Group:
 class Plan:
     """How a program is run: a stratum as it is, or code for several, one after the other.
 
-    `texts` are the strings that rules write; their codes are their places.
+    `texts` are the strings that have a code, which is their place.
     """
 
     program: typed.Program
     parts: tuple[typed.Stratum | Code, ...]
-    texts: tuple[str, ...]
+    texts: tuple[str | None, ...]
+    constants: frozenset[int]
+    """The codes of strings that rules write."""
     reasons: tuple[tuple[int, str], ...]
     """The rules that are not compiled, by number, and what it is in them or in rules that they belong with."""
 
     def lanes(self, setting: Setting, places: dict[str, Place], strings: Strings, choice: bool | None) -> list[Lane]:
         """The lanes, with a state in which nothing has happened."""
-        strings.restore(list(self.texts))
+        strings.restore(self.texts)
         return [
             CompiledLane(self.program, part, strings, choice)
             if isinstance(part, Code)
@@ -65,7 +67,7 @@ _plans: OrderedDict[tuple[int, frozenset[str], bool, bool], tuple[typed.Program,
 
 
 def plan_of(
-    program: typed.Program, emit: Iterable[str], instant: bool, apart: bool = False, texts: Sequence[str] = ()
+    program: typed.Program, emit: Iterable[str], instant: bool, apart: bool = False, texts: Sequence[str | None] = ()
 ) -> Plan:
     """The plan of a program. `emit` are the types that are wanted; `instant` says that given events have one time each.
 
@@ -89,9 +91,15 @@ def with_instants(program: typed.Program) -> typed.Program:
     return replace(program, events=events)
 
 
-def _plan(program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequence[str]) -> Plan:
+def _plan(program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequence[str | None]) -> Plan:
     strings = Strings()
-    strings.restore(list(texts))
+    strings.restore(texts)
+    constants: set[int] = set()
+
+    def code(text: str) -> int:
+        constants.add(strings.code(text))
+        return strings.code(text)
+
     groups = _groups(program, apart)
     parts: list[typed.Stratum | Code] = []
     reasons = []
@@ -103,8 +111,8 @@ def _plan(program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequ
         elsewhere = {t for other in groups if other is not group for t in other.uses}
         kept = {event for event in group.derives if event in emit or event in elsewhere}
         layers = tuple(group.layers)
-        parts.append(Code(layers, *write_unit(program, layers, kept, strings.code, shared=not apart)))
-    return Plan(program, tuple(parts), tuple(strings.texts), tuple(reasons))
+        parts.append(Code(layers, *write_unit(program, layers, kept, code, shared=not apart)))
+    return Plan(program, tuple(parts), tuple(strings.texts), frozenset(constants), tuple(reasons))
 
 
 def _groups(program: typed.Program, apart: bool) -> list[_Group]:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ensue.engine.batch import Batch, Place
+from ensue.engine.compiled.lane import CompiledLane
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.knowledge import Knowledge, Row
 from ensue.engine.lanes import Lane, plan_of, with_instants
@@ -35,7 +38,7 @@ class Run:
     def __init__(
         self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False,
         compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False, apart: bool = False,
-        texts: Sequence[str] = (),
+        texts: Sequence[str | None] = (),
     ) -> None:  # fmt: skip
         self.program = program
         self.provenance = provenance
@@ -54,6 +57,7 @@ class Run:
             wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
             plan = plan_of(program, wanted, instant, apart, texts)
             self.lanes = plan.lanes(setting, self.places, self.strings, compiled)
+            self.constants = np.array(sorted(plan.constants), np.int64)
 
     def batch(self) -> Batch:
         """An empty batch, to be filled with events."""
@@ -70,6 +74,9 @@ class Run:
         self.clock.now = time
         for lane in self.lanes:
             lane.run(batch, time)
+        if self.strings.many:
+            held = (codes for lane in self.lanes if isinstance(lane, CompiledLane) for codes in lane.arrays.codes())
+            self.strings.forget([self.constants, *held])
         return batch
 
     def due(self) -> int | None:

@@ -1,6 +1,7 @@
-"""Looking keys up ahead: many lookups one after the other are faster than each in its turn.
+"""What is done for many rows at once, ahead of the steps that they are for: keys are looked up, old rows are let go.
 
-Rows come in order, so a key is known as soon as it has occurred.
+Many lookups one after the other are faster than each in its turn. Rows come in order, so a key is known as soon as it
+has occurred.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ AHEAD = 1024
 
 
 def look_ahead(unit: Unit) -> None:
-    """The slots of some rows ahead of the step."""
+    """The slots of some rows ahead of the step; and stored rows that can no longer matter go."""
     w, layout = unit.writer, unit.layout
     if not layout.slots:
+        _let_go(unit)
         return
     with w.block("while a < j:"):
+        _let_go(unit)
         for space in layout.spaces.values():
             slots = sum(
                 layout.space(tuple(unit.kind(event, x) for x in attributes)) is space
@@ -29,16 +32,49 @@ def look_ahead(unit: Unit) -> None:
                 with w.block(f"if {wanting(layout, keys, need)}:"):
                     ask_for(w, layout, keys, need)
                     w.line("break")
-        with w.block(f"for r in range(a, min(n, a + {AHEAD})):"):
-            w.line("k = kind[r]")
-            for (event, attributes), (number, insert) in layout.slots.items():
-                with w.block(f"if k == {unit.ranks[event]}:"):
-                    kinds = tuple(unit.kind(event, attribute) for attribute in attributes)
-                    own = layout.space(kinds)
-                    assert own is not None
-                    codes = list(map(given_attributes(unit, event), attributes))
-                    slot = unit.lookup(kinds, codes, insert or own.grows, ahead=True)
-                    w.line(f"S{number}[r] = {slot}")
+        _part_by_type(unit)
+        for (event, attributes), (number, insert) in layout.slots.items():
+            rank = unit.ranks[event]
+            with w.block(f"for y in range(xn{rank}):"):
+                w.line(f"r = X{rank}[y]")
+                kinds = tuple(unit.kind(event, attribute) for attribute in attributes)
+                own = layout.space(kinds)
+                assert own is not None
+                codes = list(map(given_attributes(unit, event), attributes))
+                slot = unit.lookup(kinds, codes, insert or own.grows, ahead=True)
+                w.line(f"S{number}[r] = {slot}")
         w.line(f"a = min(n, a + {AHEAD})")
     with w.block("if want >= 0:"):
         w.line("break")
+
+
+def scratch(unit: Unit) -> None:
+    """Room for the rows ahead, by type."""
+    for rank in _ranks(unit):
+        unit.writer.line(f"X{rank} = np.empty({AHEAD}, np.int64)")
+
+
+def _part_by_type(unit: Unit) -> None:
+    """The rows ahead of each type: without a branch, which nobody could foresee."""
+    w = unit.writer
+    for rank in _ranks(unit):
+        w.line(f"xn{rank} = np.int64(0)")
+    with w.block(f"for r in range(a, min(n, a + {AHEAD})):"):
+        w.line("k = kind[r]")
+        for rank in _ranks(unit):
+            w.line(f"X{rank}[xn{rank}] = r")
+            w.line(f"xn{rank} += np.int64(k == {rank})")
+
+
+def _ranks(unit: Unit) -> list[int]:
+    return [unit.ranks[event] for event in dict.fromkeys(event for event, _ in unit.layout.slots)]
+
+
+def _let_go(unit: Unit) -> None:
+    """Moves on the beginning of stores whose rows matter for a certain time only."""
+    w = unit.writer
+    for store in unit.layout.stores.values():
+        n = store.number
+        if store.bound is not None and store.ended_by is None:
+            with w.block(f"while lo{n} < hi{n} and t - T{n}[lo{n} & (T{n}.shape[0] - 1), 3] > {store.bound}:"):
+                w.line(f"lo{n} += 1")

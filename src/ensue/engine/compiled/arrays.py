@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from ensue.engine.batch import Integers
-from ensue.engine.compiled.layout import Layout, Space
+from ensue.engine.compiled.layout import Field, Layout, Space
 
 NEVER = -(2**63)
 
@@ -50,6 +50,20 @@ class Arrays:
             yield f"G{groups.number}", groups.space
         for mark in self.layout.marks.values():
             yield f"L{mark.number}", mark.space
+
+    def codes(self) -> Iterator[Integers]:
+        """The codes of all strings that are held between two batches."""
+        for space in self.layout.spaces.values():
+            keys = self[f"KV{space.number}"][: self.number(f"kc{space.number}")]
+            yield from (keys[:, place] for place, kind in enumerate(space.kinds) if kind == "s")
+        held: list[tuple[str, str, Mapping[Field, tuple[int, str]]]] = []
+        held += [(f"T{store.number}", f"hi{store.number}", store.columns) for store in self.layout.stores.values()]
+        held += [(f"Q{queue.number}", f"qh{queue.number}", queue.columns) for queue in self.layout.queues.values()]
+        held += [(f"W{group.number}", f"wr{group.number}", group.row_columns) for group in self.layout.groups.values()]
+        for name, high, columns in held:
+            rows, ring = self[name], self.ring(name)
+            rows = rows[: self.number(high)] if ring is None else rows[np.arange(*ring) & (len(rows) - 1)]
+            yield from (rows[:, column] for column, kind in columns.values() if kind == "s")
 
     def ring(self, name: str) -> tuple[int, int] | None:
         """The first row of an array that is a ring, and the one after its last."""

@@ -2,7 +2,7 @@
 
 Compiled code is kept in the user's cache folder, beside the source it came from, in two forms: as Numba keeps it, and
 as one function that runs without Numba (`native`), which is what is used wherever it can be. A file there is used only
-if it holds exactly the source that is wanted.
+if it holds exactly the source that is wanted, and machine code only if its file is whole.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -110,10 +111,10 @@ def _kernel_module() -> tuple[str, str]:
 
 
 def _rule_module(source: str, layout: Layout) -> tuple[str, str]:
-    names = [name for name in vars(kernels) if not name.startswith("_") and name not in ("math", "np")]
+    names = [name for name in vars(kernels) if not name.startswith("_") and name not in ("math", "np", "u")]
     text = (
         f"{HEAD}from numba import {', '.join(('i2', 'i8', 'f8', 'u1'))}\n"
-        f"from {_kernel_module()[0]} import {', '.join(names)}\n\n\n"
+        f"from {_kernel_module()[0]} import {', '.join(names)}\n\nu = np.uintp\n\n\n"
         "def given(of):\n    return numba.types.Array(of, 1, 'C', readonly=True)\n\n\n"
         f"@numba.njit({signature(layout)}, {OPTIONS})\n{flattened(source, layout)}"
     )
@@ -157,6 +158,7 @@ def load(name: str, text: str) -> ModuleType:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode())
         Path(temporary).replace(path)
+    _remove_damaged(name)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -168,3 +170,18 @@ def load(name: str, text: str) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def _remove_damaged(name: str) -> None:
+    """Removes files of machine code that are not whole: Numba makes anew what is missing, but fails on what is damaged.
+
+    They are pickles, which begin with the number of their protocol and end with a full stop.
+    """
+    for path in cache_folder().joinpath("__pycache__").glob(f"{name}.*.nb[ci]"):
+        with suppress(OSError):  # another process may have been faster
+            with path.open("rb") as file:
+                first = file.read(1)
+                file.seek(-len(first), os.SEEK_END)
+                last = file.read(1)
+            if (first, last) != (b"\x80", b"."):
+                path.unlink()

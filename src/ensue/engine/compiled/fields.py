@@ -63,18 +63,20 @@ class Held(dict[Field, Code]):
 
 
 class Joined(dict[Field, Code]):
-    """Fields of several instances, as one; first come its own."""
+    """Fields of several instances, as one; first come its own. `same` names another field with the same value."""
 
-    def __init__(self, own: Fields, *others: Fields) -> None:
+    def __init__(self, own: Fields, *others: Fields, same: Mapping[Field, Field] | None = None) -> None:
         self.own = own
         self.others = others
+        self.same = same or {}
 
     def __missing__(self, key: Field) -> Code:
         if key in self.own:
             return self.own[key]
-        for other in self.others:
-            try:
-                return other[key]
-            except KeyError:
-                continue
+        for name in (key, self.same.get(key, key)):
+            for other in self.others:
+                try:
+                    return other[name]
+                except KeyError:
+                    continue
         raise KeyError(key)

@@ -29,6 +29,8 @@ def widths(layout: Layout) -> dict[str, int]:
     for queue in layout.queues.values():
         if not queue.ordered:
             found[f"P{queue.number}"] = 2
+    for space in layout.spaces.values():
+        found[f"KV{space.number}"] = len(space.kinds)
     return found
 
 
@@ -39,7 +41,7 @@ def flattened(source: str, layout: Layout) -> str:
     views = []
     for name, width in known.items():
         letter = name.rstrip("0123456789")
-        if letter in FLOATS or letter == "P":
+        if letter in FLOATS or letter in ("P", "KV"):
             views.append(f"    {name.lower()}_ = {name}.reshape({name}.shape[0] * {width})")
             if letter in FLOATS:
                 other = f"{FLOATS[letter]}{name[len(letter) :]}"

@@ -6,6 +6,8 @@ needs is there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ensue.engine.compiled.adjacency import adjacent, adjacent_absences, decided_by_newest, mark_of
 from ensue.engine.compiled.atoms import bindings, by_attributes, equalities
 from ensue.engine.compiled.fields import Fields, Held, Joined
@@ -14,7 +16,7 @@ from ensue.engine.compiled.parts import RuleParts
 from ensue.engine.compiled.relations import covering, related
 from ensue.engine.compiled.scopes import seen_in
 from ensue.engine.compiled.selection import check_context, select
-from ensue.engine.compiled.sides import key_attributes, key_kinds, key_of, needed, side_of, waits
+from ensue.engine.compiled.sides import key_attributes, key_kinds, key_of, needed, same_keys, side_of, waits
 from ensue.engine.compiled.timers import matched
 from ensue.engine.compiled.unit import Arrival
 from ensue.engine.compiled.writing import all_of
@@ -107,6 +109,7 @@ def _probe(rule: RuleParts, pair: typed.Pair, side: int, env: Fields, arrival: A
         for absence in adjacent(rule, pair) if side == 1 else []:
             with w.block(f"if T{n}[{row}, 3] < L{mark_of(rule, absence).number}[{slot or '0'}]:"):
                 w.line("break")
+        unit.stop_where_over(store, row)
         w.line(f"{at} = T{n}[{row}, 0]")
         with unit.repeated(store.size):
             _join(rule, pair, side, env, _stored(rule, pair, 1 - side, store, row))
@@ -116,17 +119,18 @@ def _join(rule: RuleParts, pair: typed.Pair, side: int, env: Fields, found: Fiel
     """Goes on with an instance of one side and one of the other, if they fit."""
     w = rule.unit.writer
     sides = (env, found) if side == 0 else (found, env)
+    same = same_keys(rule, pair)
     with w.when(related(pair.relation, sides, (pair.left.id, pair.right.id))):
         for absence in decided_by_newest(rule, pair, side):
             if absence not in adjacent_absences(rule):
-                with w.block(f"if {seen_in(rule, absence, Joined({}, env, found))}:"):
+                with w.block(f"if {seen_in(rule, absence, Joined({}, env, found, same=same))}:"):
                     w.line("break")
         times = covering(rule, pair, sides)
         short = "True"
         if rule.body.within is not None:
             short = f"{times['end', pair.id].value} - {times['start', pair.id].value} <= {rule.body.within}"
         with w.when(short):
-            complete(rule, pair, Joined(times, env, found))
+            complete(rule, pair, Joined(times, env, found, same=same))
 
 
 # --- stores
@@ -137,13 +141,27 @@ def what_of(rule: RuleParts, pair: typed.Pair, side: int) -> tuple[object, ...]:
     node = side_of(pair, side)
     if pair.left_context is not None:
         return ("context", rule.number, pair.id, side)
-    if side == 0 and adjacent(rule, pair):
-        return ("adjacent", rule.number, pair.id)
     if isinstance(node, typed.Atom) and waits(rule, pair, side):
-        conditions = [by_attributes(c, bindings(node)) for c in rule.checked.get(node.id, [])]
-        filters = repr((equalities(node), conditions))
-        return ("atom", node.event, key_attributes(rule, pair, side), filters, rule.apart)
+        return _what_of_event(rule, pair, side, node, rule.checked.get(node.id, []))
     return ("side", rule.number, pair.id, side)
+
+
+def _what_of_event(
+    rule: RuleParts, pair: typed.Pair, side: int, atom: typed.Atom, conditions: Sequence[typed.Expression]
+) -> tuple[object, ...]:
+    """What the store of a side holds that is an event, and satisfies some conditions by itself."""
+    filters = repr((equalities(atom), [by_attributes(c, bindings(atom)) for c in conditions]))
+    ended = [mark_of(rule, absence).number for absence in (adjacent(rule, pair) if side == 0 else [])]
+    return ("atom", atom.event, key_attributes(rule, pair, side), filters, rule.apart, *ended[:1])
+
+
+def share_newest(rule: RuleParts) -> None:
+    """Has conditions checked later where another rule keeps the newest event of each key as it is anyway."""
+    for pair in rule.nodes.values():
+        if not isinstance(pair, typed.Pair) or not isinstance(pair.left, typed.Atom) or not adjacent(rule, pair):
+            continue
+        if _what_of_event(rule, pair, 0, pair.left, ()) in rule.unit.layout.stores:
+            rule.checked.setdefault(pair.id, []).extend(rule.checked.pop(pair.left.id, []))
 
 
 def store_of(rule: RuleParts, pair: typed.Pair, side: int) -> Store:
@@ -153,10 +171,12 @@ def store_of(rule: RuleParts, pair: typed.Pair, side: int) -> Store:
     life = lifetime(distances_of(rule.body, pair, unit.events), node.id, pair)
     bounds = [bound for bound in (life.start, life.end) if bound is not None]
     store.needed(max(0, min(bounds)) if bounds else None)
-    if what[0] == "adjacent":
+    if side == 0 and adjacent(rule, pair):
         store.ended_by = mark_of(rule, adjacent(rule, pair)[0])
+    same = same_keys(rule, pair)  # the other side has these
     for field_ in needed(rule, node):
-        store.column(_called(what, field_), rule.kind_of(field_))
+        if field_ not in same:
+            store.column(_called(what, field_), rule.kind_of(field_))
     return store
 
 

@@ -82,6 +82,12 @@ class Room:
             arrays.set_number(f"lo{n}", low)
             arrays.set_number(f"hi{n}", high)
             count = max(count, high, min(7 * high, 1 << 15))
+        elif high > low:  # rows whose time is over go now and then only
+            assert store.bound is not None
+            ends = rows[np.arange(low, high) & (len(rows) - 1), 3]
+            low += int(np.searchsorted(ends, arrays.number("t") - store.bound))
+            arrays.set_number(f"lo{n}", low)
+            count = max(count, high - low)
         while high - low + count > len(rows):
             rows = self.kernels("bigger_ring")(rows, low, high)
         arrays[f"T{n}"] = rows
@@ -89,16 +95,25 @@ class Room:
     def _in_place(self, store: Store, count: int) -> None:
         """Room in a store whose rows are ended by something: without those of keys whose time is over."""
         arrays, n = self.arrays, store.number
+        self._drop_ended(store)
         rows, heads = arrays[f"T{n}"], arrays[f"H{n}"]
-        if store.bound is not None:
-            used = np.flatnonzero(heads >= 0)
-            heads[used[arrays.number("t") - rows[heads[used], 3] > store.bound]] = -1
         rows, high = self.kernels("compact")(rows, heads, 0, arrays.number(f"hi{n}"))
         while 2 * high + 4 * count > len(rows):
             rows = self.kernels("bigger_ring")(rows, 0, high)
         arrays[f"T{n}"] = rows
         for name, value in (("hi", high), ("fr", 0), ("fc", 0)):
             arrays.set_number(f"{name}{n}", value)
+
+    def _drop_ended(self, store: Store) -> None:
+        """Forgets the rows of keys that were ended; those of a key that never comes again stay until then."""
+        assert store.ended_by is not None
+        arrays, heads = self.arrays, self.arrays[f"H{store.number}"]
+        used = np.flatnonzero(heads >= 0)
+        newest = arrays[f"T{store.number}"][heads[used], 3]
+        over = newest < arrays[f"L{store.ended_by.number}"][used]
+        if store.bound is not None:
+            over |= arrays.number("t") - newest > store.bound
+        heads[used[over]] = -1
 
     # --- keys
 
@@ -118,6 +133,8 @@ class Room:
         stores = [store for store in self.layout.stores.values() if store.space is space]
         live = np.zeros(used, bool)
         for store in stores:
+            if store.ended_by is not None:
+                self._drop_ended(store)
             live |= arrays[f"H{store.number}"][:used] >= arrays.number(f"lo{store.number}")
         for groups in self.layout.groups.values():
             if groups.space is space:

@@ -6,7 +6,7 @@ from ensue.engine.compiled.adjacency import adjacent_absences, note
 from ensue.engine.compiled.atoms import fitting
 from ensue.engine.compiled.expressions import NotCompiledError
 from ensue.engine.compiled.fields import Arrived
-from ensue.engine.compiled.pairings import complete, store_of, what_of
+from ensue.engine.compiled.pairings import complete, share_newest, store_of, what_of
 from ensue.engine.compiled.parts import RuleParts
 from ensue.engine.compiled.scopes import store_inner
 from ensue.engine.compiled.sides import key_attributes, waits
@@ -20,6 +20,7 @@ from ensue.temporal.constraints import BODY
 def write_rule(unit: Unit, rule: typed.Rule, number: str) -> None:
     """Writes a rule into the layer at hand of a unit. `number` is what its part of the state is called."""
     parts = RuleParts(unit, rule, number)
+    share_newest(parts)
     adjacent = adjacent_absences(parts)
     for part in parts.inner_parts:
         if isinstance(part, typed.Absence) and part in adjacent:

@@ -9,7 +9,7 @@ from ensue.engine.compiled.fields import Fields, Joined
 from ensue.engine.compiled.layout import Store
 from ensue.engine.compiled.parts import RuleParts
 from ensue.engine.compiled.relations import covering, related
-from ensue.engine.compiled.sides import waits
+from ensue.engine.compiled.sides import same_keys, waits
 from ensue.engine.compiled.unit import Unit
 from ensue.engine.compiled.writing import all_of
 from ensue.language import typed
@@ -30,7 +30,7 @@ def select(
 
     def compose(row: str) -> None:
         left = initiator(row)
-        go_on(Joined(covering(rule, pair, (left, env)), left, env))
+        go_on(Joined(covering(rule, pair, (left, env)), left, env, same=same_keys(rule, pair)))
 
     with unit.known(slot):
         place = slot or "0"
@@ -40,6 +40,7 @@ def select(
         taken, over = w.let("p", "np.int64(-1)"), w.let("n", "np.int64(-1)")
         with w.block(f"while {at} >= lo{n}:"):
             row = w.let("q", f"{at} & (T{n}.shape[0] - 1)")
+            unit.stop_where_over(store, row)
             older = w.let("p", f"T{n}[{row}, 0]")
             with w.block(f"if {_eligible(rule, pair, initiator(row), env)}:"):
                 if every:
@@ -94,4 +95,4 @@ def _eligible(rule: RuleParts, pair: typed.Pair, left: Fields, right: Fields) ->
         tests.append(f"t - {start} {operator} {body.lasting}")
     known = {atom.id for atom in rule.below(pair)}
     conditions = [c for c in body.on if {field_[1] for field_ in rule.fields(c)} <= known]
-    return all_of(*tests, *rule.truths(conditions, rule.find(Joined({}, left, right))))
+    return all_of(*tests, *rule.truths(conditions, rule.find(Joined({}, left, right, same=same_keys(rule, pair)))))

@@ -73,6 +73,7 @@ def _step(unit: Unit, event: str, beginning: Iterable[Take]) -> None:
     """All that happens in a step whose one event is of a type."""
     w, layout = unit.writer, unit.layout
     arrival = arrivals.given(unit, event, "i")
+    unit.likely = _slots_of(unit, event)
     unit.take(beginning, arrival)
     for layer in range(len(unit.layers)):
         unit.layer = layer
@@ -99,6 +100,17 @@ def _step(unit: Unit, event: str, beginning: Iterable[Take]) -> None:
         for takes_of in (unit.close, unit.insert):
             if takes_of.get(derived):
                 _loop_over(unit, derived, [take for _, take in takes_of[derived]])
+    unit.likely = {}
+
+
+def _slots_of(unit: Unit, event: str) -> dict[int, str]:
+    """The slots of an event's keys that were looked up ahead, by space: what it leads to often has the same key."""
+    slots: dict[int, str] = {}
+    for (name, attributes), (number, _) in unit.layout.slots.items():
+        space = unit.layout.space(tuple(unit.kind(name, attribute) for attribute in attributes))
+        if name == event and space is not None:
+            slots.setdefault(space.number, f"S{number}[i]")
+    return slots
 
 
 def _loop_over(unit: Unit, event: str, takes: Iterable[Take]) -> None:

@@ -47,6 +47,13 @@ def key_kinds(rule: RuleParts, pair: typed.Pair) -> tuple[str, ...]:
     return kinds[0]
 
 
+def same_keys(rule: RuleParts, pair: typed.Pair) -> dict[Field, Field]:
+    """For each field that correlates the sides the one of the other side, which is the same; zeros may differ."""
+    left, right = key_of(rule, pair, 0), key_of(rule, pair, 1)
+    same = [(one, other) for one, other in zip(left, right, strict=True) if rule.kind_of(one) != "f"]
+    return {**dict(same), **{other: one for one, other in same}}
+
+
 def needed(rule: RuleParts, node: typed.Pattern) -> list[Field]:
     """The fields of a pattern that are used further up, its own start and end aside: every row has these."""
     own = set(rule.inside(node))

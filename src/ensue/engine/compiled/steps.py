@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from ensue.engine.compiled import arrivals
-from ensue.engine.compiled.ahead import look_ahead
+from ensue.engine.compiled.ahead import look_ahead, scratch
 from ensue.engine.compiled.layout import Layout
 from ensue.engine.compiled.needs import ask_for, summed, wanting
 from ensue.engine.compiled.short_way import short_way
@@ -42,7 +42,6 @@ class _Steps:
             with w.block("if phase == 0:"):
                 self._next_time()
                 look_ahead(unit)
-                self._expire()
                 for derived in layout.derived.values():
                     if not derived.kept:
                         w.line(f"dh{derived.number} = np.int64(0)")
@@ -67,6 +66,7 @@ class _Steps:
         w.line(f"def run({', '.join(arguments)}):")
         w.depth = 1
         _prelude(w, layout)
+        scratch(unit)
         w.lines.extend(body)
         for index, name in enumerate(layout.scalars()):
             w.line(f"N[{index}] = {name}")
@@ -85,14 +85,6 @@ class _Steps:
         w.line("j = i")
         with w.block("while j < n and end[j] == t:"):
             w.line("j += 1")
-
-    def _expire(self) -> None:
-        w = self.w
-        for store in self.layout.stores.values():
-            n = store.number
-            if store.bound is not None and store.ended_by is None:
-                with w.block(f"while lo{n} < hi{n} and t - T{n}[lo{n} & (T{n}.shape[0] - 1), 3] > {store.bound}:"):
-                    w.line(f"lo{n} += 1")
 
     def _phase(self, condition: str, first: str, each: Callable[[], None], step: bool = True) -> None:
         """A part of a step that goes through events one by one, and can be left where room is wanting."""

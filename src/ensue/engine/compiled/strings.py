@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,26 +10,58 @@ import pyarrow as pa
 
 from ensue.engine.batch import Integers
 
+MANY = 1 << 16
+"""From how many strings on it is worth while to look for those that nothing refers to."""
+
 
 class Strings:
-    """Gives each string a code, in the order in which they are first seen."""
+    """Gives each string a code. The place of a string that was forgotten is None, and waits for another."""
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {}
-        self.texts: list[str] = []
-        self._ranks: Integers = np.empty(0, np.int64)
+        self.texts: list[str | None] = []
+        self._free: list[int] = []
+        self._ranks: Integers | None = None
+        self._enough = MANY
 
     def code(self, text: str) -> int:
         found = self.codes.get(text)
         if found is None:
-            found = self.codes[text] = len(self.texts)
-            self.texts.append(text)
+            self._ranks = None
+            if self._free:
+                found = self._free.pop()
+                self.texts[found] = text
+            else:
+                found = len(self.texts)
+                self.texts.append(text)
+            self.codes[text] = found
         return found
 
-    def restore(self, texts: list[str]) -> None:
+    def restore(self, texts: Sequence[str | None]) -> None:
         """The strings of a saved state; their codes are those they had."""
         self.texts = list(texts)
-        self.codes = {text: code for code, text in enumerate(self.texts)}
+        self.codes = {text: code for code, text in enumerate(self.texts) if text is not None}
+        self._free = [code for code, text in enumerate(self.texts) if text is None]
+        self._ranks = None
+
+    @property
+    def many(self) -> bool:
+        """Whether it is time to forget some."""
+        return len(self.codes) > self._enough
+
+    def forget(self, used: Iterable[Integers]) -> None:
+        """Forgets all strings but those whose codes are still used."""
+        held = np.zeros(len(self.texts), bool)
+        for codes in used:
+            held[codes[(codes >= 0) & (codes < len(held))]] = True
+        for code in np.flatnonzero(~held).tolist():
+            text = self.texts[code]
+            if text is not None:
+                del self.codes[text]
+                self.texts[code] = None
+                self._free.append(code)
+        self._ranks = None
+        self._enough = max(MANY, 2 * len(self.codes))
 
     def encode(self, column: pa.Array) -> Integers:
         """The codes of a column; that of a null is 0, and means nothing."""
@@ -45,14 +78,14 @@ class Strings:
         if not valid.any():
             return pa.nulls(len(codes), pa.string())
         texts = pa.array(
-            [self.texts[code] if 0 <= code < len(self.texts) else "" for code in used.tolist()], pa.string()
+            [self.texts[code] or "" if 0 <= code < len(self.texts) else "" for code in used.tolist()], pa.string()
         )
         return texts.take(pa.array(places, mask=~valid))
 
     def ranks(self) -> Integers:
         """The place of each code in the order of strings."""
-        if len(self._ranks) != len(self.texts):
+        if self._ranks is None:
             self._ranks = np.empty(len(self.texts), np.int64)
-            by_text = sorted(range(len(self.texts)), key=self.texts.__getitem__)
+            by_text = sorted(range(len(self.texts)), key=lambda code: self.texts[code] or "")
             self._ranks[np.array(by_text, np.int64)] = np.arange(len(by_text))
         return self._ranks

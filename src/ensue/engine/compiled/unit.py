@@ -77,6 +77,8 @@ class Unit:
     """By layer: what is done with instances that were set aside."""
     many: list[str] = field(default_factory=list)
     """How often the code at hand may run for one event: the size of the store that it goes through."""
+    likely: dict[int, str] = field(default_factory=dict)
+    """By space: source for the slot of a key that is likely to be looked for, that of the event the step is about."""
     needs: dict[str, list[str]] = field(default_factory=dict)
     """How much room each array must have before an event is taken."""
 
@@ -155,6 +157,12 @@ class Unit:
         with w.block(f"while {at} >= lo{n}:"):
             yield at, w.let("q", f"{at} & (T{n}.shape[0] - 1)")
 
+    def stop_where_over(self, store: Store, row: str) -> None:
+        """Leaves a loop over the rows of a key where they can no longer matter: such rows go now and then only."""
+        if store.bound is not None and store.ended_by is None:
+            with self.writer.block(f"if t - T{store.number}[{row}, 3] > {store.bound}:"):
+                self.writer.line("break")
+
     def slot(self, arrival: Arrival, attributes: tuple[str, ...], insert: bool) -> str | None:
         """The slot of an event's key, None where it has no key; -1 where a value is null or unknown."""
         if not attributes:
@@ -181,15 +189,20 @@ class Unit:
             parts = f"{key[0]}" if len(key) == 1 else f"({', '.join(key)})"
             table, keys, count = f"KT{space.number}", f"KV{space.number}", f"kc{space.number}"
             one = "1" if len(key) == 1 else ""
-            if not insert:
-                w.line(f"{slot} = find{one}({table}, {keys}, {parts})")
-            else:
-                w.line(f"{slot} = {'slot1' if one else 'slot_of'}({table}, {keys}, {count}, {parts})")
-                if not ahead:
-                    self.require(keys)
-                    space.grows = True
-                with w.block(f"if {slot} == {count}:"):
-                    w.line(f"{count} += 1")
+            unlike = "True"
+            if space.number in self.likely:
+                w.line(f"{slot} = {self.likely[space.number]}")
+                unlike = " or ".join([f"{slot} < 0", *(f"{keys}[{slot}, {i}] != {k}" for i, k in enumerate(key))])
+            with w.when(unlike):
+                if not insert:
+                    w.line(f"{slot} = find{one}({table}, {keys}, {parts})")
+                else:
+                    w.line(f"{slot} = {'slot1' if one else 'slot_of'}({table}, {keys}, {count}, {parts})")
+                    if not ahead:
+                        self.require(keys)
+                        space.grows = True
+                    with w.block(f"if {slot} == {count}:"):
+                        w.line(f"{count} += 1")
         return slot
 
     def _bits(self, code: Code) -> str:
@@ -231,35 +244,38 @@ class Unit:
         """Adds a row to a store whose rows are ended by something: in the place of one that was, if there is one."""
         w, n = self.writer, store.number
         assert store.ended_by is not None
-        older, newer = w.let("p", f"H{n}[{place}]"), w.let("n", "np.int64(-1)")
-        with w.block(f"while {older} >= 0 and T{n}[{older}, 3] >= L{store.ended_by.number}[{place}]:"):
-            w.line(f"{newer} = {older}")
-            w.line(f"{older} = T{n}[{older}, 0]")
-        with w.block(f"if {older} >= 0:"):
-            with w.block(f"if {newer} >= 0:"):
-                w.line(f"T{n}[{newer}, 0] = -1")
-            with w.block(f"while {older} >= 0:"):
-                at = w.let("q", older)
-                w.line(f"{older} = T{n}[{at}, 0]")
-                w.line(f"T{n}[{at}, 0] = fr{n}")
-                w.line(f"fr{n} = {at} + 1")
-                w.line(f"fc{n} += 1")
-            with w.block(f"if {newer} < 0:"):
-                w.line(f"H{n}[{place}] = -1")
-        at = w.fresh("q")
-        with w.block(f"if fr{n} > 0:"):
-            w.line(f"{at} = fr{n} - 1")
-            w.line(f"fr{n} = T{n}[{at}, 0]")
-            w.line(f"fc{n} -= 1")
+        at, older = w.let("q", f"H{n}[{place}]"), w.let("p", "np.int64(-1)")
+        over = f"L{store.ended_by.number}[{place}]"
+        with w.block(f"if {at} >= 0 and T{n}[{at}, 3] < {over}:"):  # the newest was ended: so were all
+            w.line(f"{older} = T{n}[{at}, 0]")
+            w.line(f"T{n}[{at}, 0] = -1")
         with w.block("else:"):
-            w.line(f"{at} = hi{n}")
-            w.line(f"hi{n} += 1")
-        w.line(f"T{n}[{at}, 0] = H{n}[{place}]")
-        w.line(f"T{n}[{at}, 1] = {place}")
+            last = w.let("n", at)
+            with w.block(f"while {last} >= 0:"):
+                w.line(f"{older} = T{n}[{last}, 0]")
+                with w.block(f"if {older} >= 0 and T{n}[{older}, 3] < {over}:"):
+                    w.line(f"T{n}[{last}, 0] = -1")
+                    w.line("break")
+                w.line(f"{last} = {older}")
+            with w.block(f"if fr{n} > 0:"):
+                w.line(f"{at} = fr{n} - 1")
+                w.line(f"fr{n} = T{n}[{at}, 0]")
+                w.line(f"fc{n} -= 1")
+            with w.block("else:"):
+                w.line(f"{at} = hi{n}")
+                w.line(f"hi{n} += 1")
+            w.line(f"T{n}[{at}, 0] = H{n}[{place}]")
+            w.line(f"T{n}[{at}, 1] = {place}")
+            w.line(f"H{n}[{place}] = {at}")
+        with w.block(f"while {older} >= 0:"):
+            free = w.let("n", older)
+            w.line(f"{older} = T{n}[{free}, 0]")
+            w.line(f"T{n}[{free}, 0] = fr{n}")
+            w.line(f"fr{n} = {free} + 1")
+            w.line(f"fc{n} += 1")
         w.line(f"T{n}[{at}, 2] = {start}")
         w.line(f"T{n}[{at}, 3] = {end}")
         self.write(f"T{n}", f"F{n}", at, 4, values)
-        w.line(f"H{n}[{place}] = {at}")
 
     def write(
         self, rows: str, floats: str, at: str, flags: int, values: Sequence[tuple[Code, int]], base: int = 5
