@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 
 
-@cache
 def usual_folder() -> Path:
     """Where things are kept, whether or not there is such a folder yet."""
     chosen = os.environ.get("ENSUE_CACHE_DIR")

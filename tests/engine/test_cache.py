@@ -50,14 +50,23 @@ def files(folder, pattern):
     return found
 
 
+@pytest.fixture
+def as_numba_keeps_it(folder):
+    """The same without what runs without Numba."""
+    for path in files(folder, "*.object"):
+        path.unlink()
+    return folder
+
+
 def test_what_was_compiled_is_used_again(folder):
-    before = {path: path.stat().st_mtime_ns for path in files(folder, "*.nb?")}
+    before = {path: path.stat().st_mtime_ns for path in files(folder, "*.[no]b*")}
     run(folder)
-    assert {path: path.stat().st_mtime_ns for path in files(folder, "*.nb?")} == before
+    assert {path: path.stat().st_mtime_ns for path in files(folder, "*.[no]b*")} == before
 
 
 @pytest.mark.parametrize("left", [b"raise SystemExit('not mine')\n", b"\xff\xfe\x00 no text"])
-def test_a_source_that_is_another_is_not_used(folder, left):
+def test_a_source_that_is_another_is_not_used(as_numba_keeps_it, left):
+    folder = as_numba_keeps_it
     for path in files(folder, "ensue_*.py"):
         path.write_bytes(left)
     run(folder)
@@ -65,8 +74,9 @@ def test_a_source_that_is_another_is_not_used(folder, left):
 
 
 @pytest.mark.parametrize("pattern", ["*.nbi", "*.nbc"])
-def test_damaged_machine_code_is_made_anew(folder, pattern):
+def test_damaged_machine_code_is_made_anew(as_numba_keeps_it, pattern):
     """Emptied, cut short or overwritten: one file in this way, the next in that."""
+    folder = as_numba_keeps_it
     damages = cycle((lambda data: b"", lambda data: data[: len(data) // 2], lambda data: bytes(len(data))))
     damaged = {path: damage(path.read_bytes()) for path, damage in zip(files(folder, pattern), damages, strict=False)}
     assert len(damaged) >= 3
@@ -74,6 +84,15 @@ def test_damaged_machine_code_is_made_anew(folder, pattern):
         path.write_bytes(data)
     run(folder)
     assert all(path.read_bytes() != data for path, data in damaged.items())
+
+
+@pytest.mark.parametrize("damage", [lambda data: b"", lambda data: data[:-1], lambda data: bytes(len(data))])
+def test_damaged_object_code_is_made_anew(folder, damage):
+    before = {path: path.read_bytes() for path in files(folder, "*.object")}
+    for path, data in before.items():
+        path.write_bytes(damage(data))
+    run(folder)
+    assert all(path.read_bytes() != damage(data) for path, data in before.items())
 
 
 def test_files_of_others_do_no_harm(folder):
