@@ -70,13 +70,15 @@ def _parts(stage: Stage, read: list[Given], horizon: int, rng: Random) -> Iterat
     match stage.parting:
         case BySlices(extent=extent):
             assert extent == stage.extent
-            yield from _slices(extent, read, horizon, rng)
+            for begin, last, rows in _slices(extent, read, horizon, rng):
+                if rows or stage.ends_by_itself:
+                    yield begin, last, rows
         case ByKey() as by_key:
             buckets: list[list[Given]] = [[] for _ in range(BUCKETS)]
             for row in read:
                 if (bucket := _bucket(by_key, row, rng)) is not None:
                     buckets[bucket].append(row)
-            for rows in buckets:
+            for rows in filter(None, buckets):  # a part without events does not run
                 if stage.extent is not None and rng.random() < 0.3:
                     yield from _slices(stage.extent, rows, horizon, rng)
                 else:
@@ -85,7 +87,7 @@ def _parts(stage: Stage, read: list[Given], horizon: int, rng: Random) -> Iterat
             buckets = [[] for _ in range(BUCKETS)]
             for row in read:
                 buckets[rng.randrange(BUCKETS)].append(row)
-            for rows in buckets:
+            for rows in filter(None, buckets):
                 yield None, horizon, rows
         case _:
             yield None, horizon, read

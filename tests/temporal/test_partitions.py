@@ -272,6 +272,13 @@ ROWS_AND_SLICES = {
         "d() <- ((a(_, _) without c(_, _)) or b(_, _)) seq i(_, _) within 7.", "d by slices: a, b, c, i; extent 7",
     ),
     "a run": ("d(n = count(x)) <- a(_, x){3} within 7.", "d by slices: a; extent 7"),
+    "a run of what is composed": (
+        "d(n = count(x)) <- (a(_, x) seq b(_, _)){2} within 7.", "d whole: a, b",
+    ),
+    "a run of what is composed and bounded": (
+        "d(n = count(x)) <- (a(_, x) seq b(_, _) within 9){2} within 7.", "d by slices: a, b; extent 16",
+    ),
+    "an absence after a moment": ("d() <- not c in [at(4), j].", "d whole: c, j; until"),
     "a span": ("d(n = count(x)) <- while last 5s: collect a(_, x).", "d by slices: a; extent 4"),
     "a span of what is composed": (
         "d(n = count(x)) <- while last 5s: collect (a(_, x) seq b(_, _) within 7).", "d by slices: a, b; extent 7",
@@ -279,8 +286,12 @@ ROWS_AND_SLICES = {
     "each": ("d(n = count(x)) <- while each 5: collect a(_, x).", "d by slices: a; extent 5; until"),
     "a span beside an event": ("d(n = count(x)) <- c(_, _), while last 5s: collect a(_, x).", "d whole: a, c"),
     "since": ("d(n = count(x)) <- while since c(_, _): collect a(_, x).", "d whole: a, c"),
-    "a context": ("d() <- recent a(_, _) seq b(_, _) within 7.", "d whole: a, b"),
-    "a context inside": ("d() <- (recent a(_, _) seq b(_, _)), c(_, _) within 7.", "d whole: a, b, c"),
+    "a context": ("d() <- chronicle i(_, _) seq j(_, _) within 7.", "d whole: i, j"),
+    "a context inside": ("d() <- (chronicle i(_, _) seq j(_, _)), c(_, _) within 7.", "d whole: c, i, j"),
+    "a context inside an absence": (
+        "d() <- o: j(_, _), w: extend_backward(o, 6), while w: not (chronicle i(_, _) seq c(_, _)).",
+        "d whole: c, i, j",
+    ),
     "a policy": ("d() <- a(_, _) seq b(_, _) within 7 policy restricted.", "d whole: a, b"),
     "every": ("d() <- i(_, _) before[..3] every(5).", "d by row: i; extent 3; duplicates of d; until; first end"),
     "every, and two events": (
@@ -345,6 +356,19 @@ SEVERAL = {
     "slices add up": (
         "d() <- a(_, _) seq b(_, _) within 5. e() <- d() seq c(_, _) within 3. g() <- e() or d().",
         ["d, e, g by slices: a, b, c, d, e; extent 8"],
+    ),
+    "slices add up where the first ends before the second begins": (
+        "d() from o <- i(_, _) before[..5] o: j(_, _). e() <- d() before[..3] i(_, _).",
+        ["d, e by slices: i, j, d; extent 8"],
+    ),
+    "absence in between adds up": (
+        "d() from o <- o: j(_, _), w: extend_backward(o, 5), while w: not c(_, _). "
+        "e() <- o: i(_, _), w: extend_backward(o, 4), while w: not d().",
+        ["d, e by slices: c, i, j, d; extent 9"],
+    ),
+    "a timer among rules with a key": (
+        "d(k) <- a(k, _) seq b(k, _) within 5. d(k = 1) <- at(4).",
+        ["d by slices: a, b; extent 5; until"],
     ),
     "a key, then slices, then the whole, then a row": (
         "d(k) <- a(k, _) seq b(k, _). e(k) <- d(k) seq c(_, _) within 3. g(k) <- e(k) seq i(_, _). h(k) <- g(k).",
