@@ -268,6 +268,10 @@ ROWS_AND_SLICES = {
         "d() <- o: i(_, _), w: extend(o, 6), while w: not (e: j(_, _), v: extend_backward(e, 3), while v: not b).",
         "d by slices: b, i, j; extent 6; until",
     ),
+    "an absence inside an event outside the absence": (
+        "d() <- u: a(_, _), o: i(_, _), u before[..3] o, w: extend(o, 6), while w: not (j(_, _), while u: not c).",
+        "d whole: a, c, i, j; until",
+    ),
     "an alternative that lacks something": (
         "d() <- ((a(_, _) without c(_, _)) or b(_, _)) seq i(_, _) within 7.", "d by slices: a, b, c, i; extent 7",
     ),
