@@ -551,7 +551,7 @@ def test_parts_find_what_the_whole_finds(text, data):
     rows = [(e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE)) for e in events]
     try:
         whole = [event for event in detect(program.typed, rows, until) if event.type in wanted]
-    except (ensue.DetectError, OverflowError):  # a derivation without end, or a stddev of the largest numbers
+    except ensue.DetectError:  # a derivation without end
         return
     number = data.draw(st.integers(0, 999))
     for seed in (number, number + 1000):
