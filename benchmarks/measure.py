@@ -94,7 +94,7 @@ def rss_mb() -> float:
 
 
 def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of a child. Python keeps what it compiled, as it does for everyone who has installed something."""
+    """The environment of a child; Python keeps what it compiled, as it does for everyone."""
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**usual, **ONE_THREAD, **(env or {})}
 

@@ -156,7 +156,7 @@ class Program:
         if batches is not None and engine == DEFAULT_ENGINE:
             session = self.start(
                 lateness, time=time, start=start, end=end, type=type, sequence=sequence, tables=tables, emit=emit,
-                provenance=provenance, compiled=compiled is not False, on_bad_row=on_bad_row,
+                provenance=provenance, compiled=compiled, on_bad_row=on_bad_row,
             )  # fmt: skip
             return detected(session, batches, until)
         found, read = self.detect_tables(
@@ -240,7 +240,7 @@ class Program:
         from ensue.session import Session
         from ensue.streaming import detect_pieces
 
-        settings = Settings(0, columns, rows, tuple(wanted), False, compiled is not False)
+        settings = Settings(0, columns, rows, tuple(wanted), False, compiled)
         session = Session(self, settings, None, None, None)
         return detect_pieces(session, file, until, wanted)
 

@@ -278,8 +278,8 @@ class Session:
         self._events = arranged.rules.events
         self._arranged = arranged
 
-    def _decide(self, timestamps: bool, timezone: str | None, compiled: bool = False) -> None:
-        """The first times say what times are; many events at once, that it is worth while to compile the rules."""
+    def _decide(self, timestamps: bool, timezone: str | None, compiled: bool | None = False) -> None:
+        """The first times say what times are, and what is sent first how rules are run: see `compiled` of `Run`."""
         arranged = replace(self._arranged, timestamps=timestamps, timezone=timezone)
         run, lateness = arranged.run(compiled), arranged.lateness
         self._arrange(arranged)
@@ -290,7 +290,8 @@ class Session:
         if sent.form.kind != "rows" and not sent.form.by_type:
             self._arranged.no_detections  # noqa: B018 (refuses what one table cannot hold)
         if sent.timestamps is not None and self._arranged.timestamps is None:
-            self._decide(sent.timestamps, sent.timezone, sent.count > FEW)
+            single = sent.form.kind == "rows" and sent.count <= FEW  # events one by one: the network answers sooner
+            self._decide(sent.timestamps, sent.timezone, False if single else None)
         elif self._arranged.timestamps and self._arranged.timezone is None and sent.timezone is not None:
             self._arrange(replace(self._arranged, timezone=sent.timezone))
         self._form = sent.form
