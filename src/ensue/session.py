@@ -61,6 +61,7 @@ class Session:
         self._progress = Progress()
         self._form = ROWS
         self._ended: str | None = None
+        self._until: Moment | None = None
         self._arrange(Arrangement(program, settings, actions))
 
     # --- what comes in
@@ -152,6 +153,10 @@ class Session:
     @property
     def timezone(self) -> str | None:
         return self._arranged.timezone
+
+    def stop_at(self, until: Moment | None) -> None:
+        """Says when time ends, before any event is sent: what ends later does not count."""
+        self._until = until
 
     def send_by_type(self, events: Any) -> dict[str, pa.Table]:
         """As `send`, but the answer is a table for each type."""
@@ -284,6 +289,8 @@ class Session:
         run, lateness = arranged.run(compiled), arranged.lateness
         self._arrange(arranged)
         self._progress.begin(run, lateness)
+        if self._until is not None:
+            self._progress.limit = moment_of(self._until, self.program.typed.unit, timestamps)
 
     def _take(self, sent: Sent) -> None:
         """Takes in what was sent. Should it be refused, nothing has changed."""
