@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ensue.data.columns import Columns
-from ensue.data.errors import BadRow, DataError
+from ensue.data.errors import BadRow, DataError, shortened
 from ensue.language import syntax, typed
 from ensue.language.check import check
-from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity
+from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import atoms
-from ensue.moments import Length, Moment, moment_of
+from ensue.moments import Length, Moment, check_lateness, is_timestamp, moment_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +43,14 @@ class BadRowsWarning(UserWarning):
 
 class EmptyAttributeWarning(UserWarning):
     """An attribute that the rules use is null in every row, as it is when its column has another name."""
+
+
+class UnusedTypeWarning(UserWarning):
+    """Events were handed over under the name of a type that the rules do not use, as a misspelt one is."""
+
+
+class NoEffectWarning(UserWarning):
+    """Something was asked for that has no effect on these events."""
 
 
 def compile(rules: str | Path, name: str | None = None) -> Program:
@@ -135,8 +143,9 @@ class Program:
         glob of ``.parquet``, ``.csv`` or ``.jsonl`` files, an iterable of dicts, or a dict of these by event type.
 
         `until` is the end of time seen, if it is not the last end among the events. `time`, or `start` and `end`,
-        `type` and `sequence` name the columns. `tables` hands over rows of static tables by name. `emit` picks derived
-        types.
+        `type` and `sequence` name the columns; where none is named and events have `start` and `end` as well as `time`,
+        `start` and `end` count, and `time` only where both are empty. `tables` hands over rows of static tables by
+        name. `emit` picks derived types.
 
         Rows that cannot be used are left out and warned of; `strict` makes the first an error, and `on_bad_row` is
         called with each instead of the warning.
@@ -147,11 +156,16 @@ class Program:
 
         A `RecordBatchReader` or an iterator of Arrow batches is taken in as it comes, so it may be larger than memory:
         what is found comes back as a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`;
-        those that come later still are left out and warned of.
+        those that come later still are left out and warned of. Events in all other forms are put in order first, so
+        `lateness` has no effect on them.
         """
         from ensue.data.give_back import give_back
+        from ensue.reactions import check_function
         from ensue.streaming import batches_of, detected
 
+        check_lateness(lateness)
+        check_compiled(compiled)
+        check_function(on_bad_row, "`on_bad_row`")
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
             session = self.start(
@@ -163,6 +177,15 @@ class Program:
             events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine, provenance, compiled
         )
         _report_bad_rows(read, on_bad_row)
+        if lateness:
+            warnings.warn(
+                "`lateness` counts where Arrow batches are taken in as they come. These events were put in order, so "
+                "it has no effect.",
+                NoEffectWarning,
+                stacklevel=2,
+            )
+        for note in self.unused_types(events) if isinstance(events, Mapping) else ():
+            warnings.warn(note, UnusedTypeWarning, stacklevel=2)
         for note in self.empty_attributes(read):
             warnings.warn(note, EmptyAttributeWarning, stacklevel=2)
         return give_back(found, read.form)
@@ -179,7 +202,7 @@ class Program:
         provenance: bool = False,
         compiled: bool | None = None,
     ) -> tuple[dict[str, pa.Table], Events]:
-        """What `detect` finds as an Arrow table for each derived type, and the events as they were read."""
+        """For other parts of ensue: what `detect` finds as a table for each type, and the events as they were read."""
         from ensue.engine.mixed import mixed_of
         from ensue.engine.parquet import plain_parquet
         from ensue.engine.tables import detect_mixed
@@ -215,10 +238,17 @@ class Program:
         }
         instant = {name for name, event in self.typed.events.items() if event.instant}
         read = read_events(events, columns, schema, strict=strict, known=set(self.typed.events), instant=instant)
-        if read.last_end is not None:
-            self.check_unit(read.timestamps)
+        if read.last_end is None and self.typed.unit is None and until is not None and is_timestamp(until):
+            read = replace(read, timestamps=True)  # no event says what times are, so this does
+        try:
+            if read.last_end is not None:
+                self.check_unit(read.timestamps)
+            moment = self._time(until, read.timestamps)
+        except DataError as error:
+            if not read.bad_count:
+                raise
+            raise DataError(f"{bad_rows_said(read.bad, read.bad_count)}. {error}") from None  # they may be the cause
         program = self.typed_for_timestamps if read.timestamps else self.typed
-        moment = self._time(until, read.timestamps)
         if provenance:
             from ensue.engine.provenance import detect_sources
 
@@ -271,6 +301,8 @@ class Program:
         used, both instead of a warning. With `provenance` each detection has the positions of the events that it came
         from, counted in the order in which they were sent.
 
+        Rules are compiled once many events have come in tables; `compiled` says from the first event on, or never.
+
         >>> program = compile("event order(id: int).  late(id) <- o: order(id), w: extend(o, 6).")
         >>> session = program.start()
         >>> session.send({"type": "order", "time": 3, "id": 42})
@@ -304,7 +336,7 @@ class Program:
         return Session.resumed(self, state, actions=actions, on_late=on_late, on_bad_row=on_bad_row)
 
     def check_unit(self, timestamps: bool) -> None:
-        """Lengths with units on integer times need to know what one of these is."""
+        """For other parts of ensue: lengths with units on integer times need to know what one of these is."""
         if self.typed.durations and self.typed.unit is None and not timestamps:
             raise DataError(
                 "The rules write lengths of time with units, but the times of these events are plain integers. "
@@ -312,7 +344,10 @@ class Program:
             )
 
     def empty_attributes(self, read: Events) -> list[str]:
-        """A sentence for each attribute that the rules use and that no row has: is its column called otherwise?"""
+        """For other parts of ensue: a sentence for each attribute that the rules use and that no row has.
+
+        Its column may be called otherwise.
+        """
         from ensue.data import attributes_of
 
         used = {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
@@ -322,6 +357,14 @@ class Program:
             for name, column in attributes_of(table).items()
             if (event, name) in used and table.num_rows and column.null_count == table.num_rows
         ]
+
+    def unused_types(self, names: Iterable[str]) -> list[str]:
+        """For other parts of ensue: a sentence for each type that the rules do not use, which is likely a slip.
+
+        Rows of such a type still count for how far time runs.
+        """
+        hints = {name: did_you_mean(name, self.typed.events) for name in names if name not in self.typed.events}
+        return [f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}" for name, hint in hints.items()]
 
     def _static_rows(self, tables: Mapping[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
         if not tables:
@@ -340,6 +383,12 @@ class Program:
     def _time(self, moment: Moment | None, timestamps: bool) -> int | None:
         """A moment in the time column's unit."""
         return None if moment is None else moment_of(moment, self.typed.unit, timestamps)
+
+
+def check_compiled(compiled: object) -> None:
+    """Whether to compile is a yes, a no, or left open."""
+    if compiled is not None and not isinstance(compiled, bool):
+        raise DataError(f"`compiled` is {shortened(compiled)}; it is True, False, or None to leave it open.")
 
 
 def _static_value(value: Any) -> Any:
