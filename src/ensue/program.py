@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ensue.data.columns import Columns
 from ensue.data.errors import BadRow, DataError, shortened
 from ensue.language import syntax, typed
 from ensue.language.check import check
+from ensue.language.check.declarations import Known
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
 from ensue.language.parse import parse
 from ensue.language.source import Source
@@ -62,13 +64,17 @@ def compile(rules: str | Path, name: str | None = None) -> Program:
     >>> program.detect([{"type": "order", "time": 3, "id": 42}], until=10)
     [{'type': 'late', 'start': 3, 'end': 9, 'id': 42}]
     """
-    source = _source(rules, name)
+    return compiled(_source(rules, name))
+
+
+def compiled(source: Source, known: Known | None = None) -> Program:
+    """The program of a text. `known` are types of attributes of events that are not declared, by event."""
     report = Report(source)
     file = parse(source, report)
-    program = check(file, report)
+    program = check(file, report, known)
     if report.failed:
         raise RuleError(report.sorted())
-    return Program(file, program, report.sorted())
+    return Program(file, program, report.sorted(), known)
 
 
 def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic, ...]:
@@ -101,9 +107,12 @@ def _source(rules: str | Path, name: str | None) -> Source:
 class Program:
     """Rules that have been checked and can be run."""
 
-    def __init__(self, file: syntax.File, program: typed.Program, diagnostics: Iterable[Diagnostic]) -> None:
+    def __init__(
+        self, file: syntax.File, program: typed.Program, diagnostics: Iterable[Diagnostic], known: Known | None = None
+    ) -> None:
         self.file = file
         self.typed = program
+        self._known = known
         self.warnings = tuple(d for d in diagnostics if d.severity is Severity.WARNING)
 
     def __repr__(self) -> str:
@@ -116,7 +125,7 @@ class Program:
         if self.typed.unit is None:
             return self.typed
         kept = tuple(s for s in self.file.statements if not isinstance(s, syntax.Unit | syntax.Test))
-        return check(replace(self.file, statements=kept), Report(self.file.source))
+        return check(replace(self.file, statements=kept), Report(self.file.source), self._known)
 
     def detect(
         self,
@@ -168,11 +177,13 @@ class Program:
         check_function(on_bad_row, "`on_bad_row`")
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
-            session = self.start(
+            first = next(batches, None)
+            program = self if first is None else self._knowing(first.schema)
+            session = program.start(
                 lateness, time=time, start=start, end=end, type=type, sequence=sequence, tables=tables, emit=emit,
                 provenance=provenance, compiled=compiled, on_bad_row=on_bad_row,
             )  # fmt: skip
-            return detected(session, batches, until)
+            return detected(session, batches if first is None else chain([first], batches), until)
         found, read = self.detect_tables(
             events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine, provenance, compiled
         )
@@ -260,6 +271,21 @@ class Program:
         from ensue.reference.tables import detect_tables as reference_tables
 
         return reference_tables(program, read, moment, rows, wanted), read
+
+    def _knowing(self, schema: pa.Schema) -> Program:
+        """The program with what a schema says of events that are not declared: what is found has types beforehand."""
+        from ensue.data.infer import inferred_type
+
+        types = {field.name: inferred_type(field.type) for field in schema}
+        known = {
+            name: {a: types[a] for a in event.attributes if types.get(a, "carried") not in ("carried", "text")}
+            for name, event in self.typed.events.items()
+            if not event.declared and not event.derived
+        }
+        try:
+            return compiled(self.file.source, known) if any(known.values()) else self
+        except RuleError:  # with other events it would be right
+            return self
 
     def _detect_in_pieces(
         self, file: PlainParquet, until: Moment | None, columns: Columns, rows: dict[str, list[tuple[Any, ...]]],
