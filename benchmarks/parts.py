@@ -43,7 +43,6 @@ def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
     """In a child: the seconds of each part in the fastest run."""
     import pyarrow.parquet as pq
 
-    import ensue.program
     from benchmarks.run_ensue import in_memory
     from ensue.engine import mixed, tables
     from ensue.engine.compiled import lane
