@@ -58,15 +58,9 @@ def _enqueue(rule: RuleParts, queue: Queue, due: str, env: Fields) -> None:
         w.line(f"qh{n} += 1")
     else:
         at = w.fresh("q")
-        with w.block(f"if ql{n} > 0:"):  # a row that is free
-            w.line(f"{at} = ql{n} - 1")
-            w.line(f"ql{n} = Q{n}[{at}, 0]")
-        with w.block("else:"):
-            w.line(f"{at} = qh{n}")
+        rule.unit.free_row(at, f"Q{n}", f"ql{n}", f"qh{n}")
         w.line(f"push(P{n}, qs{n}, {due}, {at})")
         w.line(f"qs{n} += 1")
-        with w.block(f"if {at} == qh{n}:"):
-            w.line(f"qh{n} += 1")
     w.line(f"Q{n}[{at}, 0] = {due}")
     w.line(f"Q{n}[{at}, 2] = {env['start', root].value}")
     w.line(f"Q{n}[{at}, 3] = {env['end', root].value}")

@@ -279,13 +279,7 @@ class Unit:
                     w.line(f"T{n}[{last}, 0] = -1")
                     w.line("break")
                 w.line(f"{last} = {older}")
-            with w.block(f"if fr{n} > 0:"):
-                w.line(f"{at} = fr{n} - 1")
-                w.line(f"fr{n} = T{n}[{at}, 0]")
-                w.line(f"fc{n} -= 1")
-            with w.block("else:"):
-                w.line(f"{at} = hi{n}")
-                w.line(f"hi{n} += 1")
+            self.free_row(at, f"T{n}", f"fr{n}", f"hi{n}", counted=f"fc{n}")
             w.line(f"T{n}[{at}, 0] = H{n}[{place}]")
             w.line(f"T{n}[{at}, 1] = {place}")
             w.line(f"H{n}[{place}] = {at}")
@@ -298,6 +292,21 @@ class Unit:
         w.line(f"T{n}[{at}, 2] = {start}")
         w.line(f"T{n}[{at}, 3] = {end}")
         self.write(f"T{n}", f"F{n}", at, 4, values)
+
+    def free_row(self, at: str, rows: str, free: str, used: str, counted: str | None = None) -> None:
+        """Gives `at` a row that is free: one of the chain that begins at `free`, or one that was never used.
+
+        In the chain a row is its number and one, and 0 the end; `counted` is how many there are, where that is known.
+        """
+        w = self.writer
+        with w.block(f"if {free} > 0:"):
+            w.line(f"{at} = {free} - 1")
+            w.line(f"{free} = {rows}[{at}, 0]")
+            if counted is not None:
+                w.line(f"{counted} -= 1")
+        with w.block("else:"):
+            w.line(f"{at} = {used}")
+            w.line(f"{used} += 1")
 
     def write(
         self, rows: str, floats: str, at: str, flags: int, values: Sequence[tuple[Code, int]], base: int = 5

@@ -135,13 +135,8 @@ class WindowWriter:
             n = groups.number
             g = self._slot(codes, insert=True) or "0"
             p = w.fresh("p")
-            with w.block(f"if wf{n} > 0:"):  # a row that is free
-                w.line(f"{p} = wf{n} - 1")
-                w.line(f"wf{n} = W{n}[{p}, 0]")
-            with w.block("else:"):
-                unit.require(f"W{n}")
-                w.line(f"{p} = wr{n}")
-                w.line(f"wr{n} += 1")
+            unit.require(f"W{n}")
+            unit.free_row(p, f"W{n}", f"wf{n}", f"wr{n}")
             w.line(f"W{n}[{p}, 0] = 0")
             w.line(f"W{n}[{p}, 2] = {arrival.start}")
             w.line(f"W{n}[{p}, 3] = t")
