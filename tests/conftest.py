@@ -1,4 +1,7 @@
-"""How the random tests run: without deadlines, and the same ones every time where a change is judged."""
+"""How tests run: random ones without deadlines, and the same every time where a change is judged; compiled code shared.
+
+What one process has compiled is there for the others, and for the next run: it is kept beside what pytest keeps.
+"""
 
 import os
 
@@ -9,3 +12,9 @@ settings.register_profile(
 )
 settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+def pytest_configure(config):
+    """Comes before anything is compiled, and before other processes are started: they inherit the environment."""
+    if hasattr(config, "cache"):
+        os.environ.setdefault("ENSUE_CACHE_DIR", str(config.cache.mkdir("compiled")))

@@ -1,4 +1,7 @@
-"""A compiled program: what people call."""
+"""A compiled program: what people call.
+
+What only detection needs is imported when something is to be detected, so that rules are checked at once.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from ensue.data import BadRow, Columns, DataError, Events, Form, attributes_of, give_back, read_events, read_table
-from ensue.engine.mixed import mixed_of
-from ensue.engine.parquet import PlainParquet, plain_parquet
-from ensue.engine.provenance import detect_sources
-from ensue.engine.tables import detect_mixed, detect_tables
+from ensue.data.columns import Columns
+from ensue.data.errors import BadRow, DataError
 from ensue.language import syntax, typed
 from ensue.language.check import check
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity
@@ -24,11 +22,12 @@ from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import atoms
 from ensue.moments import Length, Moment, moment_of
-from ensue.reference.tables import detect_tables as reference_tables
-from ensue.results import picked
-from ensue.streaming import batches_of, detect_pieces, detected
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ensue.data import Events
+    from ensue.engine.parquet import PlainParquet
     from ensue.session import Session
 
 USUAL_COLUMNS = Columns()
@@ -150,6 +149,9 @@ class Program:
         what is found comes back as a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`;
         those that come later still are left out and warned of.
         """
+        from ensue.data.give_back import give_back
+        from ensue.streaming import batches_of, detected
+
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
             session = self.start(
@@ -178,6 +180,11 @@ class Program:
         compiled: bool | None = None,
     ) -> tuple[dict[str, pa.Table], Events]:
         """What `detect` finds as an Arrow table for each derived type, and the events as they were read."""
+        from ensue.engine.mixed import mixed_of
+        from ensue.engine.parquet import plain_parquet
+        from ensue.engine.tables import detect_mixed
+        from ensue.results import picked
+
         if engine not in ENGINES:
             raise DataError(f"There is no engine {engine!r}; there is {', '.join(ENGINES)}.")
         wanted = picked(self.typed, emit)
@@ -193,7 +200,16 @@ class Program:
                 program = self.typed_for_timestamps if plain.timestamps else self.typed
                 moment = self._time(until, plain.timestamps)
                 found = detect_mixed(program, plain, moment, rows, wanted, compiled)
-                return found, plain.read(Form("arrow", by_type=isinstance(source, dict)))
+                return found, plain.read(by_type=isinstance(source, dict))
+        return self._detect_after_reading(events, until, columns, rows, wanted, strict, engine, provenance, compiled)
+
+    def _detect_after_reading(
+        self, events: Any, until: Moment | None, columns: Columns, rows: dict[str, list[tuple[Any, ...]]],
+        wanted: list[str], strict: bool, engine: str, provenance: bool, compiled: bool | None,
+    ) -> tuple[dict[str, pa.Table], Events]:  # fmt: skip
+        """Detection on events in any form, which are normalised before."""
+        from ensue.data import read_events
+
         schema = {
             name: dict(event.attributes) for name, event in self.typed.events.items() if event.declared or event.derived
         }
@@ -204,9 +220,15 @@ class Program:
         program = self.typed_for_timestamps if read.timestamps else self.typed
         moment = self._time(until, read.timestamps)
         if provenance:
+            from ensue.engine.provenance import detect_sources
+
             return detect_sources(program, read, moment, rows, wanted), read
         if engine == DEFAULT_ENGINE:
+            from ensue.engine.tables import detect_tables
+
             return detect_tables(program, read, moment, rows, wanted, compiled), read
+        from ensue.reference.tables import detect_tables as reference_tables
+
         return reference_tables(program, read, moment, rows, wanted), read
 
     def _detect_in_pieces(
@@ -216,6 +238,7 @@ class Program:
         """Detection on a file that is not read at once."""
         from ensue.live.arrangement import Settings
         from ensue.session import Session
+        from ensue.streaming import detect_pieces
 
         settings = Settings(0, columns, rows, tuple(wanted), False, compiled is not False)
         session = Session(self, settings, None, None, None)
@@ -256,6 +279,7 @@ class Program:
         [{'type': 'late', 'start': 3, 'end': 9, 'id': 42}]
         """
         from ensue.live.arrangement import Settings
+        from ensue.results import picked
         from ensue.session import Session
 
         wanted = None if emit is None else tuple(picked(self.typed, emit))
@@ -289,6 +313,8 @@ class Program:
 
     def empty_attributes(self, read: Events) -> list[str]:
         """A sentence for each attribute that the rules use and that no row has: is its column called otherwise?"""
+        from ensue.data import attributes_of
+
         used = {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
         return [
             f"No row of {event!r} has a value for {name!r}, which the rules use. Is its column called that?"
@@ -298,6 +324,10 @@ class Program:
         ]
 
     def _static_rows(self, tables: Mapping[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
+        if not tables:
+            return {}
+        from ensue.data import read_table
+
         rows = {}
         for name, source in tables.items():
             predicate = self.typed.predicates.get(name)

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from ensue import data
 from ensue.data import Columns, DataError, Form, read_events
+from ensue.data.give_back import give_back as as_it_came
 
 ATTRIBUTES = {"late": ["id", "note"], "big": ["total", "ids"], "never": ["id"]}
 DETECTIONS = pa.table(
@@ -40,7 +40,7 @@ def give_back(detections: pa.Table, form: Form, attributes: dict[str, list[str]]
         n: detections.filter(pc.equal(detections["type"], n)).select(["start", "end", *a])
         for n, a in attributes.items()
     }
-    return data.give_back(own, form)
+    return as_it_came(own, form)
 
 
 def form_of(source: object) -> Form:

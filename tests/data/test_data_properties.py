@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ensue.data import Columns, Events, Form, combined, give_back, json_lines, read_events, write_events
-from ensue.data.give_back import in_kind
+from ensue.data import Columns, Events, Form, combined, read_events, write_events
+from ensue.data.give_back import give_back, in_kind
 from ensue.data.iso import micros_of_column, micros_of_text
+from ensue.data.json_lines import json_lines
 from ensue.data.python_values import as_int_text
 from ensue.data.values import convert, ints_of_text
 

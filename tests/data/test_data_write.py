@@ -9,7 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ensue.data import Columns, DataError, json_lines, read_events, write_events
+from ensue.data import Columns, DataError, read_events, write_events
+from ensue.data.json_lines import json_lines
 
 AT = datetime(2026, 1, 2, 3, 4, 5)
 DETECTIONS = pa.table(

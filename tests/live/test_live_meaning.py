@@ -5,12 +5,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
-from ensue.data import Form, give_back
+from ensue.data import Form
+from ensue.data.give_back import give_back
 from ensue.reference import detect
 from tests.random_programs import programs, streams
 
 INTEGERS = dict.fromkeys(("start", "end", "k", "x"), pa.int64())
-SCHEMA = pa.schema({"type": pa.string(), **INTEGERS, "y": pa.float64(), "s": pa.string()})
+SCHEMA = pa.schema({"type": pa.string(), **INTEGERS, "y": pa.float64(), "s": pa.string(), "o": pa.bool_()})
 
 
 def compiled(rules):

@@ -12,6 +12,14 @@ from typing import NoReturn
 NEEDED = ("click", "rich")
 
 
+class WithoutPandas:
+    """Has pandas not found: pyarrow imports it wherever there is one, which takes longer than most commands."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name=name)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command line, that of the process if none is given, and exits with its code."""
     try:
@@ -27,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started the process
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+    if arguments is None:  # the process is there for nothing else
+        sys.meta_path.insert(0, WithoutPandas())
     try:
         from ensue.cli.commands import ensue
 

@@ -170,14 +170,16 @@ def _note_nothing_read(program: Program, read: Events) -> None:
 
 
 def _write(found: Mapping[str, pa.Table], output: str) -> None:
-    from ensue.data import combined, write_events
+    if output != STDOUT and Path(output).suffix.lower() not in JSON_LINES:
+        from ensue.data import combined, write_events
+
+        write_events(combined(found), output)
+        return
     from ensue.data.json_lines import json_lines_by_type
 
     if output == STDOUT:
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # JSON is UTF-8 everywhere
         sys.stdout.writelines(f"{line}\n" for line in json_lines_by_type(found))
-    elif Path(output).suffix.lower() in JSON_LINES:
-        replace_file(Path(output), (f"{line}\n" for line in json_lines_by_type(found)))
     else:
-        write_events(combined(found), output)
+        replace_file(Path(output), (f"{line}\n" for line in json_lines_by_type(found)))

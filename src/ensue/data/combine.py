@@ -26,7 +26,8 @@ def combined(tables: Mapping[str, pa.Table]) -> pa.Table:
         columns = [pa.chunked_array([pa.repeat(pa.scalar(event, pa.string()), table.num_rows)])]
         for field in fields[1:]:
             if field.name in table.column_names:
-                columns.append(table[field.name].cast(field.type))
+                column = table[field.name]
+                columns.append(column if column.type == field.type else column.cast(field.type))
             else:
                 columns.append(pa.chunked_array([pa.nulls(table.num_rows, field.type)]))
         parts.append(pa.table(columns, names=[field.name for field in fields]))

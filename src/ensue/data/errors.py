@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 
 class DataError(ValueError):
     """The input as a whole cannot be used. The message says why and what to do, in a sentence or two."""
@@ -71,6 +69,8 @@ def shortened(value: object, limit: int = 60) -> str:
 @contextmanager
 def arrow_errors_as_data_errors(what: str) -> Iterator[None]:
     """A failure inside Arrow that nobody foresaw still reaches people as one sentence."""
+    import pyarrow as pa
+
     try:
         yield
     except pa.ArrowException as error:

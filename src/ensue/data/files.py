@@ -1,16 +1,17 @@
 """Events from files: a path, a glob or a folder, read by the ending of the name."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.ipc
-import pyarrow.parquet
 
-from ensue.data.csv_rows import read_csv
 from ensue.data.errors import DataError, first_line, shortened
-from ensue.data.json_rows import read_json
-from ensue.data.part import Part, table_part
+
+if TYPE_CHECKING:
+    from ensue.data.part import Part
 
 
 def read_files(path: str | Path) -> Iterator[Part]:
@@ -59,7 +60,7 @@ def endings() -> str:
     return f"{', '.join(most)} or {last}"
 
 
-def _event_files(paths: "Iterator[Path] | list[Path]") -> list[Path]:
+def _event_files(paths: Iterator[Path] | list[Path]) -> list[Path]:
     files = []
     for path in sorted(paths):
         if path.is_dir():
@@ -81,10 +82,26 @@ def _read_file(path: Path) -> Part:
         raise DataError(f"{path} cannot be read: {reason}") from error
 
 
+def _read_csv(path: Path) -> Part:
+    from ensue.data.csv_rows import read_csv
+
+    return read_csv(path)
+
+
+def _read_json(path: Path) -> Part:
+    from ensue.data.json_rows import read_json
+
+    return read_json(path)
+
+
 def _read_parquet(path: Path) -> Part:
+    import pyarrow.parquet as pq
+
+    from ensue.data.part import table_part
+
     _not_empty(path)
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
+        with pq.ParquetFile(path) as file:
             table = file.read()
         table.validate(full=True)  # neither format keeps text that is not UTF-8 from being written
     except pa.ArrowException as error:
@@ -93,14 +110,18 @@ def _read_parquet(path: Path) -> Part:
 
 
 def _read_arrow(path: Path) -> Part:
+    from pyarrow import ipc
+
+    from ensue.data.part import table_part
+
     _not_empty(path)
     data = pa.memory_map(str(path))
     try:
-        table = pyarrow.ipc.open_file(data).read_all()
+        table = ipc.open_file(data).read_all()
     except pa.ArrowException:
         data.seek(0)
         try:
-            table = pyarrow.ipc.open_stream(data).read_all()
+            table = ipc.open_stream(data).read_all()
         except pa.ArrowException as error:
             raise DataError(f"{path} is not an Arrow file that can be read: {first_line(error)}") from error
     try:
@@ -117,9 +138,9 @@ def _not_empty(path: Path) -> None:
 
 READERS: dict[str, Callable[[Path], Part]] = {
     ".parquet": _read_parquet,
-    ".csv": read_csv,
-    ".jsonl": read_json,
-    ".ndjson": read_json,
+    ".csv": _read_csv,
+    ".jsonl": _read_json,
+    ".ndjson": _read_json,
     ".arrow": _read_arrow,
     ".feather": _read_arrow,
 }

@@ -7,13 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.ipc
-import pyarrow.parquet
 
 from ensue.data.errors import DataError, first_line
-from ensue.data.iso import python_values
-from ensue.data.json_lines import BATCH, json_lines, with_moments_as_text
-from ensue.data.json_text import to_text
 
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$')
 
@@ -39,6 +34,8 @@ def write_events(detections: pa.Table, path: str | Path) -> None:
 
 
 def _write_json(detections: pa.Table, path: Path) -> None:
+    from ensue.data.json_lines import json_lines
+
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(line + "\n" for line in json_lines(detections))
 
@@ -57,6 +54,8 @@ def csv_lines(detections: pa.Table) -> Iterator[str]:
     type,start,end,tags,note,who
     a,1,2,"[""x"", ""y""]",,""
     """
+    from ensue.data.json_lines import BATCH, with_moments_as_text
+
     yield ",".join(map(_field, detections.column_names))
     for batch in detections.to_batches(max_chunksize=BATCH):
         table = with_moments_as_text(pa.Table.from_batches([batch]))
@@ -65,12 +64,16 @@ def csv_lines(detections: pa.Table) -> Iterator[str]:
 
 
 def _fields(column: pa.ChunkedArray) -> list[str]:
+    from ensue.data.iso import python_values
+
     if pa.types.is_integer(column.type):
         return ["" if value is None else str(value) for value in column.to_pylist()]
     return [_field(value) for value in python_values(column)]
 
 
 def _field(value: Any) -> str:
+    from ensue.data.json_text import to_text
+
     if value is None:
         return ""
     text = to_text(value)
@@ -78,11 +81,15 @@ def _field(value: Any) -> str:
 
 
 def _write_parquet(detections: pa.Table, path: Path) -> None:
-    pyarrow.parquet.write_table(detections, path)
+    import pyarrow.parquet as pq
+
+    pq.write_table(detections, path)
 
 
 def _write_arrow(detections: pa.Table, path: Path) -> None:
-    with pyarrow.ipc.new_file(path, detections.schema) as writer:
+    from pyarrow import ipc
+
+    with ipc.new_file(path, detections.schema) as writer:
         writer.write_table(detections)
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ensue.engine.network.instances import NO_SOURCES, Event
 from ensue.language import typed
@@ -222,6 +221,6 @@ def rows_of(type_: str, columns: Columns, types: Mapping[str, typed.EventType]) 
 
 def _values(column: pa.Array, type_: str) -> list[Any]:
     if type_ == "timestamp" and pa.types.is_timestamp(column.type):
-        column = pc.cast(column, pa.int64())
+        column = column.cast(pa.int64())
     values: list[Any] = column.to_pylist()
     return [tuple(value) if isinstance(value, list) else value for value in values] if type_ != "any" else values

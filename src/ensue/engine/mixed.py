@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ensue.data import DataError, Events, Form
 from ensue.data.columns import Columns as Names
 from ensue.data.columns import Layout, find_layout
+from ensue.data.errors import DataError
+from ensue.data.events import Events
+from ensue.data.form import Form
 from ensue.engine.batch import Columns, Integers
 from ensue.engine.compiled import kernels
 from ensue.engine.compiled.code import kernel
@@ -66,8 +68,9 @@ class Mixed:
             offset=self.offset + begin,
         )  # fmt: skip
 
-    def read(self, form: Form) -> Events:
+    def read(self, by_type: bool) -> Events:
         """What is known of the table as one that was read: no row of it is bad."""
+        form = Form("arrow", by_type)
         first, last = int(self.end[0]), int(self.end[-1])
         return Events(
             {}, self.timestamps, self.timezone, first, last, (), 0, form, len(self), bool(self.kind.max() >= 0)

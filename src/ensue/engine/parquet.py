@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ensue.data.columns import Columns as Names
 from ensue.engine.mixed import fit
 from ensue.language import typed
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 LARGE = 2**28
 """From how many bytes on, uncompressed, a file is read in pieces."""
@@ -60,6 +63,8 @@ def plain_parquet(source: object, names: Names, events: Mapping[str, typed.Event
         return None
     if not Path(source).is_file():
         return None
+    import pyarrow.parquet as pq
+
     try:
         file = pq.ParquetFile(source)
     except (OSError, pa.ArrowException):

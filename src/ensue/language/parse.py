@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import lark
 from lark import Lark, Token
 from lark.exceptions import UnexpectedToken, VisitError
 
+from ensue.cache import keep, kept, key_of
 from ensue.language.build import LARGEST, Builder, Rejected, token_span
 from ensue.language.diagnostics import Report
 from ensue.language.limits import DEEPEST
@@ -59,8 +63,17 @@ def parse(source: Source, report: Report) -> File:
 
 @cache
 def _grammar() -> Lark:
+    """The parser. Its tables take longer to make than anything else here, so they are kept."""
     text = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="basic", propagate_positions=True)
+    name = f"grammar_{key_of(text, lark.__version__, sys.version)}"
+    tables = kept(name)
+    if tables is not None:
+        return Lark.load(BytesIO(tables))
+    made = Lark(text, parser="lalr", lexer="basic", propagate_positions=True)
+    written = BytesIO()
+    made.save(written)
+    keep(name, written.getvalue())
+    return made
 
 
 def _blank_unreadable(source: Source, report: Report) -> tuple[str, list[int]]:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ensue.data import Form, give_back
+from ensue.data.form import Form
+from ensue.data.give_back import give_back
 from ensue.data.iso import EPOCH
 from ensue.engine.batch import Batch, rows_of
 from ensue.engine.network.instances import Event

@@ -1,7 +1,8 @@
 """Generated source as a function: as it is, or compiled by Numba and kept on disk.
 
-Compiled code is kept in a folder of the user's, beside the source it came from: ``ENSUE_CACHE_DIR`` names another one.
-A file there is used only if it holds exactly the source that is wanted.
+Compiled code is kept in the user's cache folder, beside the source it came from, in two forms: as Numba keeps it, and
+as one function that runs without Numba (`native`), which is what is used wherever it can be. A file there is used only
+if it holds exactly the source that is wanted, and machine code only if its file is whole.
 """
 
 from __future__ import annotations
@@ -12,19 +13,34 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ensue.engine.compiled import kernels
+from ensue.cache import cache_folder, usual_folder
+from ensue.engine.compiled import kernels, native
 from ensue.engine.compiled.indexing import flattened
 from ensue.engine.compiled.layout import Layout
+from ensue.engine.compiled.native import Argument, Signature
 from ensue.errors import DetectError
 
 Run = Callable[..., None]
 
 HEAD = '"""Written by ensue from rules; safe to delete."""\n\nimport math\n\nimport numba\nimport numpy as np\n\n'
+
+OPTIONS = "cache=True, nogil=True, error_model='numpy'"
+
+_ROWS, _COLUMN, _NUMBER = ("i8", 2), ("i8", 1), ("i8", 0)
+KERNELS = {
+    "in_order": Signature((_COLUMN, _COLUMN), "i"),
+    "kinds_of": Signature((("i4", 1), ("u1", 1), ("u1", 1), _COLUMN, ("i2", 1), ("i2", 1)), "b"),
+    "rehash": Signature((_COLUMN, _ROWS, _NUMBER)),
+    "bigger_ring": Signature((_ROWS, _NUMBER, _NUMBER), "a"),
+    "compact": Signature((_ROWS, _COLUMN, _NUMBER, _NUMBER), "ai"),
+}
+"""The kernels that are called from Python, and on what."""
 
 
 @cache
@@ -33,7 +49,7 @@ def kernel_source() -> str:
     text = Path(kernels.__file__).read_text(encoding="utf-8")
     _, _, rest = text.partition("import numpy as np\n")
     rest = rest.replace("    return index\n", "    return np.uintp(index)\n")
-    return rest.replace("\ndef ", "\n@numba.njit(cache=True, nogil=True, error_model='numpy')\ndef ")
+    return rest.replace("\ndef ", f"\n@numba.njit({OPTIONS})\ndef ")
 
 
 def plain(source: str) -> Run:
@@ -45,29 +61,47 @@ def plain(source: str) -> Run:
 
 def compiled(source: str, layout: Layout) -> Run:
     """The function as Numba compiles it, now or some time before."""
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        raise DetectError("Rules are compiled with numba, which is not installed: pip install numba.") from None
-    kernel_name, kernel_text = _kernel_module()
-    load(kernel_name, kernel_text)
+    if native.numba_version() is None:
+        raise DetectError("Rules are compiled with numba, which is not installed: pip install numba.")
     name, text = _rule_module(source, layout)
-    return load(name, text).run  # type: ignore[no-any-return]
+
+    def by_numba() -> Any:
+        load(*_kernel_module())
+        return load(name, text).run
+
+    return _without_numba(f"{name}.run", _taken(layout), by_numba)
 
 
 def kernel(name: str) -> Callable[..., Any]:
     """A kernel, compiled where that is possible."""
-    if importlib.util.find_spec("numba") is None:
+    if native.numba_version() is None:
         return getattr(kernels, name)  # type: ignore[no-any-return]
-    return getattr(load(*_kernel_module()), name)  # type: ignore[no-any-return]
+
+    def by_numba() -> Any:
+        return getattr(load(*_kernel_module()), name)
+
+    if name not in KERNELS:
+        return by_numba()  # type: ignore[no-any-return]
+    return _without_numba(f"{_kernel_module()[0]}.{name}", KERNELS[name], by_numba)
+
+
+def _without_numba(name: str, signature: Signature, by_numba: Callable[[], Any]) -> Callable[..., Any]:
+    """A function that was kept or is made now, loaded so that it runs without Numba; Numba's if that cannot be."""
+    found = native.loaded(name, signature, by_numba)
+    if found is None:
+        native.keep_function(name, by_numba(), signature)
+        found = native.loaded(name, signature, by_numba)
+    return by_numba() if found is None else found
 
 
 def is_cached(source: str, layout: Layout) -> bool:
     """Whether the function was compiled before."""
-    if importlib.util.find_spec("numba") is None:
+    if native.numba_version() is None:
         return False
     name, _ = _rule_module(source, layout)
-    return name in sys.modules or any(cache_folder().joinpath("__pycache__").glob(f"{name}.run-*.nbi"))
+    folder = usual_folder()
+    files = (folder.glob(f"{name}.run.*.object"), folder.joinpath("__pycache__").glob(f"{name}.run-*.nbi"))
+    return name in sys.modules or any(any(found) for found in files)
 
 
 @cache
@@ -82,25 +116,35 @@ def _rule_module(source: str, layout: Layout) -> tuple[str, str]:
         f"{HEAD}from numba import {', '.join(('i2', 'i8', 'f8', 'u1'))}\n"
         f"from {_kernel_module()[0]} import {', '.join(names)}\n\nu = np.uintp\n\n\n"
         "def given(of):\n    return numba.types.Array(of, 1, 'C', readonly=True)\n\n\n"
-        f"@numba.njit({signature(layout)}, cache=True, nogil=True, error_model='numpy')\n{flattened(source, layout)}"
+        f"@numba.njit({signature(layout)}, {OPTIONS})\n{flattened(source, layout)}"
     )
     return f"ensue_rules_{_digest(text)}", text
 
 
 def signature(layout: Layout) -> str:
-    """The types of the function's arguments. What comes from Arrow may be read-only."""
-    types = ["i8", "i8", "given(i2)", "given(i8)", "given(i8)"]
+    """The types of the function's arguments, for Numba. What comes from Arrow may be read-only."""
+    taken = _taken(layout).arguments
+    given = len(taken) - len(layout.arrays()) - 1
+    types = []
+    for place, (type_, dimensions) in enumerate(taken):
+        shape = ("", "[::1]", "[:, ::1]")[dimensions]
+        types.append(f"given({type_})" if dimensions and place < given else f"{type_}{shape}")
+    return f"numba.void({', '.join(types)})"
+
+
+def _taken(layout: Layout) -> Signature:
+    """What a function of rules takes: numbers, columns, ranks of strings, and its state."""
+    columns: list[Argument] = [("i2", 1), _COLUMN, _COLUMN]
     for _, kind in layout.inputs.values():
-        types += ["given(f8)" if kind == "f" else "given(i8)", "given(u1)"]
-    state = ["i8[::1]" if layout.flat(name) else "i8[:, ::1]" for name in layout.arrays()]
-    return f"numba.void({', '.join([*types, 'given(i8)', 'i8[::1]', *state])})"
+        columns += [("f8", 1) if kind == "f" else _COLUMN, ("u1", 1)]
+    state = [_COLUMN if layout.flat(name) else _ROWS for name in layout.arrays()]
+    return Signature((_NUMBER, _NUMBER, *columns, _COLUMN, _COLUMN, *state))
 
 
 def _digest(text: str) -> str:
-    import numba
     import numpy as np
 
-    seen = f"{text}{sys.version}{numba.__version__}{np.__version__}"
+    seen = f"{text}{sys.version}{native.numba_version()}{np.__version__}"
     return hashlib.sha256(seen.encode()).hexdigest()[:24]
 
 
@@ -114,6 +158,7 @@ def load(name: str, text: str) -> ModuleType:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode())
         Path(temporary).replace(path)
+    _remove_damaged(name)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -127,21 +172,16 @@ def load(name: str, text: str) -> ModuleType:
     return module
 
 
-@cache
-def cache_folder() -> Path:
-    """Where compiled code is kept: the user's cache, or a temporary folder if that cannot be written."""
-    chosen = os.environ.get("ENSUE_CACHE_DIR")
-    if chosen:
-        folders = [Path(chosen)]
-    elif os.name == "nt":
-        folders = [Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "ensue" / "cache"]
-    else:
-        folders = [Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ensue"]
-    for folder in folders:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-        except OSError:
-            continue
-    return Path(tempfile.mkdtemp(prefix="ensue-"))
+def _remove_damaged(name: str) -> None:
+    """Removes files of machine code that are not whole: Numba makes anew what is missing, but fails on what is damaged.
+
+    They are pickles, which begin with the number of their protocol and end with a full stop.
+    """
+    for path in cache_folder().joinpath("__pycache__").glob(f"{name}.*.nb[ci]"):
+        with suppress(OSError):  # another process may have been faster
+            with path.open("rb") as file:
+                first = file.read(1)
+                file.seek(-len(first), os.SEEK_END)
+                last = file.read(1)
+            if (first, last) != (b"\x80", b"."):
+                path.unlink()

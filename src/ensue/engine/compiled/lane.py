@@ -16,7 +16,7 @@ import numpy as np
 from ensue.engine.batch import Batch, Integers
 from ensue.engine.compiled import kernels, lane_state
 from ensue.engine.compiled.arrays import Arrays
-from ensue.engine.compiled.code import compiled, is_cached, plain
+from ensue.engine.compiled.code import compiled, is_cached, kernel, plain
 from ensue.engine.compiled.layout import Derived, Layout
 from ensue.engine.compiled.output import derived_columns
 from ensue.engine.compiled.room import Room
@@ -173,7 +173,7 @@ class CompiledLane:
 
     def _kernel(self, name: str) -> Any:
         """A kernel as the compiled code has it, where there is such code."""
-        return getattr(kernels, name) if self._fast is None else self._fast.py_func.__globals__[name]
+        return getattr(kernels, name) if self._fast is None else kernel(name)
 
     # --- state
 

@@ -1,0 +1,71 @@
+"""A folder of the user's for what takes long to make and comes out the same each time.
+
+``ENSUE_CACHE_DIR`` names another one. What is kept here can be deleted at any time. A file is named after what it was
+made of, and one that is damaged is not used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+
+
+def usual_folder() -> Path:
+    """Where things are kept, whether or not there is such a folder yet."""
+    chosen = os.environ.get("ENSUE_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    if os.name == "nt":
+        local = os.environ.get("LOCALAPPDATA")
+        if local:
+            return Path(local) / "ensue" / "cache"
+        import tempfile
+
+        return Path(tempfile.gettempdir()) / "ensue" / "cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ensue"
+
+
+@cache
+def cache_folder() -> Path:
+    """The folder, which can be written to: a temporary one if the usual one cannot."""
+    import tempfile
+
+    folder = usual_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="ensue-"))
+
+
+def key_of(*parts: str) -> str:
+    """A name for what is made of these."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+def keep(name: str, data: bytes) -> None:
+    """Keeps some bytes if that is possible; a file is there whole or not at all."""
+    import tempfile
+
+    folder = usual_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(data).digest() + data)
+        Path(temporary).replace(folder / name)
+    except OSError:
+        return
+
+
+def kept(name: str) -> bytes | None:
+    """The bytes that were kept under a name; None if there are none or they have changed."""
+    try:
+        held = (usual_folder() / name).read_bytes()
+    except OSError:
+        return None
+    size = hashlib.sha256().digest_size
+    return held[size:] if hashlib.sha256(held[size:]).digest() == held[:size] else None

@@ -1,0 +1,293 @@
+"""Where executions are most likely to part ways: numbers that wrap, values that equal nothing, the ends of time."""
+
+import math
+from random import Random
+
+import numpy as np
+import pytest
+
+import ensue
+from ensue.engine.compiled.lane import FARTHEST
+from ensue.engine.run import Run
+from tests.agreement import EXECUTIONS, as_plain_python, check, reference
+
+QUICK = (
+    "network",
+    "generated",
+    "checked",
+    "checked, cut",
+    "checked, one table",
+    "detect, rows",
+    "session, checked, events",
+)
+"""One execution for each way in which rules run."""
+
+DECLARATIONS = """
+event a(k: int, x: int).
+event b(k: int, x: int).
+event f(y: float, z: float).
+event s(t: string, k: int).
+"""
+
+
+def at(time, type_, *values, start=None):
+    names = {"f": ("y", "z"), "s": ("t", "k")}.get(type_, ("k", "x"))
+    begin = time if start is None else start
+    return {"type": type_, "start": begin, "end": time, **dict(zip(names, values, strict=True))}
+
+
+def found_by_all(rules, events, until=None, names=QUICK):
+    """What the rules find: (start, end, attributes …) of each derived event. All executions must find it."""
+    program = ensue.compile(DECLARATIONS + rules)
+    found = reference(program, events, until)
+    for name in names:
+        check(name, program, events, until, 3, found)
+    return [(d.start, d.end, *d.attributes.values()) for d in found]
+
+
+def value(expression, event):
+    """What an expression over one event is."""
+    binding = {"a": "a(k, x)", "f": "f(y, z)", "s": "s(t, k)"}[event["type"]]
+    ((_, _, found),) = found_by_all(f"d(v = {expression}) <- {binding}.", [event])
+    return found
+
+
+# --- numbers
+
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("expression", "k", "x", "wanted"),
+    [
+        ("x + k", 1, LARGEST, SMALLEST),
+        ("x - k", 1, SMALLEST, LARGEST),
+        ("x * k", 2**32, 2**32, 0),
+        ("x * x * x", 0, 2**40 + 1, ((2**40 + 1) ** 3 + 2**63) % 2**64 - 2**63),
+        ("-x", 0, SMALLEST, SMALLEST),
+        ("abs(x)", 0, SMALLEST, SMALLEST),
+        ("x // k", -1, SMALLEST, SMALLEST),
+        ("x % k", -1, SMALLEST, 0),
+        ("x // k", 2, -7, -4),
+        ("x // k", -2, 7, -4),
+        ("x % k", 2, -7, 1),
+        ("x % k", -2, 7, -1),
+        ("x // k", 0, 5, None),
+        ("x % k", 0, 5, None),
+        ("x / k", 0, 5, None),
+        ("x / k", 2, 5, 2.5),
+        ("x / k", 2, None, None),
+        ("x + k", None, 1, None),
+        ("coalesce(x, k)", 4, None, 4),
+        ("coalesce(x, k)", None, None, None),
+        ("if_else(x > k, 1, 2)", None, 1, 2),
+        ("if_else(x == k, x, k)", 3, 3, 3),
+        ("is_null(x)", 0, None, True),
+        ("x = k or x > 0", None, 1, True),
+        ("x = k and x > 0", None, 0, False),
+        ("not (x = k)", None, 0, None),
+        ("x < 9007199254740992.5", 0, 2**53 + 1, False),
+        ("x = 9007199254740992.0", 0, 2**53 + 1, False),
+    ],
+)
+def test_integers(expression, k, x, wanted):
+    assert value(expression, at(1, "a", k, x)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("expression", "y", "z", "wanted"),
+    [
+        ("y / z", 1.0, 0.0, None),
+        ("y / z", 1.0, -0.0, None),
+        ("y / z", 0.0, math.inf, 0.0),
+        ("y + z", math.inf, -math.inf, math.nan),
+        ("y * z", 1e300, 1e300, math.inf),
+        ("y = z", math.nan, math.nan, False),
+        ("y != z", math.nan, math.nan, True),
+        ("y < z", math.nan, 1.0, False),
+        ("not (y < z)", math.nan, 1.0, True),
+        ("y = z", 0.0, -0.0, True),
+        ("y = z", None, None, None),
+        ("y >= 1", math.inf, 0.0, True),
+        ("y < 9223372036854775807", math.inf, 0.0, False),
+        ("y > -3", math.nan, 0.0, False),
+    ],
+)
+def test_floats(expression, y, z, wanted):
+    found = value(expression, at(1, "f", y, z))
+    assert found == wanted or (found != found and wanted != wanted)
+
+
+def test_a_null_equals_nothing():
+    events = [at(1, "a", None, 1), at(2, "b", None, 2), at(3, "a", 1, None), at(4, "b", 1, None)]
+    assert found_by_all("d(k) <- a(k, _) seq b(k, _).", events) == [(3, 4, 1)]
+    assert found_by_all("d(x) <- a(_, x) seq b(_, x).", events) == []
+    assert found_by_all("d(k) <- a(k, k).", events) == []
+    quiet = "d(k) <- e: a(k, _), w: extend(e, 2), while w: not b(k, _)."
+    assert found_by_all(quiet, events, 9) == [(1, 3, None)]
+
+
+def test_but_it_is_a_group_of_its_own():
+    events = [at(1, "a", None, 1), at(2, "a", 1, 2), at(3, "a", None, None)]
+    wanted = [(1, 1, None, 1), (2, 2, 1, 1), (1, 3, None, 1)]
+    assert found_by_all("d(k, n = count(x)) <- while last 3: collect a(k, x).", events) == wanted
+
+
+def test_what_is_not_a_number_joins_nothing_and_zero_has_no_sign():
+    events = [at(1, "f", math.nan, 1.0), at(2, "f", 0.0, 2.0), at(3, "f", math.nan, 3.0), at(4, "f", -0.0, 4.0)]
+    assert found_by_all("d(z, u) <- f(y, z) seq f(y, u).", events) == [(2, 4, 2.0, 4.0)]
+
+
+def test_what_is_not_a_number_is_one_group_and_comes_last():
+    events = [at(1, "f", math.nan, 1.0), at(2, "f", math.nan, 2.0), at(3, "f", 0.0, math.nan), at(4, "f", -0.0, 4.0)]
+    found = found_by_all("d(y, n = count(z), low = min(z), high = max(z)) <- while last 3: collect f(y, z).", events)
+    assert [(start, end, n) for start, end, _, n, _, _ in found] == [(1, 1, 1), (1, 2, 2), (3, 3, 1), (3, 4, 2)]
+    assert (found[3][4], math.isnan(found[3][5])) == (4.0, True)
+
+
+def test_a_sum_forgets_what_has_left_the_window():
+    events = [at(t, "f", y, 1.0) for t, y in enumerate([1.0, math.inf, 2.0, 3.0, 1e300, 0.1, 0.2, math.nan, 4.0, 5.0])]
+    found = found_by_all("d(t = sum(y)) <- while last 2: collect f(y, _).", events)
+    sums = [total for _, _, total in found]
+    assert sums[:7] == [1.0, math.inf, math.inf, 5.0, 1e300, 1e300, pytest.approx(0.3, rel=1e-12)]
+    assert [math.isnan(total) for total in sums] == [False] * 7 + [True, True, False]
+    assert sums[9] == 9.0
+
+
+def test_a_sum_of_integers_wraps_and_comes_back():
+    events = [at(t, "a", 1, x) for t, x in enumerate([LARGEST, 1, 5, 6])]
+    found = found_by_all("d(t = sum(x)) <- while last 2: collect a(_, x).", events)
+    assert [total for _, _, total in found] == [LARGEST, SMALLEST, 6, 11]
+
+
+def test_strings_are_joined_by_their_text():
+    events = [at(1, "s", "é", 1), at(2, "s", "e\u0301", 2), at(3, "s", "é", 3), at(4, "s", "", 4), at(5, "s", "", 5)]
+    assert found_by_all("d(t, k) <- s(t, _) seq s(t, k).", events) == [(1, 3, "é", 3), (4, 5, "", 5)]
+
+
+# --- times
+
+
+PAIRS = "d(k) <- a(k, _) seq b(k, _) within 10."
+QUIET = "d(k) <- e: a(k, _), w: extend(e, 5), while w: not b(k, _)."
+SPAN = "unit s. d(n = count(x)) <- while last 5s: collect a(_, x)."
+
+
+@pytest.mark.parametrize("base", [-FARTHEST, -FARTHEST // 2, 0, FARTHEST // 2, FARTHEST - 30])
+@pytest.mark.parametrize(
+    ("rules", "wanted"),
+    [
+        (PAIRS, [(0, 4), (4, 14)]),
+        (QUIET, [(4, 9), (30, 35)]),
+        (SPAN, [(0, 0), (0, 4), (30, 30)]),
+        ("d(k) <- recent a(k, _) seq b(k, _) within 10.", [(0, 4), (4, 14)]),
+        ("d(l = e.end - o.start) <- o: a(k, _), e: b(k, _), o before[4..10] e.", [(0, 4), (4, 14)]),
+        ("d(k) <- e: a(k, _), w: extend_backward(e, 3), while w: not b(k, _).", [(-3, 0), (1, 4), (27, 30)]),
+    ],
+)
+def test_times_far_from_zero(base, rules, wanted):
+    events = [at(base + t, type_, 1, 1) for t, type_ in [(0, "a"), (4, "b"), (4, "a"), (14, "b"), (30, "a")]]
+    found = found_by_all(rules, events, base + 40)
+    assert [(start - base, end - base) for start, end, *_ in found] == wanted
+
+
+@pytest.mark.parametrize(
+    ("rules", "wanted"),
+    [
+        (PAIRS, [(FARTHEST - 1, FARTHEST)]),
+        ("d(k) <- a(k, _) seq b(k, _).", [(-FARTHEST, FARTHEST), (FARTHEST - 1, FARTHEST)]),
+        (f"d(k) <- a(k, _) before[{FARTHEST}..] b(k, _).", [(-FARTHEST, FARTHEST)]),
+        (f"d(k) <- a(k, _) seq b(k, _) within {LARGEST}.", [(-FARTHEST, FARTHEST), (FARTHEST - 1, FARTHEST)]),
+        (SPAN, [(-FARTHEST, -FARTHEST), (FARTHEST - 1, FARTHEST - 1)]),
+        (QUIET, [(-FARTHEST, -FARTHEST + 5)]),
+        (f"d(k) <- e: a(k, _), w: extend(e, {2 * FARTHEST}), while w: not b(k, _).", [(-FARTHEST, FARTHEST)]),
+        (
+            f"d(k) <- e: a(k, _), w: extend(e, {2 * FARTHEST}).",
+            [(-FARTHEST, FARTHEST), (FARTHEST - 1, 3 * FARTHEST - 1)],
+        ),
+    ],
+)
+def test_ages_apart(rules, wanted):
+    """Time runs to its very end, so that timers end."""
+    events = [at(-FARTHEST, "a", 1, 1), at(FARTHEST - 1, "a", 1, 1), at(FARTHEST, "b", 1, 1)]
+    assert [found[:2] for found in found_by_all(rules, events, LARGEST)] == wanted
+
+
+BEYOND = {
+    "pairs": (PAIRS, [at(-FARTHEST - 1, "a", 1, 1), at(-FARTHEST, "b", 1, 1), at(FARTHEST + 1, "b", 1, 1)]),
+    "quiet": (QUIET, [at(LARGEST - 9, "a", 1, 1), at(LARGEST - 4, "a", 2, 1), at(LARGEST, "b", 3, 1)]),
+    "before": ("d(k) <- e: a(k, _), w: extend_backward(e, 5).", [at(SMALLEST + 1, "a", 1, 1)]),
+    "after": ("d(k) <- e: a(k, _), w: shift(e, 5).", [at(LARGEST - 5, "a", 1, 1), at(LARGEST, "b", 2, 1)]),
+}
+"""Rules and events that generated code has no room for."""
+
+
+@pytest.mark.parametrize(("rules", "events"), BEYOND.values(), ids=BEYOND)
+def test_the_ends_of_time(rules, events):
+    """Where all events are known, they decide how rules run."""
+    names = ("network", "detect, rows", "detect, checked, table in order", "detect, checked, tables by type")
+    assert len(found_by_all(rules, events, names=names)) == 1
+
+
+@pytest.mark.parametrize(("rules", "events"), BEYOND.values(), ids=BEYOND)
+@pytest.mark.parametrize("name", ["generated", "checked", "session, checked, events"])
+def test_generated_code_says_that_it_has_no_room(name, rules, events):
+    program = ensue.compile(DECLARATIONS + rules)
+    with pytest.raises(ensue.DetectError, match="compiled=False"):
+        EXECUTIONS[name](program, events, None, Random(0))
+
+
+# --- batches
+
+
+@pytest.mark.parametrize("count", [1, 60])
+def test_everything_at_one_time(count):
+    events = [at(7, "ab"[n % 2], n % 3, n % 5, start=7 - n % 4) for n in range(count)]
+    rules = """
+        d(k, x) <- a(k, x) and b(k, _).
+        w(k, n = count(x)) <- while last 3: collect a(k, x).
+        m(k) <- a(k, _) meets b(k, _).
+        r(k, x) <- recent a(k, x) and b(k, _).
+    """
+    assert len(found_by_all(rules, events)) >= count // 2
+
+
+@pytest.mark.parametrize("compiled", [False, None])
+def test_empty_batches(compiled):
+    """Time that passes without events: a timer ends, nothing else happens."""
+    program = ensue.compile(DECLARATIONS + QUIET).typed
+    with as_plain_python():
+        run = Run(program, compiled=compiled)
+        found = []
+        for time in range(-3, 12):
+            batch = run.batch()
+            if time == 2:
+                batch.rows = [("a", {"k": 1, "x": 1}, 2, 2, None, 0)]
+            assert run.due() == (7 if 2 < time < 8 else None)
+            run.advance(batch, time, None)
+            found += [(e.start, e.end) for e in batch.events(["d"])]
+    assert found == [(2, 7)]
+
+
+@pytest.mark.parametrize(("events", "until"), [([], None), ([], 5), ([at(3, "s", "p", 1)], 9)])
+def test_nothing_at_all(events, until):
+    assert found_by_all(PAIRS + QUIET, events, until) == []
+
+
+def test_more_attributes_than_are_compiled():
+    terms = ", ".join(f"v{n} = x + {n}" for n in range(70))
+    rules = f"d({terms}) <- a(_, x). e(v1, v69) <- d(v1 = v1, v69 = v69)."
+    assert found_by_all(rules, [at(1, "a", 1, 2)], names=("network", "detect, rows"))[1][2:] == (3, 71)
+
+
+def test_numbers_of_numpy_do_not_come_out():
+    """What comes out are Python's own values, whatever the engine holds them in."""
+    program = ensue.compile(DECLARATIONS + "d(k, q = x / 2, t = k = 1) <- a(k, x).")
+    for compiled in (False, None):
+        with as_plain_python():
+            run = Run(program.typed, compiled=compiled)
+            batch = run.batch()
+            batch.rows = [("a", {"k": 1, "x": 1}, 2, 2, None, 0)]
+            (event,) = run.advance(batch, 2, 2).events(["d"])
+        values = [*event.attributes.values(), event.start, event.end]
+        assert not any(isinstance(each, np.generic) for each in values)

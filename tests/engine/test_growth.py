@@ -1,0 +1,129 @@
+"""State grows where it must and stays small where it can: keys that come once and never again are forgotten."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import ensue
+from ensue.data import Columns
+from ensue.engine.compiled import lane, room, strings
+from ensue.engine.mixed import mixed_of
+from ensue.engine.run import Run
+from ensue.engine.state import encode
+from tests.agreement import EXECUTIONS, check, outcome
+
+DECLARATIONS = "unit s. event a(k: int, x: int). event b(k: int, x: int). event s(t: string, x: int).\n"
+
+BOUNDED = {
+    "pairs": "d(k) <- a(k, _) seq b(k, _) within 10.",
+    "triples": "d(k) <- a(k, _) seq b(k, _) seq b(k, _) within 10.",
+    "conjunction": "d(k) <- a(k, _) and b(k, _) within 10.",
+    "recent": "d(k) <- recent a(k, _) seq b(k, _) within 10.",
+    "used up": "d(k) <- recent a(k, _) seq b(k, _).",
+    "chronicle": "d(k) <- chronicle a(k, _) seq continuous b(k, _) within 10.",
+    "quiet": "d(k) <- e: a(k, _), w: extend(e, 5), while w: not b(k, _).",
+    "between": "d(k) <- not b(k, _) in [a(k, _), a(k, _)] within 10.",
+    "span": "d(k, n = count(x), low = min(x)) <- while last 5s: collect a(k, x).",
+    "gathering": "d(k, n = count(x)) <- o: b(k, _), w: extend_backward(o, 5), while w: collect a(k, x).",
+    "timer": "d(k) <- e: a(k, _), w: shift(e, 5).",
+    "texts": "d(t) <- s(t, _) seq s(t, _) within 10.",
+    "texts in a row": 'd(t, y = "p") <- not s(t, _) in [s(t, x), s(t, _)] within 10.',
+    "window over pairs": "p(k, x) <- a(k, x) seq b(k, _) within 10. d(n = sum(x)) <- while last 5: collect p(_, x).",
+}
+
+PIECE = 200
+
+
+def rows(piece, rules, keys=None):
+    """A piece of a stream: an event at each time, three in a row for each key; keys come again after so many."""
+    types = "aabaabaab" if rules == BOUNDED["used up"] else "abbaabaaa"
+    found = []
+    for time in range(piece * PIECE, (piece + 1) * PIECE):
+        key = time // 3 if keys is None else time // 3 % keys
+        event = ("s", {"t": f"k{key}", "x": time}) if "s(" in rules else (types[time % 9], {"k": key, "x": time})
+        found.append((*event, time, time, None, time))
+    return found
+
+
+def advanced(rules, pieces):
+    """Rules as generated code after so many pieces of a stream."""
+    run = Run(ensue.compile(DECLARATIONS + rules).typed, compiled=None, instant=True)
+    for piece in range(pieces):
+        batch = run.batch()
+        batch.rows = rows(piece, rules)
+        run.advance(batch, (piece + 1) * PIECE - 1, 0)
+    return run
+
+
+def room_in(run):
+    """How many rows there is room for, by array."""
+    (only,) = run.lanes
+    return {name: len(array) for name, array in only.arrays.by_name.items()}
+
+
+def keys_in(run):
+    """How many keys are known, in all spaces."""
+    (only,) = run.lanes
+    return sum(only.arrays.number(f"kc{space.number}") for space in only.layout.spaces.values())
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    """Keys are forgotten as soon as there are a few; nothing is compiled."""
+    monkeypatch.setattr(lane, "FEW", 2**60)
+    monkeypatch.setattr(lane, "CHUNK", 64)
+    monkeypatch.setattr(room, "MANY_KEYS", 64)
+    monkeypatch.setattr(strings, "MANY", 64)
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("rules", BOUNDED.values(), ids=BOUNDED)
+def test_keys_that_are_gone_are_forgotten(rules):
+    """Four times as many events need no more room."""
+    early, late = advanced(rules, 5), advanced(rules, 20)
+    assert room_in(late) == room_in(early)
+    assert keys_in(late) <= 4 * room.MANY_KEYS
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("rules", BOUNDED.values(), ids=BOUNDED)
+def test_and_found_when_they_come_again(rules):
+    program = ensue.compile(DECLARATIONS + rules)
+    events = [
+        {"type": type_, "start": start, "end": end, **attributes}
+        for piece in range(5)
+        for type_, attributes, start, end, _, _ in rows(piece, rules, keys=100)
+    ]
+    wanted = outcome(EXECUTIONS["network"], program, events)
+    assert wanted[-1].end > 4 * PIECE
+    for name in ("generated", "generated, cut", "checked, cut"):
+        assert check(name, program, events, None, 1, wanted)
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("rules", BOUNDED.values(), ids=BOUNDED)
+def test_a_state_is_as_large_as_what_it_holds(rules):
+    """Saved bytes count rows, not the room for them, nor what has been."""
+    few, many = (len(encode(advanced(rules, pieces).saved())) for pieces in (2, 10))
+    assert many < 2 * few
+
+
+@pytest.mark.slow
+def test_many_keys_one_after_the_other():
+    """A quarter of a million, compiled, with the usual sizes."""
+    pytest.importorskip("numba")
+    program = ensue.compile(DECLARATIONS + BOUNDED["pairs"] + BOUNDED["span"].replace("d(", "e(")).typed
+    run = Run(program, compiled=True, instant=True)
+    count = 100_000
+    for piece in range(5):
+        times = np.arange(piece * count, (piece + 1) * count)
+        types = pa.array(["a", "b"] * (count // 2))
+        table = pa.table({"type": types, "time": times, "k": times // 2, "x": times, "t": pa.array(["p"] * count)})
+        batch = run.batch()
+        batch.mixed = mixed_of(table, Columns(), program.events)
+        assert batch.mixed is not None
+        run.advance(batch, int(times[-1]), 0)
+        assert [len(batch.derived_columns[name]) for name in "de"] == [count // 2, count // 2]
+    for each in run.lanes:
+        kept = {name: len(array) for name, array in each.arrays.by_name.items() if name[0] not in "DS"}
+        assert max(kept.values()) <= 1 << 18, kept  # beside what a batch derives, and where its keys are
