@@ -292,7 +292,7 @@ def aggregate(name: str, values: list[Any]) -> Any:
     mean = _total(values) / len(values)
     if name == "avg":
         return mean
-    return math.sqrt(_total([(v - mean) ** 2 for v in values]) / (len(values) - 1)) if len(values) > 1 else None
+    return math.sqrt(_total([(v - mean) * (v - mean) for v in values]) / (len(values) - 1)) if len(values) > 1 else None
 
 
 def _total(values: list[Any]) -> float:

@@ -85,15 +85,21 @@ def visible_labels(pattern: typed.Pattern) -> set[str]:
 
 def atoms(body: typed.Body) -> Iterator[typed.Atom]:
     """Every atom of a body: constituents, and what is negated, gathered or collected."""
+    return (pattern for pattern in patterns(body) if isinstance(pattern, typed.Atom))
+
+
+def patterns(body: typed.Body) -> Iterator[typed.Pattern]:
+    """Every pattern of a body, each before those inside it; also what is negated, gathered or collected."""
     waiting: list[typed.Pattern | None] = [body.pattern]
     waiting += [absence.pattern for absence in body.absences]
     waiting += [gathering.pattern for gathering in body.gatherings]
     if body.window is not None:
         waiting += [body.window.pattern, body.window.beginning]
     while waiting:
-        match waiting.pop():
-            case typed.Atom() as atom:
-                yield atom
+        pattern = waiting.pop()
+        if pattern is not None:
+            yield pattern
+        match pattern:
             case typed.Pair(left=left, right=right):
                 waiting += [left, right]
             case typed.Either(alternatives=alternatives):
@@ -101,7 +107,7 @@ def atoms(body: typed.Body) -> Iterator[typed.Atom]:
             case typed.Lacking(pattern=inner) | typed.Run(pattern=inner):
                 waiting.append(inner)
             case typed.Nested(body=nested):
-                yield from atoms(nested)
+                yield from patterns(nested)
 
 
 def pairs(pattern: typed.Pattern | None) -> Iterator[typed.Pair]:

@@ -85,8 +85,7 @@ def _set_aside(rule: RuleParts, pair: typed.Pair, side: int, env: Fields) -> Non
         if not waits(rule, pair, 1 - side):
             _keep(rule, pair, side, found)
 
-    if all(known is not buffer for known, _ in unit.later[unit.layer]):
-        unit.later[unit.layer].append((buffer, go_on))
+    unit.set_aside(buffer, len(list(rule.inside(node))), go_on)
 
 
 def _keep(rule: RuleParts, pair: typed.Pair, side: int, env: Fields) -> None:
@@ -111,7 +110,7 @@ def _probe(rule: RuleParts, pair: typed.Pair, side: int, env: Fields, arrival: A
                 w.line("break")
         unit.stop_where_over(store, row)
         w.line(f"{at} = T{n}[{row}, 0]")
-        with unit.repeated(store.size):
+        with unit.repeated(unit.most_in(f"T{n}", store.size)):
             _join(rule, pair, side, env, _stored(rule, pair, 1 - side, store, row))
 
 

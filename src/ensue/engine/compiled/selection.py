@@ -45,7 +45,7 @@ def select(
             with w.block(f"if {_eligible(rule, pair, initiator(row), env)}:"):
                 if every:
                     _unlink(unit, n, place, newer, older)
-                    with unit.repeated(store.size):
+                    with unit.repeated(unit.most_in(f"T{n}", store.size)):
                         compose(row)
                 else:
                     w.line(f"{taken} = {at}")

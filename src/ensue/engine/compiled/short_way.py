@@ -82,10 +82,10 @@ def _step(unit: Unit, event: str, beginning: Iterable[Take]) -> None:
             for derived, those in takes.items():
                 if derived in layout.derived:
                     _loop_over(unit, derived, those)
-        for buffer, go_on in unit.later[layer]:
-            n, y = buffer.number, w.fresh("y")
+        for later in unit.later[layer]:
+            n, y = later.buffer.number, w.fresh("y")
             with w.block(f"for {y} in range(bh{n}):"), _for_each_added(unit, f"B{n}"):
-                go_on(y)
+                later.go_on(y)
             w.line(f"bh{n} = np.int64(0)")
         for find_due in unit.due[layer]:
             due = find_due()

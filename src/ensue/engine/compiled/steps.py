@@ -149,10 +149,10 @@ class _Steps:
                     self._derived_rows(event, takes)
         done = 0
         while done < len(unit.later[layer]):  # what is set aside may set aside more
-            buffer, go_on = unit.later[layer][done]
-            n = buffer.number
+            later = unit.later[layer][done]
+            n = later.buffer.number
             self._restart("np.int64(0)")
-            self._phase(f"r < bh{n}", "i", partial(go_on, "r"))
+            self._phase(f"r < bh{n}", "i", partial(later.go_on, "r"))
             w.line(f"bh{n} = np.int64(0)")
             done += 1
         for find_due in unit.due[layer]:

@@ -96,7 +96,7 @@ def due_of(rule: RuleParts) -> Due | None:
         w.line(f"Q{n}[{at}, 0] = ql{n}")
         w.line(f"ql{n} = {at} + 1")
 
-    return Due(queue.due, first if queue.ordered else smallest, queue.size)
+    return Due(queue.due, first if queue.ordered else smallest, rule.unit.most_in(f"Q{n}", queue.size))
 
 
 def _finish(rule: RuleParts, env: Fields) -> None:

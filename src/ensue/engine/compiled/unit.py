@@ -9,12 +9,14 @@ for each step (one end time, of events or of what waits for a time)
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
 from ensue.engine.compiled.expressions import Code, Expressions, NotCompiledError, kind_of
 from ensue.engine.compiled.layout import Buffer, Derived, Layout, Store
+from ensue.engine.compiled.needs import summed
 from ensue.engine.compiled.writing import Writer
 from ensue.language import typed
 
@@ -48,6 +50,15 @@ class Due:
     times: str
 
 
+@dataclass(frozen=True)
+class Later:
+    """What is done with instances of a pattern that were set aside; `size` is that of the pattern."""
+
+    buffer: Buffer
+    size: int
+    go_on: Callable[[str], None]
+
+
 @dataclass
 class Unit:
     """What is known while the source of a unit is written."""
@@ -73,8 +84,8 @@ class Unit:
     """By layer and event: what is done with all events of a step before any is matched."""
     due: list[list[Callable[[], Due | None]]] = field(init=False)
     """By layer: what becomes due."""
-    later: list[list[tuple[Buffer, Callable[[str], None]]]] = field(init=False)
-    """By layer: what is done with instances that were set aside."""
+    later: list[list[Later]] = field(init=False)
+    """By layer: what is done with instances that were set aside, the smallest patterns first."""
     many: list[str] = field(default_factory=list)
     """How often the code at hand may run for one event: the size of the store that it goes through."""
     likely: dict[int, str] = field(default_factory=dict)
@@ -123,9 +134,20 @@ class Unit:
         """Has each event of a type looked at before any is matched in the layer at hand."""
         self.prepare[self.layer].setdefault(event, []).append(take)
 
+    def set_aside(self, buffer: Buffer, size: int, go_on: Callable[[str], None]) -> None:
+        """Has something done with what was set aside; that may set aside more, of larger patterns."""
+        known = self.later[self.layer]
+        if all(each.buffer is not buffer for each in known):
+            insort(known, Later(buffer, size, go_on), key=lambda each: each.size)
+
     def require(self, array: str) -> None:
         """Notes that the code at hand adds to an array."""
         self.needs.setdefault(array, []).append(" * ".join(self.many) or "1")
+
+    def most_in(self, array: str, size: str) -> str:
+        """How many rows there are at most in an array of a size, with those that the event at hand has added."""
+        added = self.needs.get(array)
+        return f"({size} + {summed(added)})" if added else size
 
     def take(self, takes: Iterable[Take], arrival: Arrival) -> None:
         """Writes all that happens with an event at hand."""

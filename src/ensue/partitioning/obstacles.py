@@ -1,0 +1,64 @@
+"""Why a rule cannot be run on parts of its events, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ensue.language import typed
+from ensue.language.source import Source
+from ensue.language.walk import patterns
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A rule that needs everything in one part: why there is no key, and why time cannot be cut into slices."""
+
+    rule: int
+    no_key: str
+    no_slices: str
+
+    def said(self, program: typed.Program, source: Source | None = None) -> str:
+        """A sentence for a warning. The source tells the line of the rule.
+
+        >>> event = typed.EventType("late", {}, False, True)
+        >>> rule = typed.Rule("first", "late", (), typed.Body(None))
+        >>> program = typed.Program({"late": event}, (rule,), (), {}, (), (), (), (), None, False)
+        >>> Obstacle(0, "it has no key", "it has no bound").said(program, Source("late() <- a."))
+        'The rule `first` (line 1) runs in one part: it has no key, and it has no bound.'
+        """
+        rule = program.rules[self.rule]
+        place = "" if source is None else f" (line {source.position(rule.span.start)[0]})"
+        name = f"The rule `{rule.label}`" if rule.label is not None else f"The rule for `{rule.event}`"
+        return f"{name}{place} runs in one part: {self.no_key}, and {self.no_slices}."
+
+
+def obstacle(program: typed.Program, rule: int, correlated: bool, recursive: bool) -> Obstacle:
+    """`correlated` says that the rule by itself has a key, which does not fit those that it is evaluated with."""
+    no_key = "no variable has one value in everything that it matches"
+    if correlated:
+        no_key = "it has a key, but not one that other rules for the same events have, too"
+    if recursive:
+        return Obstacle(rule, no_key, "what it derives depends on its own results, however long ago")
+    no_bound = "nothing bounds how far apart its events are, as `within` does"
+    return Obstacle(rule, no_key, next(_unbounded(program.rules[rule].body), no_bound))
+
+
+def _unbounded(body: typed.Body) -> Iterator[str]:
+    """What reaches back over any length of time."""
+    bodies = [body, *(pattern.body for pattern in patterns(body) if isinstance(pattern, typed.Nested))]
+    for each in bodies:
+        if each.restricted:
+            yield "`policy restricted` chooses between instances of any time"
+        if each.window is not None and each.window.kind == "count":
+            yield f"`last {each.window.size}` counts back over any length of time"
+        if each.window is not None and each.window.kind == "since":
+            yield "`since` looks for the latest event, however long ago"
+        if each.window is not None and each.pattern is not None:
+            yield "nothing bounds how far its window is from the events beside it"
+    for pattern in patterns(body):
+        match pattern:
+            case typed.Pair(left_context=typed.Context()):
+                yield "a context selects from events of any time"
+            case typed.Run(count=count):
+                yield f"a repetition of {count} counts back over any length of time"

@@ -1,0 +1,173 @@
+"""How far back a match reaches: what ends at a time follows from events that end at most so long before it.
+
+From the closure of the distances of each body. Two lengths bound what a pattern depends on: counted back from the end
+of a match, and from its start. The second is there for whatever lies inside something else, which bounds its start.
+None is no bound. Of a choice between instances, by a context, a policy, a count or the latest of all, nothing says
+how long ago it was made, so it reaches back without bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ensue.engine.network.lifetimes import since
+from ensue.language import typed
+from ensue.language.walk import atoms, pairs, visible_labels
+from ensue.partitioning.shapes import has_events
+from ensue.temporal.constraints import labelled
+from ensue.temporal.distances import Point
+
+Events = Mapping[str, typed.EventType]
+
+
+def reach(body: typed.Body, events: Events) -> int | None:
+    """The largest distance from the end of an event that can matter to the end of a match."""
+    if next(atoms(body), None) is None:
+        return 0
+    if body.restricted or any(pair.left_context is not None for pair in pairs(body.pattern)):
+        return None
+    if body.window is not None:
+        return _window(body, body.window, events)
+    found: list[int | None] = []
+    for unit in _units(body.pattern):
+        from_start = _sum(since(body, (unit.id, False), events), _from_start(unit, events))
+        from_end = _sum(since(body, (unit.id, True), events), _from_end(unit, events))
+        found.append(_least(from_start, from_end))
+    for part in _apart(body):
+        if has_events(part.pattern):
+            beginning = _beginning(part.scope, body)
+            inside = _from_start(part.pattern, events)
+            found.append(None if beginning is None else _sum(since(body, beginning, events), inside))
+    return _most(found)
+
+
+def _window(body: typed.Body, window: typed.Window, events: Events) -> int | None:
+    """A span covers its events; ``each`` ends at most its size after one. What else stands in the body is unrelated."""
+    if body.pattern is not None or body.absences or body.gatherings:
+        return None
+    own, members = _from_end(window.pattern, events), _from_start(window.pattern, events)
+    match window.kind:
+        case "span":
+            return _most([own, _sum(window.size - 1, members)])
+        case "each":
+            return _sum(window.size, own)
+        case _:
+            return None
+
+
+def _from_end(pattern: typed.Pattern, events: Events) -> int | None:
+    """How far back a pattern by itself reaches from the end of a match."""
+    match pattern:
+        case typed.Atom() | typed.Moment() | typed.Periodic():
+            return 0
+        case typed.Either(alternatives=alternatives):
+            return _most(_from_end(each, events) for each in alternatives)
+        case typed.Run():
+            return None
+        case typed.Nested(body=body):
+            return reach(body, events)
+        case _:
+            return reach(typed.Body(pattern), events)
+
+
+def _from_start(pattern: typed.Pattern, events: Events) -> int | None:
+    """How far back it reaches from the start of a match: what it matches lies after that."""
+    match pattern:
+        case typed.Atom() | typed.Moment() | typed.Periodic():
+            return 0
+        case typed.Pair(left=left, right=right):
+            if pattern.left_context is not None:
+                return None
+            return _most([_from_start(left, events), _from_start(right, events)])
+        case typed.Either(alternatives=alternatives):
+            return _most(_from_start(each, events) for each in alternatives)
+        case typed.Lacking(pattern=inner):
+            return _from_start(inner, events)
+        case typed.Run(pattern=inner):
+            # Members are neighbours, so whatever ends after the start must be known, however early it starts.
+            return _from_end(inner, events)
+        case typed.Nested(body=body):
+            return _least(_body_from_start(body, events), reach(body, events))
+
+
+def _body_from_start(body: typed.Body, events: Events) -> int | None:
+    if body.restricted or body.window is not None or body.pattern is None:
+        return None
+    parts = _apart(body)
+    if any(_beginning(part.scope, body) is None for part in parts):
+        return None  # in the interval of something outside these parentheses
+    return _most([_from_start(body.pattern, events), *(_from_start(part.pattern, events) for part in parts)])
+
+
+def _apart(body: typed.Body) -> tuple[typed.Absence | typed.Gathering, ...]:
+    return (*body.absences, *body.gatherings)
+
+
+def _units(pattern: typed.Pattern | None) -> Iterator[typed.Pattern]:
+    """What of a body is matched as one: events, alternatives, runs, nested patterns. Timers need no event."""
+    match pattern:
+        case typed.Pair(left=left, right=right):
+            yield from _units(left)
+            yield from _units(right)
+        case typed.Lacking(pattern=inner):
+            yield from _units(inner)
+        case typed.Atom() | typed.Either() | typed.Run() | typed.Nested() if has_events(pattern):
+            yield pattern
+
+
+def _beginning(scope: typed.Scope, body: typed.Body) -> Point | None:
+    """A point at which or before which a scope begins; None if it is not in this body."""
+    if body.pattern is None:
+        return None
+    match scope:
+        case typed.During(label=label):
+            labels = dict(labelled(body.pattern)) | {t.label: t.id for t in body.timers if t.label is not None}
+            if label in labels:
+                return (labels[label], False)
+            return next(((e.id, False) for e in _eithers(body.pattern) if label in visible_labels(e)), None)
+        case typed.Between(pair=id_) | typed.Inside(pattern=id_):
+            return _place(body.pattern, id_)
+
+
+def _place(pattern: typed.Pattern, id_: int) -> Point | None:
+    """Where the scope between the sides of a pair, or inside a pattern, begins; inside an `or`, where that does."""
+    match pattern:
+        case typed.Pair(left=left, right=right):
+            return (left.id, True) if pattern.id == id_ else _place(left, id_) or _place(right, id_)
+        case typed.Lacking(pattern=inner):
+            return (pattern.id, False) if pattern.id == id_ else _place(inner, id_)
+        case typed.Either(alternatives=alternatives):
+            return (pattern.id, False) if any(_place(each, id_) for each in alternatives) else None
+        case _:
+            return None
+
+
+def _eithers(pattern: typed.Pattern) -> Iterator[typed.Either]:
+    match pattern:
+        case typed.Either():
+            yield pattern
+        case typed.Pair(left=left, right=right):
+            yield from _eithers(left)
+            yield from _eithers(right)
+        case typed.Lacking(pattern=inner):
+            yield from _eithers(inner)
+
+
+# --- lengths that may have no bound
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    return min((each for each in (one, other) if each is not None), default=None)
+
+
+def _most(lengths: Iterable[int | None]) -> int | None:
+    most = 0
+    for length in lengths:
+        if length is None:
+            return None
+        most = max(most, length)
+    return most

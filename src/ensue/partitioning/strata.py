@@ -1,0 +1,78 @@
+"""Strata of a program that are needed, and what of them matters for parting their events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from ensue.language import typed
+from ensue.language.walk import atoms
+from ensue.partitioning.correlation import correlations
+from ensue.partitioning.keys import Correlated
+from ensue.partitioning.reach import reach
+from ensue.partitioning.shapes import Shape, shape
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """A stratum, and what matters for parting its events."""
+
+    rules: tuple[int, ...]
+    recursive: bool
+    uses: frozenset[str]
+    derives: frozenset[str]
+    correlated: tuple[Correlated, ...]
+    reaches: tuple[int | None, ...]
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Of its rules the one that looks at most."""
+        shapes = {rule.shape for rule in self.correlated}
+        return next(each for each in (Shape.SEVERAL, Shape.ROW, Shape.TIMERS) if each in shapes)
+
+    @cached_property
+    def mixed(self) -> bool:
+        """Whether a rule of timers alone stands among others: a part without events would have to run it, too."""
+        return self.shape is not Shape.TIMERS and any(rule.shape is Shape.TIMERS for rule in self.correlated)
+
+    @cached_property
+    def bounded(self) -> bool:
+        return not self.recursive and None not in self.reaches
+
+
+def needed_strata(program: typed.Program, wanted: Iterable[str]) -> list[Stratum]:
+    """The strata that derive what is wanted, or what these use."""
+    types = set(wanted)
+    found: list[Stratum] = []
+    for stratum in reversed(program.strata):
+        rules = tuple(sorted(rule for layer in stratum.layers for rule in layer))
+        if types.isdisjoint(program.rules[rule].event for rule in rules):
+            continue
+        made = _stratum(program, rules, stratum.recursive)
+        types |= made.uses
+        found.append(made)
+    return found[::-1]
+
+
+def _stratum(program: typed.Program, rules: tuple[int, ...], recursive: bool) -> Stratum:
+    correlated, reaches = [], []
+    for rule in (program.rules[index] for index in rules):
+        uses = frozenset(atom.event for atom in atoms(rule.body))
+        correlated.append(Correlated(rule.event, shape(rule.body), uses, tuple(correlations(rule))))
+        reaches.append(reach(rule.body, program.events))
+    uses = frozenset(use for rule in correlated for use in rule.uses)
+    derives = frozenset(rule.event for rule in correlated)
+    return Stratum(rules, recursive, uses, derives, tuple(correlated), tuple(reaches))
+
+
+def extent(strata: Iterable[Stratum]) -> int | None:
+    """How far back the rules of strata reach, through what they derive for each other."""
+    through: dict[str, int] = {}
+    for stratum in strata:
+        if not stratum.bounded:
+            return None
+        before = max((through.get(use, 0) for use in stratum.uses), default=0)
+        own = max(reaches or 0 for reaches in stratum.reaches)
+        through |= dict.fromkeys(stratum.derives, before + own)
+    return max(through.values(), default=0)
