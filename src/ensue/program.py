@@ -17,11 +17,13 @@ from ensue.data.columns import Columns
 from ensue.data.errors import BadRow, DataError
 from ensue.language import syntax, typed
 from ensue.language.check import check
+from ensue.language.check.declarations import Known
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import atoms
 from ensue.moments import Length, Moment, moment_of
+from ensue.spark.recognise import spark_frames
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from ensue.data import Events
     from ensue.engine.parquet import PlainParquet
     from ensue.session import Session
+    from ensue.spark.recognise import Frames
 
 USUAL_COLUMNS = Columns()
 
@@ -54,13 +57,17 @@ def compile(rules: str | Path, name: str | None = None) -> Program:
     >>> program.detect([{"type": "order", "time": 3, "id": 42}], until=10)
     [{'type': 'late', 'start': 3, 'end': 9, 'id': 42}]
     """
-    source = _source(rules, name)
+    return compiled(_source(rules, name))
+
+
+def compiled(source: Source, known: Known | None = None) -> Program:
+    """The program of a text. `known` are types of attributes of events that are not declared, by event."""
     report = Report(source)
     file = parse(source, report)
-    program = check(file, report)
+    program = check(file, report, known)
     if report.failed:
         raise RuleError(report.sorted())
-    return Program(file, program, report.sorted())
+    return Program(file, program, report.sorted(), known)
 
 
 def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic, ...]:
@@ -93,9 +100,12 @@ def _source(rules: str | Path, name: str | None) -> Source:
 class Program:
     """Rules that have been checked and can be run."""
 
-    def __init__(self, file: syntax.File, program: typed.Program, diagnostics: Iterable[Diagnostic]) -> None:
+    def __init__(
+        self, file: syntax.File, program: typed.Program, diagnostics: Iterable[Diagnostic], known: Known | None = None
+    ) -> None:
         self.file = file
         self.typed = program
+        self._known = known
         self.warnings = tuple(d for d in diagnostics if d.severity is Severity.WARNING)
 
     def __repr__(self) -> str:
@@ -108,7 +118,7 @@ class Program:
         if self.typed.unit is None:
             return self.typed
         kept = tuple(s for s in self.file.statements if not isinstance(s, syntax.Unit | syntax.Test))
-        return check(replace(self.file, statements=kept), Report(self.file.source))
+        return check(replace(self.file, statements=kept), Report(self.file.source), self._known)
 
     def detect(
         self,
@@ -128,6 +138,7 @@ class Program:
         provenance: bool = False,
         compiled: bool | None = None,
         lateness: Length = 0,
+        slices: int | None = None,
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
@@ -152,6 +163,11 @@ class Program:
         from ensue.data.give_back import give_back
         from ensue.streaming import batches_of, detected
 
+        frames = spark_frames(events)
+        if frames is not None:
+            return self._detect_on_spark(
+                frames, until, Columns(time, start, end, type, sequence), tables, emit, compiled, slices
+            )
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
             session = self.start(
@@ -166,6 +182,16 @@ class Program:
         for note in self.empty_attributes(read):
             warnings.warn(note, EmptyAttributeWarning, stacklevel=2)
         return give_back(found, read.form)
+
+    def _detect_on_spark(
+        self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
+        emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None,
+    ) -> Any:  # fmt: skip
+        from ensue.results import picked
+        from ensue.spark.batch import detect_frames
+
+        rows = self._static_rows(tables or {})
+        return detect_frames(self, frames, until, columns, rows, picked(self.typed, emit), compiled, slices)
 
     def detect_tables(
         self,

@@ -12,17 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from ensue.data import Columns, DataError
+from ensue.data import Columns
 from ensue.language.limits import LATEST
 from ensue.moments import Moment, moment_of
 from ensue.partitioning import ByKey, ByRow, BySlices, Stage, Whole
 from ensue.program import Program
 from ensue.spark.found import Found, found_columns
-from ensue.spark.frames import Frames, Given, given_events
+from ensue.spark.frames import Given, given_events, known_types, time_of
 from ensue.spark.job import Job
 from ensue.spark.keys import key_columns, without_null_keys
+from ensue.spark.recognise import Frames
 from ensue.spark.stats import as_integer, first_and_last
 from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire
 from ensue.spark.worker import Part
@@ -58,28 +57,38 @@ class Detection:
     def _stage(self, index: int, before: DataFrame | None) -> DataFrame:
         stage = self.job.stages[index]
         passed = self._passed(index)
-        events = self._events(index, stage, before, passed)
-        wire = self._wire(index)
-        sliced = isinstance(stage.parting, BySlices) or (
-            self.slices is not None and stage.extent is not None and isinstance(stage.parting, ByKey)
-        )
+        events, wire = self._events(index, before, passed), self._wire(index)
+        sliced = self._sliced(stage)
         end = wire.times[-1]
         if sliced:
-            assert stage.extent is not None
-            events = self._in_slices(events, end, stage.extent)
-        elif not isinstance(stage.parting, Whole) and (
-            (stage.ends_by_itself and self.until is None) or stage.from_first_end
-        ):
+            events = self._in_slices(events, end, stage.extent or 0)
+        elif self._needs_stats(stage):
             events = _beside(events, self.stats)
-        events = self._parted(events, stage, wire, sliced)
-        events = events.sortWithinPartitions(*([SLICE] if sliced else []), end)
-        names = self.found.columns_of({*self.job.emitted(index), *passed})
-        found = Wire(names, instants=False, sequence=False)
+        events = self._parted(events, stage, wire, sliced).sortWithinPartitions(*([SLICE] if sliced else []), end)
+        emitted = self.job.emitted(index)
+        columns = self.found.columns_of({*emitted, *passed})
         part = Part(
-            self.job, index, wire, found, self.found.schema(names), self.tables, self.until, passed, sliced,
+            self.job, index, wire, Wire(columns, instants=False, sequence=False), self.found.schema(columns),
+            self.tables, self.until, passed, sliced,
         )  # fmt: skip
-        result = events.mapInArrow(part, self.found.spark_schema(names))
-        return result.dropDuplicates() if stage.duplicates & set(self.job.emitted(index)) else result
+        result = events.mapInArrow(part, self.found.spark_schema(columns))
+        return result.dropDuplicates() if stage.duplicates & {*emitted} else result
+
+    def _sliced(self, stage: Stage) -> bool:
+        """Whether time is cut into slices: where there is no key, or keys have more events than one part can take."""
+        keyed = isinstance(stage.parting, ByKey) and stage.extent is not None
+        return isinstance(stage.parting, BySlices) or (keyed and self.slices is not None)
+
+    def _sees_all(self, stage: Stage) -> bool:
+        """Whether the one part of a stage can see for itself when time begins and ends: it takes all events."""
+        return isinstance(stage.parting, Whole) and (
+            (stage.ends_by_itself and self.until is None) or stage.from_first_end
+        )
+
+    def _needs_stats(self, stage: Stage) -> bool:
+        return not isinstance(stage.parting, Whole) and (
+            (stage.ends_by_itself and self.until is None) or stage.from_first_end
+        )
 
     def _passed(self, index: int) -> tuple[str, ...]:
         """The types that earlier stages derived and that are wanted after this one."""
@@ -96,15 +105,13 @@ class Detection:
         earlier = {name for stage in range(index) for name in self.job.emitted(stage)}
         return Wire((*given.columns, *self.found.columns_of(earlier)), instants=False, sequence=given.sequence)
 
-    def _events(self, index: int, stage: Stage, before: DataFrame | None, passed: tuple[str, ...]) -> DataFrame:
+    def _events(self, index: int, before: DataFrame | None, passed: tuple[str, ...]) -> DataFrame:
         """The events that a stage reads, and those that it hands on."""
         from pyspark.sql import functions as f
 
-        events = self.given.frame
-        whole = isinstance(stage.parting, Whole) and self.until is None and stage.ends_by_itself
-        if not whole and not stage.from_first_end:
-            given = [name for name in stage.reads if not self.job.rules.events[name].derived or self._may_be_given(name)]
-            events = events.where(f.col("type").isin(given))
+        stage, events = self.job.stages[index], self.given.frame
+        if not self._sees_all(stage):
+            events = events.where(f.col("type").isin(list(stage.reads)))
         if before is None:
             return events
         if self.given.wire.instants:
@@ -112,15 +119,12 @@ class Detection:
         read = before.where(f.col("type").isin([*stage.reads, *passed]))
         return events.unionByName(read, allowMissingColumns=True)
 
-    def _may_be_given(self, event: str) -> bool:
-        return True
-
     def _in_slices(self, events: DataFrame, end: str, extent: int) -> DataFrame:
         """A row for each slice of time that an event matters for."""
         from pyspark.sql import functions as f
 
         count = self.slices or 4 * _parallelism(events)
-        at = as_integer(f.col(end), self.given.time)
+        at = as_integer(f.col(end), self.found.time)
         events = _beside(events, self.stats)
         if self.until is not None:
             events = events.withColumn(UNTIL, f.lit(self.until).cast("bigint"))
@@ -143,9 +147,7 @@ class Detection:
                 return events.repartition(SLICE)
             case ByRow():
                 return events
-            case Whole(obstacles=obstacles):
-                why = "; ".join(map(str, obstacles))
-                warnings.warn(f"Everything goes through one partition: {why}.", OnePartitionWarning, stacklevel=2)
+            case Whole():
                 return events.repartition(1)
 
 
@@ -155,15 +157,20 @@ def detect_frames(
     slices: int | None = None,
 ) -> DataFrame:  # fmt: skip
     """A lazy frame of what the rules find in frames of events."""
-    time = time_of(frames, names)
+    time, instants = time_of(frames, names)
     timestamps = time.typeName() != "long"
     program.check_unit(timestamps)
     source = program.file.source
-    known = undeclared(frames, program.typed.events)
-    job = Job(source.text, source.name, tuple(wanted), timestamps, known, compiled)
+    known = known_types(frames, program.typed.events)
+    job = Job(
+        source.text, source.name, tuple(wanted), timestamps, instants,
+        tuple((event, tuple(types.items())) for event, types in known.items()), compiled,
+    )  # fmt: skip
     given = given_events(frames, names, job.rules.events)
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
     moment = None if until is None else moment_of(until, job.rules.unit, timestamps)
+    for obstacle in (o for stage in job.stages if isinstance(stage.parting, Whole) for o in stage.parting.obstacles):
+        warnings.warn(obstacle.said(job.rules, source), OnePartitionWarning, stacklevel=4)
     return Detection(job, given, found, tables, moment, slices, first_and_last(given.ends)).result()
 
 

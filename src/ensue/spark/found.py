@@ -97,7 +97,9 @@ def _shown_types(
     found = {}
     for field in whole:
         if field.name not in ("type", "start", "end"):
-            alike = [types[c.name] for c in columns if c.attribute == field.name and _arrow_type(types[c.name]) == field.type]
+            alike = [
+                types[c.name] for c in columns if c.attribute == field.name and _arrow_type(types[c.name]) == field.type
+            ]
             found[field.name] = alike[0] if alike else _spark_type(field.type)
     return found
 

@@ -1,4 +1,4 @@
-"""Events in Spark frames: recognising them, and bringing them into one frame that has only what the rules use.
+"""Events in Spark frames, brought into one frame that has only what the rules use.
 
 That frame has the columns ``type``, ``start`` and ``end`` (or ``time`` where every event has one time), ``sequence``
 where one is named, and a column for each attribute under a name of its own: frames of different types may have
@@ -7,42 +7,22 @@ attributes of one name and several types.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ensue.data import Columns, DataError
 from ensue.data.columns import Layout, find_layout
 from ensue.language import typed
+from ensue.spark.recognise import Frames
+from ensue.spark.stats import as_integer
 from ensue.spark.wire import Column, Wire
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
-
-Frames = Mapping[str | None, "DataFrame"]
-"""Frames by the type of their events; the one of None has a column for it."""
-
-
-def is_frame(value: object) -> bool:
-    """Whether a value is a Spark frame, of whichever kind; without importing Spark."""
-    pyspark = sys.modules.get("pyspark.sql")
-    return pyspark is not None and isinstance(value, pyspark.DataFrame)
-
-
-def frames_of(events: object) -> Frames | None:
-    """The frames if events are handed over in such, alone or by type."""
-    if is_frame(events):
-        return {None: events}  # type: ignore[dict-item]
-    if isinstance(events, Mapping) and any(map(is_frame, events.values())):
-        for name, frame in events.items():
-            if not isinstance(name, str) or not is_frame(frame):
-                raise DataError(f"Events by type are in Spark frames or in none, but {name!r} is a {type(frame).__name__}.")
-        return dict(events)
-    return None
 
 
 @dataclass(frozen=True)
@@ -51,53 +31,61 @@ class Given:
 
     frame: DataFrame
     wire: Wire
-    time: DataType
-    """The Spark type of times."""
-
-    @property
-    def end(self) -> str:
-        return "time" if self.wire.instants else "end"
-
-    @property
-    def timestamps(self) -> bool:
-        return self.time.typeName() in ("timestamp", "timestamp_ntz")
+    types: Mapping[str, DataType]
+    """The Spark type of each column."""
+    ends: DataFrame
+    """The ends of all events, of types that the rules do not use, too: one column of integers, ``end``."""
 
 
-def given_events(frames: Frames, names: Columns, events: Mapping[str, typed.EventType], everything: bool) -> Given:
-    """The events in frames of the types that the rules use; with `everything` all others, too, for their times."""
+def time_of(frames: Frames, names: Columns) -> tuple[DataType, bool]:
+    """The type of times, and whether every event has one time."""
+    layouts = {name: _layout(frame, names, name) for name, frame in frames.items()}
+    times = {_time_type(frame, layouts[name]) for name, frame in frames.items()}
+    if len(times) > 1:
+        found = ", ".join(sorted(time.simpleString() for time in times))
+        raise DataError(f"The times of the frames are of several types: {found}. Cast them to one.")
+    return times.pop(), all(layout.start == layout.end for layout in layouts.values())
+
+
+def known_types(frames: Frames, events: Mapping[str, typed.EventType]) -> dict[str, dict[str, str]]:
+    """What frames say of the attributes of events that are not declared."""
+    found: dict[str, dict[str, str]] = {}
+    for name, frame in frames.items():
+        for event in events.values():
+            if event.declared or event.derived or name not in (None, event.name):
+                continue
+            for field in frame.schema.fields:
+                if field.name in event.attributes and (type_ := _ensue_type(field.dataType)) is not None:
+                    found.setdefault(event.name, {})[field.name] = type_
+    return found
+
+
+def given_events(frames: Frames, names: Columns, events: Mapping[str, typed.EventType]) -> Given:
+    """The events in frames, with the attributes that the rules use."""
     from pyspark.sql import functions as f
 
-    layouts = {name: _layout(frame, names, name) for name, frame in frames.items()}
-    instants = all(layout.start == layout.end for layout in layouts.values())
+    time, instants = time_of(frames, names)
     columns: list[Column] = []
-    parts = []
-    time: DataType | None = None
+    types: dict[str, DataType] = {}
+    parts, ends = [], []
     for name, frame in frames.items():
-        layout = layouts[name]
-        used = [e for e in events.values() if name in (None, e.name)]
-        if name is not None and not used and not everything:
-            continue
-        when = _time_type(frame, layout)
-        if time is not None and when != time:
-            raise DataError(f"The times of the frames are of several types: {time.simpleString()}, {when.simpleString()}.")
-        time = when
+        layout = _layout(frame, names, name)
+        used = [event for event in events.values() if name in (None, event.name)]
         picked = {"type": f.col(_quoted(layout.type)).cast("string") if layout.type is not None else f.lit(name)}
-        picked |= _times(layout, instants)
+        times = _times(layout, time)
+        picked |= {"time": times["end"]} if instants else times
         if names.sequence is not None:
             picked["sequence"] = f.col(_quoted(names.sequence))
-        attributes = _attributes(frame, layout, used)
-        for attribute in attributes:
-            column = _column(columns, attribute, frame.schema[attribute].dataType.simpleString(), name)
+        for attribute in _attributes(frame, layout, used):
+            kind = frame.schema[attribute].dataType
+            column = _column(columns, attribute, kind.simpleString(), name)
             picked[column] = f.col(_quoted(attribute))
-        chosen = frame
-        if layout.type is not None and not everything:
-            chosen = frame.where(f.col(_quoted(layout.type)).isin(sorted(e.name for e in used)))
-        parts.append(chosen.select(*(value.alias(key) for key, value in picked.items())))
-    if not parts:
-        raise DataError("No frame has events that the rules use.")
-    assert time is not None
+            types[column] = kind
+        parts.append(frame.select(*(value.alias(key) for key, value in picked.items())))
+        ends.append(frame.select(as_integer(times["end"], time).alias("end")))
     whole = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    return Given(whole, Wire(tuple(columns), instants, names.sequence is not None), time)
+    wire = Wire(tuple(columns), instants, names.sequence is not None)
+    return Given(whole, wire, types, reduce(lambda one, other: one.unionAll(other), ends))
 
 
 def _column(columns: list[Column], attribute: str, type_: str, event: str | None) -> str:
@@ -133,21 +121,16 @@ def _time_type(frame: DataFrame, layout: Layout) -> DataType:
     )
 
 
-def _times(layout: Layout, instants: bool) -> dict[str, SparkColumn]:
+def _times(layout: Layout, time: DataType) -> dict[str, SparkColumn]:
+    """Start and end; where a row has neither, the one time that it may have instead."""
     from pyspark.sql import functions as f
 
-    def whole(name: str) -> SparkColumn:
-        return f.col(_quoted(name))
-
-    start, end = whole(layout.start), whole(layout.end)
+    start, end = f.col(_quoted(layout.start)), f.col(_quoted(layout.end))
     if layout.instant is not None:
         neither = start.isNull() & end.isNull()
-        start, end = (f.when(neither, whole(str(layout.instant))).otherwise(point) for point in (start, end))
-    return {"time": _long(start)} if instants else {"start": _long(start), "end": _long(end)}
-
-
-def _long(times: SparkColumn) -> SparkColumn:
-    return times
+        instant = f.col(_quoted(layout.instant))
+        start, end = f.when(neither, instant).otherwise(start), f.when(neither, instant).otherwise(end)
+    return {"start": start.cast(time), "end": end.cast(time)}
 
 
 def _attributes(frame: DataFrame, layout: Layout, events: Iterable[typed.EventType]) -> list[str]:
@@ -155,6 +138,23 @@ def _attributes(frame: DataFrame, layout: Layout, events: Iterable[typed.EventTy
     outside = {layout.start, layout.end, layout.instant, layout.type, layout.sequence}
     wanted = dict.fromkeys(name for event in events for name in event.attributes)
     return [name for name in wanted if name in frame.columns and name not in outside]
+
+
+def _ensue_type(type_: DataType) -> str | None:
+    """What values of a Spark type are to rules; None where they are handed on as they are."""
+    match type_.typeName():
+        case "byte" | "short" | "integer" | "long":
+            return "int"
+        case "float" | "double" | "decimal":
+            return "float"
+        case "string" | "varchar" | "char":
+            return "string"
+        case "boolean":
+            return "bool"
+        case "timestamp" | "timestamp_ntz" | "date":
+            return "timestamp"
+        case _:
+            return None
 
 
 def _quoted(name: str | None) -> str:

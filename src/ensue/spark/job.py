@@ -8,11 +8,13 @@ from functools import cache, cached_property
 from typing import Any
 
 from ensue.data import Columns
+from ensue.engine.lanes import with_instants
 from ensue.language import typed
+from ensue.language.source import Source
 from ensue.live.arrangement import Settings
-from ensue.moments import Length, Moment
+from ensue.moments import Length
 from ensue.partitioning import Stage, stage_program, stages
-from ensue.program import Program, compile
+from ensue.program import Program, compiled
 from ensue.session import Session
 from ensue.spark.pruning import pruned
 from ensue.spark.wire import Wire
@@ -40,12 +42,14 @@ class Job:
     name: str
     wanted: tuple[str, ...]
     timestamps: bool
+    instants: bool
+    """Whether each given event has one time."""
     known: Types = ()
     compiled: bool | None = None
 
     @property
     def program(self) -> Program:
-        return _compiled(self.text, self.name, self.known)
+        return _program(self.text, self.name, self.known)
 
     @property
     def rules(self) -> typed.Program:
@@ -74,14 +78,15 @@ class Job:
 
 
 @cache
-def _compiled(text: str, name: str, known: Types) -> Program:
-    return compile(text, name, {event: dict(attributes) for event, attributes in known})
+def _program(text: str, name: str, known: Types) -> Program:
+    return compiled(Source(text, name), {event: dict(attributes) for event, attributes in known})
 
 
 @cache
 def _rules(job: Job) -> typed.Program:
     program = job.program
-    return pruned(program.typed_for_timestamps if job.timestamps else program.typed, job.wanted)
+    rules = pruned(program.typed_for_timestamps if job.timestamps else program.typed)
+    return with_instants(rules) if job.instants else rules
 
 
 @cache

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-def local_session(name: str = "ensue", cores: int | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
+def local_session(
+    name: str = "ensue", cores: int | None = None, settings: Mapping[str, str] | None = None
+) -> SparkSession:
     """The session there is, or a new one on this machine; Java comes along where there is none."""
     from pyspark.sql import SparkSession
 

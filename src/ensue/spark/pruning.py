@@ -6,7 +6,7 @@ Where the order of events of one moment decides something, attributes are part o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ IN_ORDER = ("first", "last", "list", "collect")
 """Aggregates for which it matters in which order events come."""
 
 
-def pruned(program: typed.Program, wanted: Collection[str]) -> typed.Program:
+def pruned(program: typed.Program) -> typed.Program:
     """The program without the attributes of given events that no rule uses."""
     if any(_ordered(node) for rule in program.rules for node in _nodes(rule)):
         return program

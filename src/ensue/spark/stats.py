@@ -5,7 +5,6 @@ It is a frame of one row, joined to the events, so that nothing is computed befo
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from ensue.spark.wire import FIRST, UNTIL
@@ -28,9 +27,8 @@ def as_integer(time: Column, type_: DataType) -> Column:
             return time.cast("bigint")
 
 
-def first_and_last(ends: list[DataFrame]) -> DataFrame:
-    """The smallest and the largest of the ends in frames of one column, ``end``."""
+def first_and_last(ends: DataFrame) -> DataFrame:
+    """The smallest and the largest end of a frame of one column, ``end``."""
     from pyspark.sql import functions as f
 
-    whole = reduce(lambda one, other: one.unionAll(other), ends)
-    return whole.agg(f.min("end").alias(FIRST), f.max("end").alias(UNTIL))
+    return ends.agg(f.min("end").alias(FIRST), f.max("end").alias(UNTIL))

@@ -63,11 +63,21 @@ class Wire:
         found = {}
         for event in pc.unique(rows.column("type")).drop_null().to_pylist():
             own = rows.filter(pc.equal(rows.column("type"), event))
-            columns = [column for column in self.columns if column.holds(event)]
-            outside = [name for name in self.outside if name != "type"]
-            arrays = [own.column(name) for name in (*outside, *(column.name for column in columns))]
-            found[event] = pa.table(arrays, names=[*outside, *(column.attribute for column in columns)])
+            columns = {name: own.column(name) for name in self.outside if name != "type"}
+            for column in self.columns:
+                if column.holds(event):
+                    columns[column.attribute] = _either(columns.get(column.attribute), own.column(column.name))
+            found[event] = pa.table(columns)
         return found
+
+
+def _either(one: pa.ChunkedArray | None, other: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values of two columns for one attribute: a type that is given and derived may have them in both."""
+    if one is None or one.null_count == len(one):
+        return other
+    if other.null_count == len(other):
+        return one
+    return pc.coalesce(one.cast(other.type), other)
 
 
 def gathered(tables: Mapping[str, pa.Table], wire: Wire, schema: pa.Schema) -> Iterable[pa.RecordBatch]:
@@ -87,3 +97,14 @@ def gathered(tables: Mapping[str, pa.Table], wire: Wire, schema: pa.Schema) -> I
             else:
                 arrays.append(pa.chunked_array([pa.nulls(table.num_rows, field.type)]))
         yield from pa.Table.from_arrays(arrays, schema=schema).combine_chunks().to_batches()
+
+
+def handed_on(rows: pa.Table, schema: pa.Schema) -> Iterable[pa.RecordBatch]:
+    """Rows as batches of another schema, which may have more columns."""
+    arrays = [
+        rows.column(field.name).cast(field.type)
+        if field.name in rows.column_names
+        else pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
+        for field in schema
+    ]
+    yield from pa.Table.from_arrays(arrays, schema=schema).combine_chunks().to_batches()

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ensue.moments import Moment
 from ensue.session import Session
 from ensue.spark.job import Job
-from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire, gathered
+from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on
 
 TOGETHER = 1 << 16
 """So many rows are taken at once, where Spark hands over fewer."""
@@ -77,8 +77,7 @@ class Part:
     def _sent(self, session: Session, rows: pa.Table) -> Iterator[pa.RecordBatch]:
         if self.passed:
             known = pa.array(self.passed, pa.string())
-            on = rows.filter(pc.is_in(rows.column("type"), known))
-            yield from on.select(self.schema.names).combine_chunks().to_batches()
+            yield from handed_on(rows.filter(pc.is_in(rows.column("type"), known)), self.schema)
         events = self.given.renamed(rows) if self.given.of_any_type else self.given.by_type(rows)
         yield from gathered(session.send_by_type(events), self.found, self.schema)
 

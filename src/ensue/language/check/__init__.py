@@ -9,7 +9,7 @@ import re
 
 from ensue.language import syntax, typed
 from ensue.language.check.cases import check_reaction, check_test
-from ensue.language.check.declarations import Declarations, declare
+from ensue.language.check.declarations import Declarations, Known, declare
 from ensue.language.check.possible import check_possible
 from ensue.language.check.recursion import check_recursion
 from ensue.language.check.rules import check_rules
@@ -18,9 +18,13 @@ from ensue.language.diagnostics import Report
 from ensue.language.source import Span
 
 
-def check(file: syntax.File, report: Report) -> typed.Program:
-    """The typed program; it means something only if nothing is reported as an error."""
+def check(file: syntax.File, report: Report, known: Known | None = None) -> typed.Program:
+    """The typed program; it means something only if nothing is reported as an error.
+
+    `known` are types of attributes of events that are not declared, where something else tells them.
+    """
     declarations = declare(file, report)
+    declarations.known = known or {}
     statements = file.statements
     facts = [s for s in statements if isinstance(s, syntax.Fact)]
     static = [s for s in statements if isinstance(s, syntax.StaticRule)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -20,6 +21,10 @@ OTHER_WORDS = {
     "datetime": "timestamp", "date": "timestamp", "time": "timestamp",
 }  # fmt: skip
 """What people call the types elsewhere."""
+
+
+Known = Mapping[str, Mapping[str, Type]]
+"""The types of attributes, by event."""
 
 
 @dataclass
@@ -63,6 +68,8 @@ class Declarations:
     predicates: dict[str, Predicate] = field(default_factory=dict)
     lost: frozenset[str] = frozenset()
     """Names whose declarations are wrong, which has been reported."""
+    known: Known = field(default_factory=dict)
+    """What is known of events that are not declared."""
 
     def length(self, amount: syntax.Amount) -> int:
         """A length of time in the time column's unit."""

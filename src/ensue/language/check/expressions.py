@@ -132,8 +132,8 @@ class Expressions(Names):
             return known.types[name.text]
         if known.open:
             known.attributes.append(name.text)
-            known.types[name.text] = "any"
-            return "any"
+            known.types[name.text] = self.declarations.known.get(event, {}).get(name.text, "any")
+            return known.types[name.text]
         hint = did_you_mean(name.text, known.attributes) or (
             f"it has {', '.join(known.attributes)}" if known.attributes else "it has no attributes"
         )
