@@ -29,6 +29,10 @@ FILLED = 1_000
 WARM_UP = 500
 
 
+FEW = 10_000
+"""Up to so many keys come as single events, so that rules are not compiled; more come as a table, and they are."""
+
+
 def run(options: Options) -> Result:
     rows, notes, measured = [], [], {}
     for workload in options.workloads(TIMED):
@@ -53,7 +57,8 @@ def measured(workload: Workload, live: int, sends: int) -> dict[str, Any]:
     import ensue
 
     session = ensue.compile(workload.rules).start(time="ts")
-    session.send(filling(live))
+    table = filling(live)
+    session.send(table if live > FEW else table.to_pylist())
     events = list(random_events(live, WARM_UP + sends))
     for event in events[:WARM_UP]:
         session.send(event)

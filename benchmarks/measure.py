@@ -94,7 +94,9 @@ def rss_mb() -> float:
 
 
 def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
-    return {**os.environ, **ONE_THREAD, **(env or {})}
+    """The environment of a child; Python keeps what it compiled, as it does for everyone."""
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**usual, **ONE_THREAD, **(env or {})}
 
 
 def _of_status(status: Path, field: str) -> float:

@@ -3,8 +3,8 @@
     python -m tests.fuzz --seed 1 --minutes 10
     python -m tests.fuzz --seed 1 --minutes 10 --jit
 
-What an execution finds is compared with what the reference finds. With `--jit` rules are compiled, too, and run on
-longer streams, where the network says what is wanted. The first difference is made small and printed as a case file;
+What an execution finds is compared with what the reference finds. With `--jit` rules are compiled, and run on longer
+streams, too, where the network says what is wanted. The first difference is made small and printed as a case file;
 then the exit status is 1.
 """
 
@@ -62,7 +62,7 @@ class Fuzz:
 
     @property
     def executions(self) -> list[str]:
-        names = [*EXECUTIONS, *COMPILED] if self.jit else [*EXECUTIONS]
+        names = COMPILED if self.jit else EXECUTIONS
         return [name for name in names if self.only in name]
 
     def round(self, number: int) -> bool:
@@ -212,7 +212,7 @@ def main(arguments: list[str] | None = None, say: Callable[[str], object] = prin
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=1, help="where to begin; each seed draws other programs")
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--jit", action="store_true", help="compile rules, too: far fewer programs")
+    parser.add_argument("--jit", action="store_true", help="compile the rules: far fewer programs")
     parser.add_argument("--only", default="", help="only executions with this in their name")
     chosen = parser.parse_args(arguments)
     if chosen.jit:

@@ -1,11 +1,13 @@
 """The examples in the documents are true: Python runs, rules parse, and rule files pass their tests."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 import ensue
+from ensue.data.json_lines import json_lines_by_type
 from ensue.language.diagnostics import Report
 from ensue.language.parse import parse
 from ensue.language.source import Source
@@ -43,6 +45,13 @@ def test_the_rule_file_of_the_readme():
     outcomes = list(run_tests(ensue.compile(rules)))
     assert outcomes
     assert all(outcome.passed for outcome in outcomes)
+
+
+def test_the_events_of_the_readme():
+    (rules,) = (block for block in blocks("README.md", "") if block.startswith("# shop.ensue"))
+    events, found = ([json.loads(line) for line in block.splitlines()] for block in blocks("README.md", "json"))
+    tables, _ = ensue.compile(rules).detect_tables(events)
+    assert [json.loads(line) for line in json_lines_by_type(tables)] == found
 
 
 @pytest.mark.parametrize("rules", blocks("docs/language.md", ""))

@@ -1,7 +1,9 @@
-"""What people call from Python: columns, until, what is warned of."""
+"""What people call from Python: columns, until, what is warned of, what is refused."""
 
+import pydoc
 from datetime import date, datetime
 
+import pyarrow as pa
 import pytest
 
 import ensue
@@ -66,3 +68,104 @@ def test_a_derivation_without_end_is_refused():
 def test_a_type_that_no_rule_derives_cannot_be_asked_for():
     with pytest.raises(ensue.DataError, match="No rule derives 'lat'"):
         ensue.compile(RULES).detect([], emit="lat")
+
+
+# --- what is refused at once
+
+PAIR = "event a(x: int). event b(x: int). r(x) <- a(x) seq b(x)."
+EVENTS = [{"type": "a", "time": 1, "x": 1}, {"type": "b", "time": 2, "x": 1}]
+FOUND = [{"type": "r", "start": 1, "end": 2, "x": 1}]
+
+
+@pytest.mark.parametrize("events", [EVENTS, pa.Table.from_pylist(EVENTS), [pa.Table.from_pylist(EVENTS)]])
+@pytest.mark.parametrize("lateness", [-5, "soon", None])
+def test_a_lateness_that_makes_no_sense(events, lateness):
+    with pytest.raises(ensue.DataError, match=r"^The lateness is -5; it cannot|is no length of time"):
+        ensue.compile(PAIR).detect(events, lateness=lateness)
+
+
+def test_a_lateness_that_has_no_effect_is_warned_of():
+    program = ensue.compile(PAIR)
+    with pytest.warns(ensue.NoEffectWarning, match="so it has no effect"):
+        assert program.detect(EVENTS[::-1], lateness=5) == FOUND
+    reader = program.detect([pa.Table.from_pylist(EVENTS[::-1])], lateness=5)
+    assert reader.read_all().to_pylist() == FOUND
+
+
+@pytest.mark.parametrize("events", [EVENTS, pa.Table.from_pylist(EVENTS)])
+@pytest.mark.parametrize("until", [2**70, 2**63, -(2**70), "1" * 30, "1" * 5000])
+def test_times_are_64_bits_wide(events, until):
+    program = ensue.compile(PAIR)
+    with pytest.raises(ensue.DataError, match="is no time: times are 64 bits wide"):
+        program.detect(events, until=until)
+    with pytest.raises(ensue.DataError, match="is no time: times are 64 bits wide"):
+        program.start().advance(until)
+    assert program.detect(EVENTS, until=2**63 - 1) == FOUND
+
+
+@pytest.mark.parametrize("compiled", ["yes", 1, 0.5])
+def test_compiled_is_yes_or_no(compiled):
+    program = ensue.compile(PAIR)
+    for call in (lambda: program.detect(EVENTS, compiled=compiled), lambda: program.start(compiled=compiled)):
+        with pytest.raises(ensue.DataError, match=r"^`compiled` is .*; it is True, False, or None"):
+            call()
+
+
+def test_what_is_called_with_bad_rows_is_a_function():
+    with pytest.raises(ensue.DataError, match="`on_bad_row` is 5, not a function"):
+        ensue.compile(PAIR).detect(EVENTS, on_bad_row=5)
+
+
+# --- events by type
+
+
+@pytest.mark.parametrize("rows", [[{"time": 1, "x": 1}], pa.table({"time": [1], "x": [1]})])
+def test_a_type_that_no_rule_uses_is_warned_of(rows):
+    program = ensue.compile("event order(x: int). r(x) <- order(x).")
+    with pytest.warns(ensue.UnusedTypeWarning, match="^The rules use no event 'ordr'; did you mean `order`\\?$"):
+        program.detect({"ordr": rows})
+    with pytest.warns(ensue.UnusedTypeWarning, match="^The rules use no event 'zzz'\\.$"):
+        assert len(program.detect({"order": rows, "zzz": rows})["r"]) == 1
+
+
+def test_other_types_in_a_column_are_nothing_to_warn_of():
+    program = ensue.compile(PAIR)
+    other = [*EVENTS, {"type": "zzz", "time": 3}]
+    assert program.detect(other) == FOUND
+    assert program.detect(pa.Table.from_pylist(other)).to_pylist() == FOUND
+    assert program.detect({"a": EVENTS[:1], "b": EVENTS[1:], "r": []}) == {"r": [{"start": 1, "end": 2, "x": 1}]}
+
+
+# --- rows that cannot be read
+
+
+@pytest.mark.parametrize("until", ["2026-01-02", date(2026, 1, 2)])
+def test_where_no_time_can_be_read_the_bad_rows_are_told(until):
+    program = ensue.compile(RULES)
+    with pytest.warns(ensue.BadRowsWarning, match="column 'time' is '2026-13-01', not a time"):
+        assert program.detect([{"type": "order", "time": "2026-13-01", "id": 1}], until=until) == []
+    assert program.detect([], until=until) == []
+
+
+def test_without_events_until_says_what_times_are():
+    program = ensue.compile('christmas() <- at("2026-12-25T12:00:00Z").')
+    for engine in ("embedded", "reference"):
+        (found,) = program.detect([], until="2026-12-31", engine=engine)
+        assert found["end"].replace(tzinfo=None) == datetime(2026, 12, 25, 12)
+
+
+def test_bad_rows_come_first_where_until_is_of_another_kind():
+    events = [{"type": "a", "time": time, "x": 1} for time in ("5", "2026-01-01")]
+    with pytest.raises(ensue.DataError, match=r"^1 row was left out: row 1: .*, not an integer\. The times of these"):
+        ensue.compile(PAIR).detect(events, until="2026-01-02")
+
+
+# --- what there is to call
+
+
+def test_help_shows_what_there_is():
+    shown = pydoc.plain(pydoc.render_doc(ensue))
+    for name in ensue.__all__:
+        assert name in dir(ensue)
+        assert name in shown
+    assert "class Session(" in shown and "compile(rules: 'str | Path'" in shown

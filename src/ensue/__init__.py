@@ -11,6 +11,20 @@
 ...     {"type": "shipped", "time": 7, "id": 42},
 ... ])
 [{'type': 'done', 'start': 3, 'end': 7, 'id': 42, 'product': 'muffins'}]
+
+`compile` gives a `Program`. `Program.detect` answers for events that are all there, `Program.start` gives a `Session`,
+to which events are sent as they happen:
+
+>>> session = program.start()
+>>> session.send({"type": "order", "time": 3, "id": 42, "product": "muffins"})
+[]
+>>> session.send({"type": "shipped", "time": 7, "id": 42})
+[]
+>>> session.advance(7)
+[{'type': 'done', 'start': 3, 'end': 7, 'id': 42, 'product': 'muffins'}]
+
+`check_rules` says what is wrong with rules without raising it. `RuleError` and `DataError` are what is raised for rules
+and for events that cannot be used. The command is `ensue`; `ensue --help` says what it does.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -21,7 +35,15 @@ if TYPE_CHECKING:
     from ensue.errors import DetectError
     from ensue.language.diagnostics import Diagnostic, RuleError, Severity
     from ensue.live.notices import LateEventsWarning
-    from ensue.program import BadRowsWarning, EmptyAttributeWarning, Program, check_rules, compile
+    from ensue.program import (
+        BadRowsWarning,
+        EmptyAttributeWarning,
+        NoEffectWarning,
+        Program,
+        UnusedTypeWarning,
+        check_rules,
+        compile,
+    )
     from ensue.reactions import ActionError
     from ensue.session import Session, SessionError
 
@@ -36,12 +58,14 @@ __all__ = [
     "Diagnostic",
     "EmptyAttributeWarning",
     "LateEventsWarning",
+    "NoEffectWarning",
     "Program",
     "RuleError",
     "Session",
     "SessionError",
     "Severity",
     "StateError",
+    "UnusedTypeWarning",
     "check_rules",
     "compile",
 ]
@@ -55,12 +79,14 @@ _HOMES = {
     "Diagnostic": "ensue.language.diagnostics",
     "EmptyAttributeWarning": "ensue.program",
     "LateEventsWarning": "ensue.live.notices",
+    "NoEffectWarning": "ensue.program",
     "Program": "ensue.program",
     "RuleError": "ensue.language.diagnostics",
     "Session": "ensue.session",
     "SessionError": "ensue.session",
     "Severity": "ensue.language.diagnostics",
     "StateError": "ensue.engine.state",
+    "UnusedTypeWarning": "ensue.program",
     "check_rules": "ensue.program",
     "compile": "ensue.program",
 }
@@ -74,3 +100,8 @@ def __getattr__(name: str) -> Any:
 
     value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
     return value
+
+
+def __dir__() -> list[str]:
+    """What is there already, and what will be once it is asked for: `help` and completion show both."""
+    return sorted({*globals(), *__all__})

@@ -6,8 +6,9 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
-from ensue.data import DataError
+from ensue.data.errors import DataError, shortened
 from ensue.language.build import MICROSECONDS
+from ensue.language.limits import EARLIEST, LATEST
 
 Moment = int | str | date
 Length = int | str | timedelta
@@ -15,6 +16,8 @@ Length = int | str | timedelta
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _PART = r"(\d+(?:\.\d+)?)(us|ms|s|m|h|d)"
+_LONGEST = 40
+"""A number of more digits than this is no time, and Python may refuse to read it."""
 
 
 def moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str = "`until`") -> int:
@@ -25,11 +28,27 @@ def moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str = "`
     >>> moment_of("1970-01-01T00:00:01Z", None, timestamps=True)
     1000000
     """
+    found = _moment_of(moment, unit, timestamps, what)
+    if not EARLIEST <= found <= LATEST:
+        raise DataError(f"{shortened(moment)} is no time: times are 64 bits wide.")
+    return found
+
+
+def is_timestamp(moment: Moment) -> bool:
+    """Whether a moment is written as a timestamp, which tells where no event does.
+
+    >>> is_timestamp("2026-12-25"), is_timestamp(date(2026, 12, 25)), is_timestamp("7h"), is_timestamp(7)
+    (True, True, False, False)
+    """
+    return isinstance(moment, date) or (isinstance(moment, str) and re.match(r"\d{4}-\d", moment) is not None)
+
+
+def _moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str) -> int:
     if isinstance(moment, datetime):
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return _in_units((moment - _EPOCH) // _MICROSECOND, unit, timestamps, what)
     if isinstance(moment, date):
-        return moment_of(datetime(moment.year, moment.month, moment.day), unit, timestamps, what)
+        return _moment_of(datetime(moment.year, moment.month, moment.day), unit, timestamps, what)
     if isinstance(moment, int) and not isinstance(moment, bool):
         return moment
     if not isinstance(moment, str):
@@ -37,7 +56,7 @@ def moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str = "`
     if re.fullmatch(r"[+-]?\d+", moment):
         if timestamps:
             raise DataError(f"The times of these events are timestamps; write {what} as one: 2026-12-25T12:00:00Z.")
-        return int(moment)
+        return int(moment) if len(moment) <= _LONGEST else LATEST + 1
     length = _microseconds(moment)
     if length is not None and timestamps:
         raise DataError(f"The times of these events are timestamps; write {what} as one too: 2026-12-25T12:00:00Z.")
@@ -47,7 +66,7 @@ def moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str = "`
         read = datetime.fromisoformat(moment)
     except ValueError:
         raise DataError(f"{moment!r} is no time: write a number, a duration such as 7h, or ISO 8601.") from None
-    return moment_of(read, unit, timestamps, what)
+    return _moment_of(read, unit, timestamps, what)
 
 
 def length_of(length: Length, unit: str | None, timestamps: bool, what: str = "the length") -> int:
@@ -71,6 +90,12 @@ def length_of(length: Length, unit: str | None, timestamps: bool, what: str = "t
         )
     size = 1 if timestamps or unit is None else MICROSECONDS[unit]
     return int(-(-microseconds // size))
+
+
+def check_lateness(lateness: Length) -> None:
+    """A lateness is a length of time, and not less than nothing."""
+    if length_of(lateness, "us", timestamps=True) < 0:
+        raise DataError(f"The lateness is {lateness!r}; it cannot be less than nothing.")
 
 
 def _microseconds(text: str) -> Fraction | None:

@@ -10,19 +10,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ensue.data.columns import Columns
-from ensue.data.errors import BadRow, DataError
+from ensue.data.errors import BadRow, DataError, shortened
 from ensue.language import syntax, typed
 from ensue.language.check import check
 from ensue.language.check.declarations import Known
-from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity
+from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import atoms
-from ensue.moments import Length, Moment, moment_of
+from ensue.moments import Length, Moment, check_lateness, is_timestamp, moment_of
 from ensue.spark.recognise import spark_frames
 
 if TYPE_CHECKING:
@@ -46,6 +47,14 @@ class BadRowsWarning(UserWarning):
 
 class EmptyAttributeWarning(UserWarning):
     """An attribute that the rules use is null in every row, as it is when its column has another name."""
+
+
+class UnusedTypeWarning(UserWarning):
+    """Events were handed over under the name of a type that the rules do not use, as a misspelt one is."""
+
+
+class NoEffectWarning(UserWarning):
+    """Something was asked for that has no effect on these events."""
 
 
 def compile(rules: str | Path, name: str | None = None) -> Program:
@@ -146,8 +155,9 @@ class Program:
         glob of ``.parquet``, ``.csv`` or ``.jsonl`` files, an iterable of dicts, or a dict of these by event type.
 
         `until` is the end of time seen, if it is not the last end among the events. `time`, or `start` and `end`,
-        `type` and `sequence` name the columns. `tables` hands over rows of static tables by name. `emit` picks derived
-        types.
+        `type` and `sequence` name the columns; where none is named and events have `start` and `end` as well as `time`,
+        `start` and `end` count, and `time` only where both are empty. `tables` hands over rows of static tables by
+        name. `emit` picks derived types.
 
         Rows that cannot be used are left out and warned of; `strict` makes the first an error, and `on_bad_row` is
         called with each instead of the warning.
@@ -158,11 +168,16 @@ class Program:
 
         A `RecordBatchReader` or an iterator of Arrow batches is taken in as it comes, so it may be larger than memory:
         what is found comes back as a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`;
-        those that come later still are left out and warned of.
+        those that come later still are left out and warned of. Events in all other forms are put in order first, so
+        `lateness` has no effect on them.
         """
         from ensue.data.give_back import give_back
+        from ensue.reactions import check_function
         from ensue.streaming import batches_of, detected
 
+        check_lateness(lateness)
+        check_compiled(compiled)
+        check_function(on_bad_row, "`on_bad_row`")
         frames = spark_frames(events)
         if frames is not None:
             return self._detect_on_spark(
@@ -170,15 +185,26 @@ class Program:
             )
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
-            session = self.start(
+            first = next(batches, None)
+            program = self if first is None else self._knowing(first.schema)
+            session = program.start(
                 lateness, time=time, start=start, end=end, type=type, sequence=sequence, tables=tables, emit=emit,
-                provenance=provenance, compiled=compiled is not False, on_bad_row=on_bad_row,
+                provenance=provenance, compiled=compiled, on_bad_row=on_bad_row,
             )  # fmt: skip
-            return detected(session, batches, until)
+            return detected(session, batches if first is None else chain([first], batches), until)
         found, read = self.detect_tables(
             events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine, provenance, compiled
         )
         _report_bad_rows(read, on_bad_row)
+        if lateness:
+            warnings.warn(
+                "`lateness` counts where Arrow batches are taken in as they come. These events were put in order, so "
+                "it has no effect.",
+                NoEffectWarning,
+                stacklevel=2,
+            )
+        for note in self.unused_types(events) if isinstance(events, Mapping) else ():
+            warnings.warn(note, UnusedTypeWarning, stacklevel=2)
         for note in self.empty_attributes(read):
             warnings.warn(note, EmptyAttributeWarning, stacklevel=2)
         return give_back(found, read.form)
@@ -205,7 +231,7 @@ class Program:
         provenance: bool = False,
         compiled: bool | None = None,
     ) -> tuple[dict[str, pa.Table], Events]:
-        """What `detect` finds as an Arrow table for each derived type, and the events as they were read."""
+        """For other parts of ensue: what `detect` finds as a table for each type, and the events as they were read."""
         from ensue.engine.mixed import mixed_of
         from ensue.engine.parquet import plain_parquet
         from ensue.engine.tables import detect_mixed
@@ -241,10 +267,17 @@ class Program:
         }
         instant = {name for name, event in self.typed.events.items() if event.instant}
         read = read_events(events, columns, schema, strict=strict, known=set(self.typed.events), instant=instant)
-        if read.last_end is not None:
-            self.check_unit(read.timestamps)
+        if read.last_end is None and self.typed.unit is None and until is not None and is_timestamp(until):
+            read = replace(read, timestamps=True)  # no event says what times are, so this does
+        try:
+            if read.last_end is not None:
+                self.check_unit(read.timestamps)
+            moment = self._time(until, read.timestamps)
+        except DataError as error:
+            if not read.bad_count:
+                raise
+            raise DataError(f"{bad_rows_said(read.bad, read.bad_count)}. {error}") from None  # they may be the cause
         program = self.typed_for_timestamps if read.timestamps else self.typed
-        moment = self._time(until, read.timestamps)
         if provenance:
             from ensue.engine.provenance import detect_sources
 
@@ -257,6 +290,21 @@ class Program:
 
         return reference_tables(program, read, moment, rows, wanted), read
 
+    def _knowing(self, schema: pa.Schema) -> Program:
+        """The program with what a schema says of events that are not declared: what is found has types beforehand."""
+        from ensue.data.infer import inferred_type
+
+        types = {field.name: inferred_type(field.type) for field in schema}
+        known = {
+            name: {a: types[a] for a in event.attributes if types.get(a, "carried") not in ("carried", "text")}
+            for name, event in self.typed.events.items()
+            if not event.declared and not event.derived
+        }
+        try:
+            return compiled(self.file.source, known) if any(known.values()) else self
+        except RuleError:  # with other events it would be right
+            return self
+
     def _detect_in_pieces(
         self, file: PlainParquet, until: Moment | None, columns: Columns, rows: dict[str, list[tuple[Any, ...]]],
         wanted: list[str], compiled: bool | None,
@@ -266,7 +314,7 @@ class Program:
         from ensue.session import Session
         from ensue.streaming import detect_pieces
 
-        settings = Settings(0, columns, rows, tuple(wanted), False, compiled is not False)
+        settings = Settings(0, columns, rows, tuple(wanted), False, compiled)
         session = Session(self, settings, None, None, None)
         return detect_pieces(session, file, until, wanted)
 
@@ -296,6 +344,8 @@ class Program:
         `on_late` is called with each event that came too late, a dict, and `on_bad_row` with each row that cannot be
         used, both instead of a warning. With `provenance` each detection has the positions of the events that it came
         from, counted in the order in which they were sent.
+
+        Rules are compiled once many events have come in tables; `compiled` says from the first event on, or never.
 
         >>> program = compile("event order(id: int).  late(id) <- o: order(id), w: extend(o, 6).")
         >>> session = program.start()
@@ -330,7 +380,7 @@ class Program:
         return Session.resumed(self, state, actions=actions, on_late=on_late, on_bad_row=on_bad_row)
 
     def check_unit(self, timestamps: bool) -> None:
-        """Lengths with units on integer times need to know what one of these is."""
+        """For other parts of ensue: lengths with units on integer times need to know what one of these is."""
         if self.typed.durations and self.typed.unit is None and not timestamps:
             raise DataError(
                 "The rules write lengths of time with units, but the times of these events are plain integers. "
@@ -338,7 +388,10 @@ class Program:
             )
 
     def empty_attributes(self, read: Events) -> list[str]:
-        """A sentence for each attribute that the rules use and that no row has: is its column called otherwise?"""
+        """For other parts of ensue: a sentence for each attribute that the rules use and that no row has.
+
+        Its column may be called otherwise.
+        """
         from ensue.data import attributes_of
 
         used = {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
@@ -348,6 +401,14 @@ class Program:
             for name, column in attributes_of(table).items()
             if (event, name) in used and table.num_rows and column.null_count == table.num_rows
         ]
+
+    def unused_types(self, names: Iterable[str]) -> list[str]:
+        """For other parts of ensue: a sentence for each type that the rules do not use, which is likely a slip.
+
+        Rows of such a type still count for how far time runs.
+        """
+        hints = {name: did_you_mean(name, self.typed.events) for name in names if name not in self.typed.events}
+        return [f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}" for name, hint in hints.items()]
 
     def _static_rows(self, tables: Mapping[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
         if not tables:
@@ -366,6 +427,12 @@ class Program:
     def _time(self, moment: Moment | None, timestamps: bool) -> int | None:
         """A moment in the time column's unit."""
         return None if moment is None else moment_of(moment, self.typed.unit, timestamps)
+
+
+def check_compiled(compiled: object) -> None:
+    """Whether to compile is a yes, a no, or left open."""
+    if compiled is not None and not isinstance(compiled, bool):
+        raise DataError(f"`compiled` is {shortened(compiled)}; it is True, False, or None to leave it open.")
 
 
 def _static_value(value: Any) -> Any:

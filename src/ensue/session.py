@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -13,21 +12,20 @@ from typing import Any
 import pyarrow as pa
 
 from ensue.data import BadRow, DataError, Form
-from ensue.data.errors import did_you_mean, listed
+from ensue.data.errors import did_you_mean, listed, shortened
 from ensue.engine.batch import Batch
 from ensue.engine.network.instances import Event
 from ensue.engine.state import StateError, fingerprint, seal, unseal
 from ensue.engine.tables import FEW
-from ensue.language.limits import EARLIEST, LATEST
 from ensue.live.arrangement import Arrangement, Settings
 from ensue.live.change import carry_over, with_statements, without_rule
 from ensue.live.detections import derived
 from ensue.live.notices import Notices
 from ensue.live.progress import Progress
 from ensue.live.sent import ROWS, Sent
-from ensue.moments import Moment, length_of, moment_of
-from ensue.program import Program
-from ensue.reactions import Action, ActionError, Calls, check_actions
+from ensue.moments import Moment, check_lateness, is_timestamp, moment_of
+from ensue.program import Program, check_compiled
+from ensue.reactions import Action, ActionError, Calls, check_actions, check_function
 
 CLOSED = "The session is closed; start another one."
 
@@ -52,15 +50,18 @@ class Session:
         self, program: Program, settings: Settings, actions: Mapping[str, Action] | None = None,
         on_late: Callable[[dict[str, Any]], object] | None = None, on_bad_row: Callable[[BadRow], object] | None = None,
     ) -> None:  # fmt: skip
-        if length_of(settings.lateness, "us", timestamps=True) < 0:
-            raise DataError(f"The lateness is {settings.lateness!r}; it cannot be less than nothing.")
+        check_lateness(settings.lateness)
+        check_compiled(settings.compiled)
         check_actions(program.typed.reactions, actions, exactly=True)
+        check_function(on_late, "`on_late`")
+        check_function(on_bad_row, "`on_bad_row`")
         self._calls = Calls()
         self._callbacks: dict[str, list[Action]] = {}
         self._notices = Notices(self._calls, on_late, on_bad_row)
         self._progress = Progress()
         self._form = ROWS
         self._ended: str | None = None
+        self._until: Moment | None = None
         self._arrange(Arrangement(program, settings, actions))
 
     # --- what comes in
@@ -69,7 +70,8 @@ class Session:
         """Takes in events and gives what is detected by them, in the form in which they came.
 
         One event is a dict. Several are an iterable of dicts, a table (Arrow, pandas, Polars), or a dict of these by
-        event type. A moment is evaluated once all that belongs to it has come: see `lateness` of `Program.start`.
+        event type; an empty dict is no event. A moment is evaluated once all that belongs to it has come: see
+        `lateness` of `Program.start`.
         """
         self._check_open()
         progress = self._progress
@@ -77,7 +79,7 @@ class Session:
             self._form = ROWS
             if not progress.take_row(row, row[0] in self._events):
                 self._notices.late([events], self.time, stacklevel=2)
-        else:
+        elif not (isinstance(events, Mapping) and not events):
             self._take(self._arranged.reading.read(events, progress.received))
         return self._answer(self._evaluated(progress.evaluate_complete))
 
@@ -122,6 +124,8 @@ class Session:
         names = [name for name, type_ in self._events.items() if type_.derived]
         if event not in names:
             raise DataError(f"No rule derives {event!r}; there is {listed(names)}.{did_you_mean(event, names)}")
+        if not callable(function):
+            raise DataError(f"What to call for {event!r} is {shortened(function)}, not a function.")
         self._callbacks.setdefault(event, []).append(function)
 
     @property
@@ -138,29 +142,36 @@ class Session:
 
     @property
     def no_detections(self) -> pa.Table:
-        """The table of all detections, empty."""
+        """For other parts of ensue: the table of all detections, empty."""
         return self._arranged.no_detections
 
     @property
     def progress(self) -> Progress:
+        """For other parts of ensue: how far evaluation is."""
         return self._progress
 
     @property
     def timestamps(self) -> bool:
+        """For other parts of ensue: whether times are timestamps."""
         return bool(self._arranged.timestamps)
 
     @property
     def timezone(self) -> str | None:
+        """For other parts of ensue: the zone in which timestamps are given back."""
         return self._arranged.timezone
 
+    def stop_at(self, until: Moment | None) -> None:
+        """Says when time ends, before any event is sent: what ends later does not count."""
+        self._until = until
+
     def send_by_type(self, events: Any) -> dict[str, pa.Table]:
-        """As `send`, but the answer is a table for each type."""
+        """For other parts of ensue: as `send`, but the answer is a table for each type."""
         self._take(self._arranged.reading.read(events, self._progress.received))
         batch = self._evaluated(self._progress.evaluate_complete)
         return self._arranged.shown.tables(batch, self._wanted)
 
     def close_by_type(self, until: Moment | None) -> dict[str, pa.Table]:
-        """As `close`, but the answer is a table for each type."""
+        """For other parts of ensue: as `close`, but the answer is a table for each type."""
         moment = self._progress.largest if until is None else self._moment(until)
         batch = None if moment is None else self._evaluated(partial(self._progress.evaluate, moment))
         self._ended = CLOSED
@@ -250,7 +261,7 @@ class Session:
 
     @classmethod
     def resumed(cls, program: Program, data: bytes, **functions: Any) -> Session:
-        """A session that goes on where another one was saved; `Program.resume` is what to call."""
+        """For other parts of ensue, as `Program.resume` is what to call: a session that goes on where one was saved."""
         check_actions(program.typed.reactions, functions["actions"], exactly=True)
         state = unseal(data, fingerprint(program.file))
         try:
@@ -278,19 +289,22 @@ class Session:
         self._events = arranged.rules.events
         self._arranged = arranged
 
-    def _decide(self, timestamps: bool, timezone: str | None, compiled: bool = False) -> None:
-        """The first times say what times are; many events at once, that it is worth while to compile the rules."""
+    def _decide(self, timestamps: bool, timezone: str | None, compiled: bool | None = False) -> None:
+        """The first times say what times are, and what is sent first how rules are run: see `compiled` of `Run`."""
         arranged = replace(self._arranged, timestamps=timestamps, timezone=timezone)
         run, lateness = arranged.run(compiled), arranged.lateness
         self._arrange(arranged)
         self._progress.begin(run, lateness)
+        if self._until is not None:
+            self._progress.limit = moment_of(self._until, self.program.typed.unit, timestamps)
 
     def _take(self, sent: Sent) -> None:
         """Takes in what was sent. Should it be refused, nothing has changed."""
         if sent.form.kind != "rows" and not sent.form.by_type:
             self._arranged.no_detections  # noqa: B018 (refuses what one table cannot hold)
         if sent.timestamps is not None and self._arranged.timestamps is None:
-            self._decide(sent.timestamps, sent.timezone, sent.count > FEW)
+            single = sent.form.kind == "rows" and sent.count <= FEW  # events one by one: the network answers sooner
+            self._decide(sent.timestamps, sent.timezone, False if single else None)
         elif self._arranged.timestamps and self._arranged.timezone is None and sent.timezone is not None:
             self._arrange(replace(self._arranged, timezone=sent.timezone))
         self._form = sent.form
@@ -309,11 +323,8 @@ class Session:
         """A time to evaluate up to. Where no event has come yet, it says what times are."""
         timestamps = self._arranged.timestamps
         if timestamps is None:
-            iso = isinstance(written, str) and re.match(r"\d{4}-\d", written) is not None
-            timestamps = isinstance(written, date) or iso
+            timestamps = is_timestamp(written)
         moment = moment_of(written, self.program.typed.unit, timestamps, "the time")
-        if not EARLIEST <= moment <= LATEST:
-            raise DataError(f"{written!r} is no time: times are 64 bits wide.")
         if self._progress.time is not None and moment < self._progress.time:
             raise DataError(
                 f"Time does not go back: it has been evaluated up to {self.time}, which is after {written!r}."

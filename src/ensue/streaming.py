@@ -45,6 +45,7 @@ def _checked(items: Iterable[Any]) -> Iterator[pa.RecordBatch | pa.Table]:
 
 def detected(session: Session, batches: Iterator[pa.RecordBatch | pa.Table], until: Any) -> pa.RecordBatchReader:
     """What a session finds in batches, as a reader that takes them in as it is read."""
+    session.stop_at(until)
     first = next(batches, None)
     found = session.close(until) if first is None else session.send(first)
     if not isinstance(found, pa.Table):
@@ -64,6 +65,7 @@ def detect_pieces(
 ) -> tuple[dict[str, pa.Table], Events]:
     """What a session finds in a file that is read in pieces, for each type wanted, and what is known of the file."""
     found: dict[str, list[pa.Table]] = {name: [] for name in wanted}
+    session.stop_at(until)
     for piece in file.pieces():
         _keep(session.send_by_type({file.only: piece} if file.only is not None else piece), found)
     _keep(session.close_by_type(until), found)

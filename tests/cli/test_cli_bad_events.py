@@ -124,6 +124,15 @@ def test_nothing_but_bad_rows(ensue: Command, folder: Path, rows: int, sentence:
     assert result.stderr.splitlines()[-1] == f"ensue: {sentence}"
 
 
+def test_bad_rows_are_told_before_until_is_judged(ensue: Command, folder: Path) -> None:
+    (folder / "events.jsonl").write_text('{"type": "order", "time": "2026-13-01", "id": 1}\n')
+    result = ensue("run", "shop.ensue", "events.jsonl", "--until", "2026-01-02")
+    assert (result.exit_code, result.stderr.splitlines()) == (
+        2,
+        ["events.jsonl:1: column 'time' is '2026-13-01', not a time", "ensue: The only row cannot be used."],
+    )
+
+
 def test_times_of_two_kinds(ensue: Command, folder: Path) -> None:
     (folder / "other.jsonl").write_text('{"type": "order", "time": "2026-03-02T08:00:00Z", "id": 1}\n')
     result = ensue("run", "shop.ensue", "events.jsonl", "other.jsonl")

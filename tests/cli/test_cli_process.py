@@ -104,6 +104,9 @@ def test_closed_streams(folder: Path) -> None:
     command = f"{sys.executable} -m ensue run shop.ensue events.jsonl"
     assert subprocess.run(f"{command} >&-", shell=True, capture_output=True, check=False).returncode == 0
     assert subprocess.run(f"{command} 2>&-", shell=True, capture_output=True, check=False).returncode == 0
+    command = f"{sys.executable} -m ensue run shop.ensue - <&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stderr == "ensue: Standard input is closed, so there is nothing to read from it.\n"
 
 
 def raising(error: BaseException) -> Callable[..., int]:

@@ -26,6 +26,58 @@ def write(folder: Path, name: str, *rows: dict[str, Any]) -> None:
     (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
+# --- standard input ---------------------------------------------------------------------------------------------------
+
+
+def test_events_from_standard_input(ensue: Command, folder: Path) -> None:
+    text = (folder / "events.jsonl").read_text()
+    result = ensue("run", "shop.ensue", "-", input="\ufeff" + text)
+    assert (result.exit_code, result.stderr, lines(result.stdout)) == (0, "", FOUND)
+    result = ensue("run", "shop.ensue", "-", "-o", "found.jsonl", input=text)
+    assert (result.exit_code, lines((folder / "found.jsonl").read_text())) == (0, FOUND)
+
+
+def test_events_of_one_type_from_standard_input(ensue: Command, folder: Path) -> None:
+    write(folder, "parcels.jsonl", *({"time": event["time"], "id": 42} for event in EVENTS[1:]))
+    order = json.dumps({"time": 3, "id": 42, "product": "muffins", "qty": 2.0})
+    result = ensue("run", "shop.ensue", "order=-", "shipped=parcels.jsonl", input=order)
+    assert (result.exit_code, lines(result.stdout)) == (0, FOUND)
+
+
+def test_standard_input_beside_a_file(ensue: Command, folder: Path) -> None:
+    write(folder, "parcels.jsonl", *EVENTS[1:])
+    result = ensue("run", "shop.ensue", "parcels.jsonl", "-", input=json.dumps(EVENTS[0]))
+    assert (result.exit_code, lines(result.stdout)) == (0, FOUND)
+
+
+def test_bad_rows_of_standard_input(ensue: Command, folder: Path) -> None:
+    text = (folder / "events.jsonl").read_text()
+    result = ensue("run", "shop.ensue", "-", input=f'\n{text}no JSON\n{{"type": "order", "time": 9, "id": "x"}}\n')
+    assert lines(result.stdout) == FOUND
+    assert result.stderr.splitlines() == [
+        "<stdin>:5: not JSON: expecting value at column 1",
+        "<stdin>:6: attribute 'id' is 'x', not an int",
+        "2 rows left out",
+    ]
+    result = ensue("run", "shop.ensue", "-", input=b'{"type": "order"}\n\xff\n')
+    assert (result.exit_code, result.stderr) == (2, "ensue: <stdin>:2 is not UTF-8 text; save the file as UTF-8.\n")
+    assert ensue("run", "shop.ensue", "-", input="").stderr == "ensue: There are no events in what was read.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("-", "-"), "Rules and events cannot both come from standard input, -; name a file for one of them."),
+        (("-", "order=-"), "Rules and events cannot both come from standard input, -; name a file for one of them."),
+        (("shop.ensue", "-", "-"), "Standard input, -, can be read once only."),
+        (("shop.ensue", "order=-", "shipped=-"), "Standard input, -, can be read once only."),
+    ],
+)
+def test_standard_input_is_read_once(ensue: Command, arguments: tuple[str, ...], sentence: str) -> None:
+    result = ensue("run", *arguments, input=SHOP)
+    assert (result.exit_code, result.stderr) == (2, f"ensue: {sentence} See `ensue run --help`.\n")
+
+
 # --- where it goes ----------------------------------------------------------------------------------------------------
 
 

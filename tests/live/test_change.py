@@ -149,6 +149,15 @@ def test_a_changed_session_is_resumed_with_its_own_rules():
     assert [(row["type"], row["start"]) for row in session.close()] == [("both", 1), ("both", 2), ("c", 2)]
 
 
+def test_statements_and_names_are_texts():
+    session = ensue.compile("event a(x: int). b(x) <- a(x).").start()
+    for wrong in (5, b"rule c: c(x) <- a(x).", None):
+        with pytest.raises(TypeError, match=f"^statements are a text, not {type(wrong).__name__}$"):
+            session.add(wrong)
+        with pytest.raises(TypeError, match=f"^the name of a rule is a text, not {type(wrong).__name__}$"):
+            session.remove(wrong)
+
+
 def test_closed_sessions_do_not_change():
     session = ensue.compile(RULES).start()
     session.close()

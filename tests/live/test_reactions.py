@@ -254,3 +254,31 @@ def test_what_stops_python_stops_the_call_and_nothing_else():
         session.send(EVENTS)
     session.close()
     assert seen == [1, 2]
+
+
+@pytest.mark.parametrize("wrong", [5, None, "print"])
+def test_what_is_called_must_be_a_function(wrong):
+    program = ensue.compile(RULES)
+    with pytest.raises(ensue.DataError, match=f"^What to call for 'done' is {wrong!r}, not a function"):
+        program.start().on("done", wrong)
+    for name in ("on_late", "on_bad_row") if wrong is not None else ():
+        with pytest.raises(ensue.DataError, match=f"^`{name}` is {wrong!r}, not a function"):
+            program.start(**{name: wrong})
+
+
+def test_an_interruption_comes_out_and_what_was_left_is_called_later():
+    called = []
+
+    def interrupted(found):
+        called.append(found["id"])
+        if found["id"] == 1:
+            raise KeyboardInterrupt
+
+    session = ensue.compile(RULES).start()
+    session.on("done", interrupted)
+    session.send(EVENTS[:2])
+    with pytest.raises(KeyboardInterrupt):
+        session.send([{"type": "shipped", "time": 2, "id": id_} for id_ in (1, 2)] + [{"type": "shipped", "time": 3}])
+    assert (called, session.failed, session.received) == ([1], 0, 5)
+    assert [found["id"] for found in session.send([*EVENTS[3:], {"type": "shipped", "time": 6}])] == [2]
+    assert called == [1, 2, 2]

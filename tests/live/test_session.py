@@ -286,6 +286,17 @@ def test_no_events_at_all(program):
     assert session.received == 0
 
 
+def test_an_empty_dict_is_no_event(program):
+    session = program.start()
+    assert session.send({}) == []
+    session.send(order(1, 7))
+    assert session.send({}) == []
+    assert session.send({"shipped": pa.table({"time": [3], "id": [7]})})["done"].num_rows == 0
+    assert session.send({})["done"].num_rows == 0  # the form stays that of the last events
+    assert (session.received, session.waiting) == (2, 1)
+    assert session.close()["done"].num_rows == 1
+
+
 @pytest.mark.parametrize("wrong", [5, None, b"x", [5], "nowhere.csv", object()])
 def test_what_holds_no_events_is_refused(program, wrong):
     session = program.start()

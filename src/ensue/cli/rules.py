@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ensue.program import Program
 
 STDIN = "-"
+STDIN_NAME = "<stdin>"
+"""What a message calls standard input."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ def read_rules(path: str) -> RuleFile:
     from ensue.data import DataError
 
     if path == STDIN:
-        return _decoded("<stdin>", sys.stdin.buffer.read())
+        return _decoded(STDIN_NAME, read_stdin())
     if not path:
         raise DataError("The path of the rule file is empty.")
     try:
@@ -43,6 +45,15 @@ def read_rules(path: str) -> RuleFile:
             raise
         reason = getattr(error, "strerror", None) or str(error)
         raise DataError(f"The rule file {path} cannot be read: {reason}.") from None
+
+
+def read_stdin() -> bytes:
+    """All of standard input."""
+    from ensue.data import DataError
+
+    if sys.stdin is None:
+        raise DataError("Standard input is closed, so there is nothing to read from it.")
+    return sys.stdin.buffer.read()
 
 
 def _decoded(name: str, data: bytes) -> RuleFile:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,8 @@ from ensue.cli.engines import chosen, engine_option
 from ensue.cli.files import replace_file
 from ensue.cli.output import counted, printable, say
 from ensue.cli.progress import progress
-from ensue.cli.rules import program_of
-from ensue.cli.sources import Sources, event_sources, table_sources
+from ensue.cli.rules import STDIN, program_of
+from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +45,12 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
 @_option("--end", "COLUMN", "The column that holds the end of an event. [default: end]")
 @_option("--type", "type_", "COLUMN", "The column that holds the type of an event. [default: type]")
 @_option("--sequence", "COLUMN", "A column that orders events of the same moment.")
-@_option("--until", "TIME", "How far time runs, if not to the last event: a number, a timestamp, or 7h and the like.")
+@_option(
+    "--until",
+    "TIME",
+    "How far time runs, if not to the last event: a number or a timestamp, whichever the events have. On integer times "
+    "also 7h and the like, if the rules state a unit.",
+)
 @_option("--emit", "TYPE", "Give only this type of what was found; may be repeated.", multiple=True)
 @_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
 @click.option("--strict", is_flag=True, help="Stop at the first row that cannot be used, instead of leaving it out.")
@@ -71,7 +75,8 @@ def run(
     It is written to standard output as JSON lines, or with -o to a file.
 
     EVENTS are files that end in .jsonl, .csv, .parquet or .arrow, globs of such, or folders of them. A file that holds
-    one type of event only, without a column that says so, is named with it: order=orders.csv.
+    one type of event only, without a column that says so, is named with it: order=orders.csv. For - JSON lines are read
+    from standard input.
 
     Rows that cannot be used are reported and left out.
 
@@ -80,18 +85,24 @@ def run(
       ensue run shop.ensue events.jsonl
       ensue run shop.ensue order=orders.csv shipped=parcels.csv --time at
       ensue run shop.ensue 'logs/*.parquet' --emit overdue -o overdue.csv
+      zcat events.jsonl.gz | ensue run shop.ensue -
     """
     from ensue.data import Columns
 
     sources, static = event_sources(events), table_sources(tables)
     engine = chosen(engine)
+    paths = paths_of(sources)
+    if rules == STDIN and STDIN in paths:
+        raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
     _check_writable(output)
-    _check_not_read(output, list(chain(*sources.values())) if isinstance(sources, dict) else sources)
+    _check_not_read(output, [path for path in paths if path != STDIN])
     program = program_of(rules)
-    _note_unused(program, sources)
+    for note in program.unused_types(sources) if isinstance(sources, dict) else ():
+        say(note)
+    events_read = with_stdin_read(sources)
     with progress("Detecting…"):
         found, read = program.detect_tables(
-            sources, until, Columns(time, start, end, type_, sequence), static, emit or None, strict, engine
+            events_read, until, Columns(time, start, end, type_, sequence), static, emit or None, strict, engine
         )
     _report_bad_rows(read)
     _note_nothing_read(program, read)
@@ -134,16 +145,6 @@ def _check_not_read(output: str, paths: Sequence[str]) -> None:
         return
     if any(found.samefile(output) for path in paths for found in find_files(Path(path))):
         raise DataError(f"{output} is one of the files that are read; write to another one.")
-
-
-def _note_unused(program: Program, sources: Sources) -> None:
-    """A type that no rule knows is likely a slip; still, its rows count for how far time runs."""
-    from ensue.language.diagnostics import did_you_mean
-
-    for name in sources if isinstance(sources, dict) else ():
-        if name not in program.typed.events:
-            hint = did_you_mean(name, program.typed.events)
-            say(f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}")
 
 
 def _report_bad_rows(read: Events) -> None:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from ensue.cli.rules import STDIN, STDIN_NAME, read_stdin
+
+if TYPE_CHECKING:
+    from ensue.data.files import JsonLines
+
 Sources = list[str] | dict[str, list[str]]
+ReadSources = list["str | JsonLines"] | dict[str, list["str | JsonLines"]]
+"""Sources in which standard input has been read."""
 
 
 def event_sources(arguments: Sequence[str]) -> Sources:
@@ -28,7 +37,25 @@ def event_sources(arguments: Sequence[str]) -> Sources:
         raise click.UsageError(
             f"Either all EVENTS say the type of their events, as in order=orders.csv, or none does; {first} does not."
         )
-    return by_type or list(arguments)
+    sources = by_type or list(arguments)
+    if paths_of(sources).count(STDIN) > 1:
+        raise click.UsageError("Standard input, -, can be read once only.")
+    return sources
+
+
+def paths_of(sources: Sources) -> list[str]:
+    """All paths of sources."""
+    return list(chain(*sources.values())) if isinstance(sources, dict) else sources
+
+
+def with_stdin_read(sources: Sources) -> ReadSources:
+    """The sources with the JSON lines of standard input for `-`."""
+    from ensue.data.files import JsonLines
+
+    def read(paths: list[str]) -> list[str | JsonLines]:
+        return [JsonLines(read_stdin(), STDIN_NAME) if path == STDIN else path for path in paths]
+
+    return {name: read(paths) for name, paths in sources.items()} if isinstance(sources, dict) else read(sources)
 
 
 def _named(argument: str) -> tuple[str, str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,21 @@ if TYPE_CHECKING:
     from ensue.data.part import Part
 
 
-def read_files(path: str | Path) -> Iterator[Part]:
+@dataclass(frozen=True)
+class JsonLines:
+    """JSON lines that stand in no file, such as those of standard input; `name` is what a message calls them."""
+
+    data: bytes
+    name: str
+
+
+def read_files(path: str | Path | JsonLines) -> Iterator[Part]:
     """Read the file, all files that a glob matches, or all in a folder, in the order of their names."""
+    if isinstance(path, JsonLines):
+        from ensue.data.json_rows import read_json_lines
+
+        yield read_json_lines(path.data, path.name)
+        return
     if path == "":
         raise DataError("The path handed over is empty.")
     for file in _found(Path(path)):

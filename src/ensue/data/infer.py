@@ -75,7 +75,11 @@ def _together(kinds: set[Inferred]) -> Inferred | None:
 def _infer_typed(raw: Raw) -> Inferred:
     if isinstance(raw, list):
         return _infer_values(raw)
-    kind = unwrapped(raw).type
+    return inferred_type(unwrapped(raw).type)
+
+
+def inferred_type(kind: pa.DataType) -> Inferred:
+    """What values of an Arrow type are taken for, where no statement says it."""
     if pa.types.is_integer(kind):
         return "int"
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):

@@ -20,7 +20,7 @@ from ensue.data.dict_rows import rows_part
 from ensue.data.part import Part, named_columns
 from ensue.data.python_values import is_text
 from ensue.data.raw import any_of
-from ensue.data.text_file import read_text_file
+from ensue.data.text_file import read_text_file, utf8
 
 _SAMPLE = 100  # lines looked at to learn which columns are text
 _DECODER = json.JSONDecoder()
@@ -29,13 +29,24 @@ _LARGEST_EXACT = 2.0**53  # every integer up to here is a float of its own
 
 def read_json(path: Path) -> Part:
     """Read a file; lines that are blank do not count, a file without lines has no events."""
-    data = read_text_file(path)
+    return _read(str(path), partial(read_text_file, path))
+
+
+def read_json_lines(lines: bytes, name: str) -> Part:
+    """Read lines as those of a file; `name` is what a message calls them."""
+    data = utf8(lines, name)
+    return _read(name, lambda: data)
+
+
+def _read(name: str, read: Callable[[], bytes]) -> Part:
+    """Read what `read` gives, which is asked again where need be rather than kept."""
+    data = read()
     table = _read_at_once(data)
     if table is None:
-        return _read_lines(path, data)
-    columns = named_columns(table.column_names, table.columns, str(path))
-    again = partial(_read_lines, path, None)
-    return Part(str(path), columns, table.num_rows, _place(path), exactly=again)
+        return _read_lines(name, read, data)
+    columns = named_columns(table.column_names, table.columns, name)
+    again = partial(_read_lines, name, read, None)
+    return Part(name, columns, table.num_rows, _place(name, read), exactly=again)
 
 
 def _read_at_once(data: bytes) -> pa.Table | None:
@@ -107,8 +118,8 @@ def _line_numbers(data: bytes) -> list[int]:
     return [number for number, line in enumerate(data.split(b"\n"), 1) if line and not line.isspace()]
 
 
-def _read_lines(path: Path, data: bytes | None) -> Part:
-    lines = (read_text_file(path) if data is None else data).decode().split("\n")
+def _read_lines(name: str, read: Callable[[], bytes], data: bytes | None) -> Part:
+    lines = (read() if data is None else data).decode().split("\n")
     rows: list[Mapping[str, Any]] = []
     malformed: list[tuple[int, str]] = []
     filled = (line for line in lines if line and not line.isspace())
@@ -118,7 +129,7 @@ def _read_lines(path: Path, data: bytes | None) -> Part:
             malformed.append((position, row))
         else:
             rows.append(row)
-    return rows_part(rows, str(path), _place(path), tuple(malformed))
+    return rows_part(rows, name, _place(name, read), tuple(malformed))
 
 
 def _row(line: str) -> Mapping[str, Any] | str:
@@ -138,9 +149,9 @@ def _row(line: str) -> Mapping[str, Any] | str:
     return row
 
 
-def _place(path: Path) -> Callable[[int], str]:
+def _place(name: str, read: Callable[[], bytes]) -> Callable[[int], str]:
     @cache
     def lines() -> list[int]:
-        return _line_numbers(read_text_file(path))
+        return _line_numbers(read())
 
-    return lambda position: f"{path}:{lines()[position]}"
+    return lambda position: f"{name}:{lines()[position]}"

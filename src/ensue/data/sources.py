@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ensue.data.dict_rows import read_rows
 from ensue.data.errors import DataError, shortened
-from ensue.data.files import read_files
+from ensue.data.files import READERS, JsonLines, read_files
 from ensue.data.form import Form, Kind
 from ensue.data.frames import frame_kind, read_frame
 from ensue.data.part import Part
@@ -42,7 +43,7 @@ def recognise_table(source: Any, name: str, row: str) -> tuple[Kind, Iterator[Pa
         raise _no_source(source, name)
     items = iter(source)
     first = next(items, _NOTHING)
-    if isinstance(first, str | Path):
+    if isinstance(first, str | Path | JsonLines):
         return "arrow", _read_paths(chain([first], items), name)
     if first is _NOTHING or isinstance(first, Mapping):
         rows = items if first is _NOTHING else chain([first], items)
@@ -51,6 +52,8 @@ def recognise_table(source: Any, name: str, row: str) -> tuple[Kind, Iterator[Pa
 
 
 def _by_type(sources: Mapping[Any, Any]) -> tuple[Form, Iterator[Part]]:
+    if _is_event(sources):
+        raise DataError(f"{shortened(dict(sources))} is one event, a dict; put it in a list.")
     recognised: dict[str, tuple[Kind, Iterator[Part]]] = {}
     for event_type, source in sources.items():
         if not isinstance(event_type, str):
@@ -58,6 +61,8 @@ def _by_type(sources: Mapping[Any, Any]) -> tuple[Form, Iterator[Part]]:
         name = repr(event_type)
         if isinstance(source, Mapping) and frame_kind(source) is None:
             raise DataError(f"{name} is a dict; a dict by event type holds {_FORMS.rpartition(', or')[0]}.")
+        if source is None or isinstance(source, bool | int | float | date):
+            raise DataError(f"{_no_source(source, name)} If the dict is one event, put it in a list.")
         recognised[event_type] = recognise_table(source, name, f"{event_type}, row")
     first_kind: Kind = next((kind for kind, _ in recognised.values()), "arrow")
     typed = (
@@ -68,13 +73,25 @@ def _by_type(sources: Mapping[Any, Any]) -> tuple[Form, Iterator[Part]]:
     return Form(first_kind, by_type=True), typed
 
 
+def _is_event(source: Mapping[Any, Any]) -> bool:
+    """Whether a dict has the type and the time of an event where it should have tables."""
+    times = [source[name] for name in ("time", "start", "end") if name in source]
+    return bool(times) and all(map(_is_value, [source.get("type"), *times]))
+
+
+def _is_value(value: object) -> bool:
+    if isinstance(value, str):
+        return Path(value).suffix.lower() not in READERS and not any(sign in value for sign in "*?/\\")
+    return isinstance(value, int | float | date)
+
+
 def _typed(exactly: Callable[[], Part] | None, event_type: str) -> Callable[[], Part] | None:
     return None if exactly is None else lambda: replace(exactly(), event_type=event_type)
 
 
 def _read_paths(paths: Iterable[Any], name: str) -> Iterator[Part]:
     for path in paths:
-        if not isinstance(path, str | Path):
+        if not isinstance(path, str | Path | JsonLines):
             raise DataError(f"{name} is a list of paths, but {shortened(path)} in it is none.")
         yield from read_files(path)
 

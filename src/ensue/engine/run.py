@@ -42,7 +42,7 @@ class Run:
     ) -> None:  # fmt: skip
         self.program = program
         self.provenance = provenance
-        self.compiled = bool(compiled) and not provenance
+        self.compiled = False if provenance else compiled
         self.places = places_of(program)
         self.clock = Clock()
         self.strings = Strings()

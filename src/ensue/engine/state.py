@@ -188,9 +188,9 @@ _LEAVES: dict[type, Callable[[Any], bytes]] = {
     float: lambda value: b"f" + _DOUBLE.pack(value),
     bytes: _bytes,
     np.ndarray: _array,
-    datetime: _text(b"d", datetime.isoformat),
+    datetime: _text(b"d", lambda moment: moment.isoformat() + "*" * moment.fold),
     date: _text(b"D", date.isoformat),
-    time: _text(b"t", time.isoformat),
+    time: _text(b"t", lambda moment: moment.isoformat() + "*" * moment.fold),
     timedelta: _text(b"l", lambda length: str(length // timedelta(microseconds=1))),
     Decimal: _text(b"n", str),
 }
@@ -283,6 +283,12 @@ class _Reader:
             if shift > 63:
                 raise ValueError("a number that is too long")
 
+    def folded(self, kind: type[datetime] | type[time]) -> datetime | time:
+        """A moment; a star behind it says that it is the second one that clocks show so."""
+        text = self.counted().decode()
+        moment = kind.fromisoformat(text.rstrip("*"))
+        return moment.replace(fold=1) if text.endswith("*") else moment
+
     def counted(self) -> bytes:
         return self.take(self.number())
 
@@ -352,9 +358,9 @@ _READERS: dict[int, Callable[[_Reader], Any]] = {
         "f": lambda r: _DOUBLE.unpack(r.take(8))[0],
         "b": _Reader.counted,
         "a": _Reader.array,
-        "d": lambda r: datetime.fromisoformat(r.counted().decode()),
+        "d": lambda r: r.folded(datetime),
         "D": lambda r: date.fromisoformat(r.counted().decode()),
-        "t": lambda r: time.fromisoformat(r.counted().decode()),
+        "t": lambda r: r.folded(time),
         "l": lambda r: timedelta(microseconds=int(r.counted().decode())),
         "n": lambda r: Decimal(r.counted().decode()),
         "s": lambda r: r.keep(r.counted().decode("utf-8", "surrogatepass")),

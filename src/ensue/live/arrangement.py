@@ -92,7 +92,7 @@ class Arrangement:
         """In the unit of the time column."""
         return length_of(self.settings.lateness, self.program.typed.unit, bool(self.timestamps), "the lateness")
 
-    def run(self, compiled: bool = False, texts: Sequence[str | None] = ()) -> Run:
+    def run(self, compiled: bool | None = False, texts: Sequence[str | None] = ()) -> Run:
         """The engine, as it begins; rules keep their states apart, so that they can be added and removed.
 
         `compiled` counts where the settings leave it open; `texts` are strings that a state knows already.

@@ -26,12 +26,16 @@ from ensue.program import Program, compile
 
 def with_statements(program: Program, statements: str) -> Program:
     """The program with more statements."""
+    if not isinstance(statements, str):
+        raise TypeError(f"statements are a text, not {type(statements).__name__}")
     source = program.file.source
     return compile(f"{source.text.rstrip()}\n{statements.strip()}\n", source.name)
 
 
 def without_rule(program: Program, name: str) -> Program:
     """The program without the rule of a name."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a rule is a text, not {type(name).__name__}")
     rules = (s for s in program.file.statements if isinstance(s, syntax.EventRule | syntax.StaticRule))
     named = {rule.label.text: rule for rule in rules if rule.label is not None}
     if name not in named:

@@ -33,6 +33,8 @@ class Progress:
         self.received = 0
         self.late = 0
         self.due: int | None = None
+        self.limit: int | None = None
+        """The end of time, if it is known beforehand: what ends later does not count."""
 
     def begin(self, run: Run, lateness: int) -> None:
         """The engine to use from now on."""
@@ -100,6 +102,8 @@ class Progress:
     def evaluate(self, time: int) -> Batch | None:
         """Evaluates all steps up to a time; None where nothing ends in them."""
         run = self.run
+        if self.limit is not None:
+            time = min(time, self.limit)
         if run is None or time < EARLIEST or (self.time is not None and time <= self.time):
             return None
         self.time = time

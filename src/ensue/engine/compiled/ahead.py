@@ -1,7 +1,7 @@
 """What is done for many rows at once, ahead of the steps that they are for: keys are looked up, old rows are let go.
 
-Many lookups one after the other are faster than each in its turn. Rows come in order, so a key is known as soon as it
-has occurred.
+Many lookups one after the other are faster than each in its turn. Keys that are only looked for come after those that
+are added: so each finds what comes before it, and may find what comes a little later, of which nothing is stored yet.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ def look_ahead(unit: Unit) -> None:
                     ask_for(w, layout, keys, need)
                     w.line("break")
         _part_by_type(unit)
-        for (event, attributes), (number, insert) in layout.slots.items():
-            rank = unit.ranks[event]
-            with w.block(f"for y in range(xn{rank}):"):
-                w.line(f"r = X{rank}[y]")
+        for added in (True, False):
+            for (event, attributes), (number, insert) in layout.slots.items():
                 kinds = tuple(unit.kind(event, attribute) for attribute in attributes)
                 own = layout.space(kinds)
                 assert own is not None
-                codes = list(map(given_attributes(unit, event), attributes))
-                slot = unit.lookup(kinds, codes, insert or own.grows, ahead=True)
-                w.line(f"S{number}[r] = {slot}")
+                if (insert or own.grows) != added:
+                    continue
+                rank = unit.ranks[event]
+                with w.block(f"for y in range(xn{rank}):"):
+                    w.line(f"r = X{rank}[y]")
+                    codes = list(map(given_attributes(unit, event), attributes))
+                    w.line(f"S{number}[r] = {unit.lookup(kinds, codes, added, ahead=True)}")
         w.line(f"a = min(n, a + {AHEAD})")
     with w.block("if want >= 0:"):
         w.line("break")

@@ -5,7 +5,7 @@ A field is read when it is used, so that generated code reads nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ensue.engine.compiled.expressions import Code
 from ensue.engine.compiled.layout import Field
@@ -63,9 +63,9 @@ class Held(dict[Field, Code]):
 
 
 class Joined(dict[Field, Code]):
-    """Fields of several instances, as one; first come its own. `same` names another field with the same value."""
+    """Fields of several instances, as one; first come its own. `same` names other fields with the same value."""
 
-    def __init__(self, own: Fields, *others: Fields, same: Mapping[Field, Field] | None = None) -> None:
+    def __init__(self, own: Fields, *others: Fields, same: Mapping[Field, Sequence[Field]] | None = None) -> None:
         self.own = own
         self.others = others
         self.same = same or {}
@@ -73,7 +73,7 @@ class Joined(dict[Field, Code]):
     def __missing__(self, key: Field) -> Code:
         if key in self.own:
             return self.own[key]
-        for name in (key, self.same.get(key, key)):
+        for name in (key, *self.same.get(key, ())):
             for other in self.others:
                 try:
                     return other[name]

@@ -16,7 +16,16 @@ from ensue.engine.compiled.parts import RuleParts
 from ensue.engine.compiled.relations import covering, related
 from ensue.engine.compiled.scopes import seen_in
 from ensue.engine.compiled.selection import check_context, select
-from ensue.engine.compiled.sides import key_attributes, key_kinds, key_of, needed, same_keys, side_of, waits
+from ensue.engine.compiled.sides import (
+    key_attributes,
+    key_kinds,
+    key_of,
+    needed,
+    on_both_sides,
+    same_keys,
+    side_of,
+    waits,
+)
 from ensue.engine.compiled.timers import matched
 from ensue.engine.compiled.unit import Arrival
 from ensue.engine.compiled.writing import all_of
@@ -172,9 +181,9 @@ def store_of(rule: RuleParts, pair: typed.Pair, side: int) -> Store:
     store.needed(max(0, min(bounds)) if bounds else None)
     if side == 0 and adjacent(rule, pair):
         store.ended_by = mark_of(rule, adjacent(rule, pair)[0])
-    same = same_keys(rule, pair)  # the other side has these
+    elsewhere = on_both_sides(rule, pair)
     for field_ in needed(rule, node):
-        if field_ not in same:
+        if field_ not in elsewhere:
             store.column(_called(what, field_), rule.kind_of(field_))
     return store
 

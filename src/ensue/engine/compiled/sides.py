@@ -47,11 +47,19 @@ def key_kinds(rule: RuleParts, pair: typed.Pair) -> tuple[str, ...]:
     return kinds[0]
 
 
-def same_keys(rule: RuleParts, pair: typed.Pair) -> dict[Field, Field]:
-    """For each field that correlates the sides the one of the other side, which is the same; zeros may differ."""
-    left, right = key_of(rule, pair, 0), key_of(rule, pair, 1)
-    same = [(one, other) for one, other in zip(left, right, strict=True) if rule.kind_of(one) != "f"]
-    return {**dict(same), **{other: one for one, other in same}}
+def same_keys(rule: RuleParts, pair: typed.Pair) -> dict[Field, list[Field]]:
+    """For each field that correlates the sides, and for that of its variable, the fields that have the same value."""
+    same: dict[Field, list[Field]] = {}
+    for name, left, right in zip(pair.shared, key_of(rule, pair, 0), key_of(rule, pair, 1), strict=True):
+        for field_ in (left, right, rule.field_of_variable(name)):
+            same[field_] = [left, right]
+    return same
+
+
+def on_both_sides(rule: RuleParts, pair: typed.Pair) -> set[Field]:
+    """The fields of either side that the other side has just so: of floats, one zero may be another."""
+    fields = (*key_of(rule, pair, 0), *key_of(rule, pair, 1))
+    return {field_ for field_ in fields if rule.kind_of(field_) != "f"}
 
 
 def needed(rule: RuleParts, node: typed.Pattern) -> list[Field]:

@@ -1,0 +1,93 @@
+"""What bounds a detection: the share of its CPU time that each part of the engine takes, from a table in memory to one.
+
+Encoding is reading the types of rows and the order of their times; the kernel is generated code; room is making its
+arrays larger; output is detections from rows to columns, and into one table.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.measure import ChildError, in_child
+from benchmarks.options import Options
+from benchmarks.report import NONE, Result, Table
+from benchmarks.streams import path_of
+from benchmarks.workloads import WORKLOADS
+
+PARTS = ("encoding", "kernel", "room", "output", "rest")
+
+
+def run(options: Options) -> Result:
+    in_child("benchmarks.streams", options.events, options.of_keys)
+    rows, notes, measured = [], [], {}
+    for workload in options.workloads(tuple(WORKLOADS)):
+        arguments = (workload.name, options.events, options.of_keys, options.runs)
+        try:
+            found = in_child("benchmarks.parts", *arguments)
+            shares = (f"{100 * found[part] / found['whole']:.0f} %" for part in PARTS)
+            rows.append((workload.name, f"{1e9 * found['whole'] / options.events:.0f}", *shares))
+        except ChildError as error:
+            found = {"failed": str(error)}
+            rows.append((workload.name, *[NONE] * (len(PARTS) + 1)))
+            notes.append(f"{workload.name}: {error}")
+        measured[workload.name] = found
+    title = f"What each part takes of the CPU time, warm ({options.events:,} events)"
+    return Result("parts", (Table(title, ("workload", "ns an event", *PARTS), tuple(rows), tuple(notes)),), measured)
+
+
+def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
+    """In a child: the seconds of each part in the fastest run."""
+    import pyarrow.parquet as pq
+
+    from benchmarks.run_ensue import in_memory
+    from ensue.engine import mixed, tables
+    from ensue.engine.compiled import lane
+    from ensue.engine.compiled.room import Room
+
+    taken: dict[str, float] = {}
+
+    def timed(holder: Any, attribute: str, part: str) -> None:
+        function: Callable[..., Any] = getattr(holder, attribute)
+
+        def run_timed(*arguments: Any, **named: Any) -> Any:
+            began = time.process_time()
+            found = function(*arguments, **named)
+            taken[part] = taken.get(part, 0.0) + time.process_time() - began
+            return found
+
+        setattr(holder, attribute, run_timed)
+
+    action = in_memory(WORKLOADS[name], pq.read_table(path_of(WORKLOADS[name].stream, n, keys)))
+    action()  # compiles, and imports
+    timed(mixed, "mixed_of", "encoding")
+    timed(lane, "stream_of", "encoding in lanes")
+    timed(lane.CompiledLane, "run", "lanes")
+    timed(Room, "enlarge", "room")
+    timed(lane.CompiledLane, "_hand_over", "handed over")
+    timed(tables, "derived_tables", "output")
+    best: dict[str, float] = {}
+    for _ in range(runs):
+        taken.clear()
+        began = time.process_time()
+        action()
+        taken["whole"] = time.process_time() - began
+        if not best or taken["whole"] < best["whole"]:
+            best = dict(taken)
+    lanes, room, over = best["lanes"], best.get("room", 0.0), best.get("handed over", 0.0)
+    inside = best.get("encoding in lanes", 0.0)
+    found = {
+        "whole": best["whole"],
+        "encoding": best["encoding"] + inside,
+        "kernel": lanes - room - over - inside,
+        "room": room,
+        "output": over + best.get("output", 0.0),
+    }
+    return {**found, "rest": found["whole"] - sum(found[part] for part in PARTS[:-1])}
+
+
+if __name__ == "__main__":
+    print(json.dumps(measured(sys.argv[1], *map(int, sys.argv[2:]))))
