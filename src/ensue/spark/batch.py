@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ensue.data import Columns
 from ensue.language.limits import LATEST
 from ensue.moments import Moment, moment_of
-from ensue.partitioning import ByKey, ByRow, BySlices, Stage, Whole
+from ensue.partitioning import ByKey, BySlices, Stage, Whole
 from ensue.program import Program
 from ensue.spark.found import Found, found_columns
 from ensue.spark.frames import Given, given_events, known_types, time_of
@@ -81,14 +81,10 @@ class Detection:
 
     def _sees_all(self, stage: Stage) -> bool:
         """Whether the one part of a stage can see for itself when time begins and ends: it takes all events."""
-        return isinstance(stage.parting, Whole) and (
-            (stage.ends_by_itself and self.until is None) or stage.from_first_end
-        )
+        return _in_one_part(stage) and ((stage.ends_by_itself and self.until is None) or stage.from_first_end)
 
     def _needs_stats(self, stage: Stage) -> bool:
-        return not isinstance(stage.parting, Whole) and (
-            (stage.ends_by_itself and self.until is None) or stage.from_first_end
-        )
+        return not _in_one_part(stage) and ((stage.ends_by_itself and self.until is None) or stage.from_first_end)
 
     def _passed(self, index: int) -> tuple[str, ...]:
         """The types that earlier stages derived and that are wanted after this one."""
@@ -138,6 +134,8 @@ class Detection:
         return events.withColumns({BEGIN: f.expr(begin), OVER: f.expr(over)}).drop("at", "length")
 
     def _parted(self, events: DataFrame, stage: Stage, wire: Wire, sliced: bool) -> DataFrame:
+        if _in_one_part(stage):
+            return events.repartition(1)
         match stage.parting:
             case ByKey() as parting:
                 events = without_null_keys(events, parting, wire)
@@ -145,10 +143,8 @@ class Detection:
                 return events.repartition(*keys, *([SLICE] if sliced else []))
             case BySlices():
                 return events.repartition(SLICE)
-            case ByRow():
+            case _:
                 return events
-            case Whole():
-                return events.repartition(1)
 
 
 def detect_frames(
@@ -172,6 +168,11 @@ def detect_frames(
     for obstacle in (o for stage in job.stages if isinstance(stage.parting, Whole) for o in stage.parting.obstacles):
         warnings.warn(obstacle.said(job.rules, source), OnePartitionWarning, stacklevel=4)
     return Detection(job, given, found, tables, moment, slices, first_and_last(given.ends)).result()
+
+
+def _in_one_part(stage: Stage) -> bool:
+    """Whether a stage has one part; one that reads nothing, but the time, runs once."""
+    return isinstance(stage.parting, Whole) or not stage.reads
 
 
 def _beside(events: DataFrame, stats: DataFrame) -> DataFrame:
