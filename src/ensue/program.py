@@ -24,6 +24,7 @@ from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import atoms
 from ensue.moments import Length, Moment, check_lateness, is_timestamp, moment_of
+from ensue.spark.recognise import spark_frames
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ensue.data import Events
     from ensue.engine.parquet import PlainParquet
     from ensue.session import Session
+    from ensue.spark.recognise import Frames
 
 USUAL_COLUMNS = Columns()
 
@@ -145,6 +147,7 @@ class Program:
         provenance: bool = False,
         compiled: bool | None = None,
         lateness: Length = 0,
+        slices: int | None = None,
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
@@ -175,6 +178,11 @@ class Program:
         check_lateness(lateness)
         check_compiled(compiled)
         check_function(on_bad_row, "`on_bad_row`")
+        frames = spark_frames(events)
+        if frames is not None:
+            return self._detect_on_spark(
+                frames, until, Columns(time, start, end, type, sequence), tables, emit, compiled, slices
+            )
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
             first = next(batches, None)
@@ -200,6 +208,16 @@ class Program:
         for note in self.empty_attributes(read):
             warnings.warn(note, EmptyAttributeWarning, stacklevel=2)
         return give_back(found, read.form)
+
+    def _detect_on_spark(
+        self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
+        emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None,
+    ) -> Any:  # fmt: skip
+        from ensue.results import picked
+        from ensue.spark.batch import detect_frames
+
+        rows = self._static_rows(tables or {})
+        return detect_frames(self, frames, until, columns, rows, picked(self.typed, emit), compiled, slices)
 
     def detect_tables(
         self,

@@ -1,0 +1,102 @@
+"""Attributes that no rule uses need not be read, nor sent anywhere.
+
+Where the order of events of one moment decides something, attributes are part of that order, and all of them stay.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from ensue.language import typed
+
+IN_ORDER = ("first", "last", "list", "collect")
+"""Aggregates for which it matters in which order events come."""
+
+
+def pruned(program: typed.Program) -> typed.Program:
+    """The program without the attributes of given events that no rule uses."""
+    if any(_ordered(node) for rule in program.rules for node in _nodes(rule)):
+        return program
+    used: set[tuple[str, str]] = set()
+    for rule in program.rules:
+        used |= _used(rule)
+    events = {
+        name: event
+        if event.derived or not event.declared
+        else replace(event, attributes={a: t for a, t in event.attributes.items() if (name, a) in used})
+        for name, event in program.events.items()
+    }
+    rules = tuple(_without_unused(rule, events) for rule in program.rules)
+    return replace(program, events=events, rules=rules)
+
+
+def _ordered(node: Any) -> bool:
+    match node:
+        case typed.Pair():
+            return node.left_context is not None or node.right_context is not None
+        case typed.Run():
+            return True
+        case typed.Window(kind=kind):
+            return kind == "count"
+        case typed.Body(restricted=restricted):
+            return restricted
+        case typed.Aggregate(name=name):
+            return name in IN_ORDER
+    return False
+
+
+def _used(rule: typed.Rule) -> set[tuple[str, str]]:
+    """The attributes of events that a rule uses: what a variable stands for that occurs more than once, or a value."""
+    nodes = list(_nodes(rule))
+    times = Counter(node.name for node in nodes if isinstance(node, typed.Variable))
+    events: dict[str, set[str]] = {}
+    for node in nodes:
+        if isinstance(node, typed.Atom) and node.label is not None:
+            events.setdefault(node.label, set()).add(node.event)
+    found = set()
+    for node in nodes:
+        match node:
+            case typed.Atom(event=event, fields=terms):
+                found |= {
+                    (event, attribute)
+                    for attribute, term in terms
+                    if isinstance(term, typed.Constant) or times[term.name] > 1
+                }
+            case typed.AttributeOf(label=label, attribute=attribute):
+                found |= {(event, attribute) for event in events.get(label, ())}
+    return found
+
+
+def _without_unused(rule: typed.Rule, events: dict[str, typed.EventType]) -> typed.Rule:
+    def atom(node: Any) -> Any:
+        if isinstance(node, typed.Atom) and not events[node.event].derived:
+            known = events[node.event].attributes
+            return replace(node, fields=tuple(term for term in node.fields if term[0] in known))
+        return node
+
+    return _rebuilt(rule, atom)  # type: ignore[no-any-return]
+
+
+def _nodes(node: Any) -> Iterator[Any]:
+    """A node and all that it consists of."""
+    yield node
+    if is_dataclass(node):
+        for each in fields(node):
+            if each.name != "span":
+                yield from _nodes(getattr(node, each.name))
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _nodes(part)
+
+
+def _rebuilt(node: Any, change: Any) -> Any:
+    """A node in which all that it consists of has been changed, the innermost first."""
+    if isinstance(node, tuple):
+        return tuple(_rebuilt(part, change) for part in node)
+    if not is_dataclass(node):
+        return node
+    new = {e.name: _rebuilt(getattr(node, e.name), change) for e in fields(node) if e.name != "span"}
+    return change(replace(node, **new))  # type: ignore[type-var]

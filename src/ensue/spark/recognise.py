@@ -1,0 +1,35 @@
+"""Recognising Spark frames, without importing Spark where nobody uses it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ensue.data.errors import DataError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Frames = Mapping[str | None, "DataFrame"]
+"""Frames by the type of their events; the one of None has a column for it."""
+
+
+def spark_frames(events: object) -> Frames | None:
+    """The frames, if events are handed over in such, alone or by type."""
+    if _is_frame(events):
+        return {None: events}  # type: ignore[dict-item]
+    if isinstance(events, dict) and any(map(_is_frame, events.values())):
+        for name, frame in events.items():
+            if not isinstance(name, str) or not _is_frame(frame):
+                raise DataError(
+                    f"Events by type are in Spark frames or in none, but {name!r} is a {type(frame).__name__}."
+                )
+        return dict(events)
+    return None
+
+
+def _is_frame(value: object) -> bool:
+    """Whether a value is a frame of Spark, classic or through Connect."""
+    pyspark = sys.modules.get("pyspark.sql")
+    return pyspark is not None and isinstance(value, pyspark.DataFrame)

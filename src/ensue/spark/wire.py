@@ -1,0 +1,110 @@
+"""Events on their way between Spark and the engine: one Arrow schema for events of all types.
+
+Plain data, so that it can be sent to workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+SLICE, BEGIN, OVER, UNTIL, FIRST = "slice", "begin", "over", "until", "first"
+"""Columns beside the event: the slice of time that a row is for, where it begins and where it is over; the end of all
+time, and the first end of all. Times here are integers."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column for an attribute of some types, or of any; `type` is the Spark type, as Spark writes it."""
+
+    name: str
+    attribute: str
+    type: str
+    events: tuple[str, ...] | None = None
+
+    def holds(self, event: str) -> bool:
+        return self.events is None or event in self.events
+
+
+@dataclass(frozen=True)
+class Wire:
+    """The columns of events: type, time (or start and end), a sequence where there is one, and attributes."""
+
+    columns: tuple[Column, ...]
+    instants: bool
+    """Whether each event has one time."""
+    sequence: bool
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        return ("time",) if self.instants else ("start", "end")
+
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """The columns that are not attributes."""
+        return ("type", *self.times, *(("sequence",) if self.sequence else ()))
+
+    @property
+    def of_any_type(self) -> bool:
+        """Whether the attributes have their own names, and the same for all types: then rows are a table of events."""
+        return all(column.events is None for column in self.columns)
+
+    def renamed(self, rows: pa.Table) -> pa.Table:
+        """Rows as a table of events of all types."""
+        names = {column.name: column.attribute for column in self.columns}
+        kept = [*self.outside, *names]
+        return pa.table([rows.column(name) for name in kept], names=[names.get(name, name) for name in kept])
+
+    def by_type(self, rows: pa.Table) -> dict[str, pa.Table]:
+        """Rows as a table for each type; those without one are left out."""
+        found = {}
+        for event in pc.unique(rows.column("type")).drop_null().to_pylist():
+            own = rows.filter(pc.equal(rows.column("type"), event))
+            columns = {name: own.column(name) for name in self.outside if name != "type"}
+            for column in self.columns:
+                if column.holds(event):
+                    columns[column.attribute] = _either(columns.get(column.attribute), own.column(column.name))
+            found[event] = pa.table(columns)
+        return found
+
+
+def _either(one: pa.ChunkedArray | None, other: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values of two columns for one attribute: a type that is given and derived may have them in both."""
+    if one is None or one.null_count == len(one):
+        return other
+    if other.null_count == len(other):
+        return one
+    return pc.coalesce(one.cast(other.type), other)
+
+
+def gathered(tables: Mapping[str, pa.Table], wire: Wire, schema: pa.Schema) -> Iterable[pa.RecordBatch]:
+    """Tables of detections by type as batches of one schema."""
+    for event, table in tables.items():
+        if not table.num_rows:
+            continue
+        held = {column.name: column.attribute for column in wire.columns if column.holds(event)}
+        arrays = []
+        for field in schema:
+            if field.name == "type":
+                arrays.append(pa.chunked_array([pa.repeat(pa.scalar(event, pa.string()), table.num_rows)]))
+            elif field.name in wire.times:
+                arrays.append(table.column(field.name).cast(field.type))
+            elif field.name in held:
+                arrays.append(table.column(held[field.name]).cast(field.type))
+            else:
+                arrays.append(pa.chunked_array([pa.nulls(table.num_rows, field.type)]))
+        yield from pa.Table.from_arrays(arrays, schema=schema).combine_chunks().to_batches()
+
+
+def handed_on(rows: pa.Table, schema: pa.Schema) -> Iterable[pa.RecordBatch]:
+    """Rows as batches of another schema, which may have more columns."""
+    arrays = [
+        rows.column(field.name).cast(field.type)
+        if field.name in rows.column_names
+        else pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
+        for field in schema
+    ]
+    yield from pa.Table.from_arrays(arrays, schema=schema).combine_chunks().to_batches()

@@ -1,0 +1,121 @@
+"""The engine on one partition of a Spark frame: batches of events in, batches of detections out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.moments import Moment
+from ensue.session import Session
+from ensue.spark.job import Job
+from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on
+
+TOGETHER = 1 << 16
+"""So many rows are taken at once, where Spark hands over fewer."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is run on each partition of a stage: a function from batches to batches that Spark can send around.
+
+    Rows come in the order of their ends, and where time is cut into slices of these first.
+    """
+
+    job: Job
+    stage: int
+    given: Wire
+    found: Wire
+    schema: pa.Schema
+    tables: Mapping[str, Sequence[tuple[Any, ...]]]
+    until: Moment | None
+    passed: tuple[str, ...]
+    """Types that earlier stages derived, and that are handed on as they are."""
+    sliced: bool = False
+    """Whether rows are for slices of time, each of which is evaluated by itself."""
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if not self.sliced:
+            yield from self._part(self._together(batches))
+        else:
+            for rows in _by_slice(self._together(batches)):
+                yield from self._slice(rows)
+
+    def _together(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+        """Batches of some size."""
+        waiting: list[pa.RecordBatch] = []
+        for batch in batches:
+            waiting.append(batch)
+            if sum(len(each) for each in waiting) >= TOGETHER:
+                yield pa.Table.from_batches(waiting)
+                waiting = []
+        if waiting and sum(len(each) for each in waiting):
+            yield pa.Table.from_batches(waiting)
+
+    def _part(self, pieces: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
+        session, until = None, self.until
+        for rows in pieces:
+            if session is None:
+                session = self._session(rows)
+                if until is None and UNTIL in rows.column_names:
+                    until = rows.column(UNTIL)[0].as_py()
+            yield from self._sent(session, rows)
+        if session is not None:
+            yield from gathered(session.close_by_type(until), self.found, self.schema)
+
+    def _session(self, rows: pa.Table) -> Session:
+        session = self.job.session(self.stage, self.given, self.tables)
+        if FIRST in rows.column_names:
+            session.progress.first = rows.column(FIRST)[0].as_py()
+        return session
+
+    def _sent(self, session: Session, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+        if self.passed:
+            known = pa.array(self.passed, pa.string())
+            yield from handed_on(rows.filter(pc.is_in(rows.column("type"), known)), self.schema)
+        events = self.given.renamed(rows) if self.given.of_any_type else self.given.by_type(rows)
+        yield from gathered(session.send_by_type(events), self.found, self.schema)
+
+    def _slice(self, pieces: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
+        """What ends in a slice. It begins at one time and is over at another, which each of its rows says."""
+        session: Session | None = None
+        begin = over = 0
+        until: Moment | None = self.until
+        for rows in pieces:
+            if session is None:
+                session = self._session(rows)
+                begin, over = (rows.column(name)[0].as_py() for name in (BEGIN, OVER))
+                until = min(rows.column(UNTIL)[0].as_py(), over - 1)
+            for batch in self._sent(session, rows):
+                yield from _ending(batch, begin, over)
+        if session is not None:
+            for batch in gathered(session.close_by_type(until), self.found, self.schema):
+                yield from _ending(batch, begin, over)
+
+
+def _ending(batch: pa.RecordBatch, begin: int, over: int) -> Iterator[pa.RecordBatch]:
+    """The rows that end in a slice of time."""
+    ends = batch.column("end").cast(pa.int64())
+    inside = batch.filter(pc.and_(pc.greater_equal(ends, begin), pc.less(ends, over)))
+    if len(inside):
+        yield inside
+
+
+def _by_slice(pieces: Iterable[pa.Table]) -> Iterator[Iterator[pa.Table]]:
+    """The rows of each slice; rows come slice by slice."""
+    parts = ((int(number), part) for rows in pieces for number, part in _parts(rows))
+    for _, group in groupby(parts, key=lambda part: part[0]):
+        yield (part for _, part in group)
+
+
+def _parts(rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
+    numbers = rows.column(SLICE).to_numpy()
+    cuts = [0, *(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]
+    for begin, end in pairwise(cuts):
+        if begin < end:
+            yield numbers[begin], rows.slice(begin, end - begin)
