@@ -148,6 +148,8 @@ class Program:
         compiled: bool | None = None,
         lateness: Length = 0,
         slices: int | None = None,
+        buckets: int | None = None,
+        heartbeat: Length | None = None,
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
@@ -181,8 +183,9 @@ class Program:
         frames = spark_frames(events)
         if frames is not None:
             return self._detect_on_spark(
-                frames, until, Columns(time, start, end, type, sequence), tables, emit, compiled, slices
-            )
+                frames, until, Columns(time, start, end, type, sequence), tables, emit, compiled, slices, lateness,
+                buckets, heartbeat,
+            )  # fmt: skip
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
             first = next(batches, None)
@@ -212,11 +215,17 @@ class Program:
     def _detect_on_spark(
         self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
         emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None,
+        lateness: Length, buckets: int | None, heartbeat: Length | None,
     ) -> Any:  # fmt: skip
         from ensue.results import picked
         from ensue.spark.batch import detect_frames
+        from ensue.spark.streaming import detect_stream
 
         rows = self._static_rows(tables or {})
+        if any(frame.isStreaming for frame in frames.values()):
+            return detect_stream(
+                self, frames, until, columns, rows, picked(self.typed, emit), compiled, lateness, buckets, heartbeat
+            )
         return detect_frames(self, frames, until, columns, rows, picked(self.typed, emit), compiled, slices)
 
     def detect_tables(
