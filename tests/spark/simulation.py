@@ -215,7 +215,9 @@ def run(
     at = 0
     while at < len(order):
         size = rng.choice((1, 2, 3, 8))
-        pieces = [rows.take(pa.array([i for i in order[at : at + size] if i % 2 == half], pa.int64())) for half in (0, 1)]
+        pieces = [
+            rows.take(pa.array([i for i in order[at : at + size] if i % 2 == half], pa.int64())) for half in (0, 1)
+        ]
         at_work.batch(pieces, forgetful=rng.random() < 0.3)
         if rng.random() < 0.3:
             at_work.batch([], forgetful=rng.random() < 0.5)

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from ensue.engine.state import StateError, seal, unseal
 from ensue.session import Session
-from ensue.spark.packing import packed, unpacked
+from ensue.spark.packing import unpacked
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StatefulProcessorHandle
@@ -108,12 +108,12 @@ class Store:
 
     # --- events that wait
 
-    def add(self, about: About, rows: pa.Table, first: int, last: int) -> None:
-        """Keeps events until their time is complete."""
-        piece = Piece(about.next_piece, first, last, rows.num_rows)
+    def add(self, about: About, blob: bytes, rows: int, first: int, last: int) -> None:
+        """Keeps packed events until their time is complete."""
+        piece = Piece(about.next_piece, first, last, rows)
         about.next_piece += 1
         about.pieces.append(piece)
-        self._waiting.updateValue((piece.number,), (packed(rows),))
+        self._waiting.updateValue((piece.number,), (blob,))
 
     def due(self, about: About, time: int) -> Iterator[pa.Table]:
         """The pieces with events that end up to a time; those with no others are forgotten."""

@@ -18,9 +18,12 @@ import pyarrow.compute as pc
 from ensue.partitioning import ByKey, ByRow, Parting
 from ensue.spark.wire import Wire
 
-Numbers = np.ndarray[Any, np.dtype[np.int32]]
+Numbers = np.ndarray[Any, np.dtype[np.int16]]
+"""Small ones, as these are sorted sooner."""
 Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
+MOST = 2**15 - 1
+"""The largest number of buckets."""
 NOWHERE = -1
 """The bucket of events that a stage does not use."""
 
@@ -56,8 +59,8 @@ class Buckets:
             case ByRow():
                 found = _number(_by_time(rows, wire), self.count)
             case _:
-                found = np.zeros(rows.num_rows, np.int32)
-        return np.where(read, found, np.int32(NOWHERE))
+                found = np.zeros(rows.num_rows, np.int16)
+        return np.where(read, found, np.int16(NOWHERE))
 
     def _by_key(self, rows: pa.Table, wire: Wire, parting: ByKey, codes: Any, names: list[str]) -> Numbers:
         """Types with the same columns for their keys are looked at together."""
@@ -68,7 +71,7 @@ class Buckets:
                 alike.setdefault(_key_columns(parting, wire, name), []).append(name)
             else:
                 anywhere.append(name)
-        found: Numbers = np.full(rows.num_rows, NOWHERE, np.int32)
+        found: Numbers = np.full(rows.num_rows, NOWHERE, np.int16)
         for columns, types in alike.items():
             mask = np.array([*(name in types for name in names), False])[codes]
             whole = bool(mask.all())
@@ -169,4 +172,4 @@ def _mixed(numbers: Hashes) -> Hashes:
 
 
 def _number(hashes: Hashes, count: int) -> Numbers:
-    return ((hashes >> np.uint64(33)) % np.uint64(count)).astype(np.int32)
+    return ((hashes >> np.uint64(33)) % np.uint64(count)).astype(np.int16)

@@ -14,7 +14,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.streaming.stateful_processor import TimerValues
 
-from ensue.spark.packing import DERIVED, FOUND, packed, unpacked
+from ensue.spark.packing import DERIVED, FOUND, packed_row, unpacked
 
 
 def distinct(rows: pa.Table, types: Collection[str]) -> pa.Table:
@@ -56,8 +56,8 @@ class DistinctProcessor(StatefulProcessor):
             else:
                 yield row
         if found:
-            once = packed(distinct(pa.concat_tables(found, promote_options="default"), self.types))
-            yield Row(bucket=key[0], stage=self.stage, kind=FOUND, clock=None, blob=once)
+            once = distinct(pa.concat_tables(found, promote_options="default"), self.types)
+            yield packed_row(key[0], self.stage, FOUND, once)
 
     def close(self) -> None:
         """Nothing is open."""

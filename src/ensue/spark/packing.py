@@ -9,24 +9,30 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ensue.spark.buckets import NOWHERE, Buckets
+from ensue.spark.buckets import NOWHERE, Buckets, Numbers
 from ensue.spark.clock import Clock
 from ensue.spark.wire import Wire
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row
 
 GIVEN, DERIVED, FOUND, LATE, FIRST, CLOCK = "given", "derived", "found", "late", "first", "clock"
 """What a packed row holds: events as they were given; what an earlier stage derived; detections; events that came too
 late; the smallest end of some events; nothing but a time for the watermark."""
 
-PACKED = "bucket int, stage int, kind string, clock bigint, blob binary"
-"""The columns of packed rows as they are made; `clock` is milliseconds, and null but for rows of that kind."""
-SCHEMA = pa.schema([("bucket", pa.int32()), ("stage", pa.int32()), ("kind", pa.string()),
-                    ("clock", pa.int64()), ("blob", pa.binary())])  # fmt: skip
+PACKED = "bucket int, stage int, kind string, size bigint, low bigint, high bigint, clock bigint, blob binary"
+"""The columns of packed rows as they are made: of given events, how many there are and the smallest and largest end;
+`clock` is milliseconds, and null but for rows of that kind."""
+SCHEMA = pa.schema([("bucket", pa.int32()), ("stage", pa.int32()), ("kind", pa.string()), ("size", pa.int64()),
+                    ("low", pa.int64()), ("high", pa.int64()), ("clock", pa.int64()),
+                    ("blob", pa.binary())])  # fmt: skip
 
 TOGETHER = 1 << 20
 """At most so many events are packed at once."""
@@ -47,6 +53,15 @@ def unpacked(blob: bytes) -> pa.Table:
     return pa.ipc.open_stream(blob).read_all()
 
 
+def packed_row(bucket: int, stage: int, kind: str, rows: pa.Table) -> Row:
+    """A packed row as a stateful operator gives it on."""
+    from pyspark.sql import Row
+
+    return Row(
+        bucket=bucket, stage=stage, kind=kind, size=None, low=None, high=None, clock=None, blob=packed(rows)
+    )  # fmt: skip
+
+
 def packed_time(time: int) -> bytes:
     return _END.pack(time)
 
@@ -55,15 +70,15 @@ def unpacked_time(blob: bytes) -> int:
     return int(_END.unpack(blob)[0])
 
 
-def in_buckets(rows: pa.Table, numbers: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, pa.Table]]:
+def in_buckets(rows: pa.Table, numbers: Numbers) -> Iterator[tuple[int, pa.Table]]:
     """The rows of each bucket, in the order in which they are."""
     order = np.argsort(numbers, kind="stable")
     ordered = numbers[order]
-    cuts = np.flatnonzero(np.diff(ordered, prepend=NOWHERE, append=np.iinfo(np.int32).max))
-    if not len(cuts):
+    cuts = [*np.flatnonzero(np.diff(ordered, prepend=numbers.dtype.type(NOWHERE))).tolist(), len(ordered)]
+    if cuts[0] == len(ordered):
         return
-    taken = rows if len(cuts) == 2 and cuts[0] == 0 else rows.take(pa.array(order))
-    for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+    taken = rows if cuts == [0, len(ordered)] else rows.take(pa.array(order))
+    for begin, end in pairwise(cuts):
         yield int(ordered[begin]), taken.slice(begin, end - begin)
 
 
@@ -98,14 +113,22 @@ class Packer:
             yield pa.RecordBatch.from_pylist(list(self._rows(rows)), SCHEMA)
 
     def _rows(self, rows: pa.Table) -> Iterator[dict[str, Any]]:
-        ends = rows.column(self.wire.times[-1]).cast(pa.int64())
+        time = self.wire.times[-1]
         for stage, buckets in enumerate(self.stages):
             for bucket, part in in_buckets(rows, buckets.of(rows, self.wire)):
-                yield {"bucket": bucket, "stage": stage, "kind": GIVEN, "blob": packed(part)}
-        least, most = pc.min_max(ends).values()
+                low, high = _bounds(part.column(time))
+                yield {"bucket": bucket, "stage": stage, "kind": GIVEN, "size": part.num_rows, "low": low,
+                       "high": high, "blob": packed(part)}  # fmt: skip
+        least, most = _bounds(rows.column(time))
         for stage in self.firsts:
-            yield {"bucket": 0, "stage": stage, "kind": FIRST, "blob": packed_time(least.as_py())}
-        yield {"bucket": 0, "stage": 0, "kind": CLOCK, "clock": self.clock.milliseconds(most.as_py())}
+            yield {"bucket": 0, "stage": stage, "kind": FIRST, "blob": packed_time(least)}
+        yield {"bucket": 0, "stage": 0, "kind": CLOCK, "clock": self.clock.milliseconds(most)}
+
+
+def _bounds(times: pa.ChunkedArray) -> tuple[int, int]:
+    """The smallest and the largest of times, as integers."""
+    low, high = pc.min_max(times.cast(pa.int64())).values()
+    return low.as_py(), high.as_py()
 
 
 @dataclass(frozen=True)

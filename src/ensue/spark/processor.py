@@ -24,11 +24,24 @@ from ensue.spark.changes import refuse
 from ensue.spark.clock import Clock
 from ensue.spark.distinct import distinct
 from ensue.spark.job import Job
-from ensue.spark.packing import DERIVED, FIRST, FOUND, GIVEN, LATE, in_buckets, packed, unpacked, unpacked_time
+from ensue.spark.packing import (
+    DERIVED,
+    FIRST,
+    FOUND,
+    GIVEN,
+    LATE,
+    in_buckets,
+    packed,
+    packed_row,
+    unpacked,
+    unpacked_time,
+)
 from ensue.spark.wire import Wire, gathered
 
-PIECES = 16
-"""Events that wait are kept in at most so many new pieces in a batch."""
+PIECES = 8
+"""Events that may wait for several batches are kept in so many pieces, so that each batch reads what it needs."""
+FEW = 1_000
+"""So few events are not worth several pieces."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +98,7 @@ class StageProcessor(StatefulProcessor):
             if row.stage > plan.stage or row.kind in (FOUND, LATE):
                 yield row
             elif row.kind == GIVEN:
-                given.append(unpacked(bytes(row.blob)))
+                given.append(row)
             elif row.kind == DERIVED:
                 derived.append(unpacked(bytes(row.blob)))
             elif row.kind == FIRST:
@@ -106,16 +119,17 @@ class StageProcessor(StatefulProcessor):
     # --- one step
 
     def _step(
-        self, bucket: int, given: list[pa.Table], derived: list[pa.Table], first: int | None, watermark: int
+        self, bucket: int, given: list[Row], derived: list[pa.Table], first: int | None, watermark: int
     ) -> Iterator[Row]:
         plan, store = self.plan, self._store
         about = self._about()
         time = plan.clock.complete(watermark)
         if first is not None:
             about.first = first if about.first is None else min(about.first, first)
-        events = [_ending(rows, plan.reads, about.time, time) for rows in store.due(about, time)]
-        for rows in given:
-            yield from self._take(bucket, about, rows, time)
+        waiting = [_ending(rows, plan.given, about.time, time) for rows in store.due(about, time)]
+        events = list(map(self._aligned, waiting))
+        for row in given:
+            yield from self._take(bucket, about, row, time)
         if derived:
             events.append(distinct(pa.concat_tables(map(self._aligned, derived)), plan.repeated))
         events = [rows for rows in events if rows.num_rows]
@@ -135,10 +149,15 @@ class StageProcessor(StatefulProcessor):
             refuse(plan.job, plan.buckets, about)
         return about
 
-    def _take(self, bucket: int, about: About, rows: pa.Table, time: int) -> Iterator[Row]:
+    def _take(self, bucket: int, about: About, row: Row, time: int) -> Iterator[Row]:
         """Puts events aside until their time is complete; where it is over already, they are late."""
         plan = self.plan
-        about.received += rows.num_rows
+        about.received += row.size
+        whole = plan.lateness == 0 or row.size < FEW
+        if row.low > time and whole:
+            self._store.add(about, bytes(row.blob), row.size, row.low, row.high)
+            return
+        rows = unpacked(bytes(row.blob))
         ends = _ends(rows, plan.given)
         late = ends <= time
         if late.any():
@@ -147,10 +166,9 @@ class StageProcessor(StatefulProcessor):
             missed = missed.filter(pc.is_in(missed.column("type"), pa.array(sorted(plan.reports), pa.string())))
             if missed.num_rows:
                 about.late += missed.num_rows
-                yield self._row(bucket, 0, LATE, missed)
-        rows = self._aligned(rows)
-        for piece, own in _by_time(rows, ends, time, plan.lateness // 8 + 1):
-            self._store.add(about, piece, int(own.min()), int(own.max()))
+                yield packed_row(bucket, 0, LATE, missed)
+        for piece, own in _by_time(rows, ends, 0 if whole else plan.lateness):
+            self._store.add(about, packed(piece), len(own), int(own.min()), int(own.max()))
 
     def _evaluate(self, bucket: int, about: About, events: list[pa.Table], time: int) -> Iterator[Row]:
         plan = self.plan
@@ -182,16 +200,13 @@ class StageProcessor(StatefulProcessor):
         rows = pa.Table.from_batches(batches)
         found = rows.filter(pc.is_in(rows.column("type"), pa.array(plan.found, pa.string())))
         if found.num_rows:
-            yield self._row(0, plan.stage, FOUND, found)
+            yield packed_row(0, plan.stage, FOUND, found)
         for reader in plan.readers:
             read = rows.filter(pc.is_in(rows.column("type"), pa.array(reader.types, pa.string())))
             for bucket, part in in_buckets(read, reader.buckets.of(read, plan.derives)):
-                yield self._row(bucket, reader.stage, DERIVED, part)
+                yield packed_row(bucket, reader.stage, DERIVED, part)
 
     # --- helpers
-
-    def _row(self, bucket: int, stage: int, kind: str, rows: pa.Table) -> Row:
-        return Row(bucket=bucket, stage=stage, kind=kind, clock=None, blob=packed(rows))
 
     def _aligned(self, rows: pa.Table) -> pa.Table:
         """Rows with the columns of all that the stage reads; one time is a start and an end."""
@@ -221,20 +236,23 @@ def _ends(rows: pa.Table, wire: Wire) -> Any:
 
 
 def _ending(rows: pa.Table, wire: Wire, after: int | None, upto: int) -> pa.Table:
-    """The rows that end in some time; they are in the order of their ends."""
+    """The rows that end in some time."""
     ends = _ends(rows, wire)
-    low = 0 if after is None else int(np.searchsorted(ends, after, "right"))
-    return rows.slice(low, int(np.searchsorted(ends, upto, "right")) - low)
+    inside = ends <= upto if after is None else (ends <= upto) & (ends > after)
+    return rows if inside.all() else rows.filter(pa.array(inside))
 
 
-def _by_time(rows: pa.Table, ends: Any, after: int, width: int) -> Iterator[tuple[pa.Table, Any]]:
-    """Rows in the order of their ends, in pieces of some length of time."""
+def _by_time(rows: pa.Table, ends: Any, lateness: int) -> Iterator[tuple[pa.Table, Any]]:
+    """Rows in pieces: what is complete in the next batch, most likely, then by time what is so in a later one."""
     if not rows.num_rows:
+        return
+    if not lateness:
+        yield rows, ends
         return
     if (np.diff(ends) < 0).any():
         order = np.argsort(ends, kind="stable")
         rows, ends = rows.take(pa.array(order)), ends[order]
-    places = np.minimum((ends - after - 1) // width, PIECES - 1)
-    cuts = np.flatnonzero(np.diff(places, prepend=-1, append=PIECES)).tolist()
+    times = [ends[-1] - lateness + lateness * part // PIECES for part in range(PIECES)]
+    cuts = sorted({0, *np.searchsorted(ends, times, "right").tolist(), len(ends)})
     for begin, end in pairwise(cuts):
         yield rows.slice(begin, end - begin), ends[begin:end]

@@ -18,7 +18,7 @@ from ensue.data import Columns, DataError
 from ensue.moments import Length, Moment, length_of, moment_of
 from ensue.partitioning import ByKey, ByRow, Whole
 from ensue.program import Program
-from ensue.spark.buckets import Buckets
+from ensue.spark.buckets import MOST, Buckets
 from ensue.spark.clock import Clock
 from ensue.spark.distinct import DistinctProcessor
 from ensue.spark.found import Found, arrow_schema, found_columns
@@ -59,8 +59,8 @@ def detect_stream(
     moment = None if until is None else moment_of(until, job.rules.unit, timestamps)
     late = length_of(lateness, job.rules.unit, timestamps, "the lateness")
     count = BUCKETS if buckets is None else buckets
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise DataError(f"`buckets` is {buckets!r}; it is a number of at least one.")
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
+        raise DataError(f"`buckets` is {buckets!r}; it is a number from 1 to {MOST}.")
     return Stream(job, given, found, tables, moment, late, count, Clock(timestamps)).result()
 
 
