@@ -104,7 +104,9 @@ class Stream:
         packer = Packer(self.given.wire, stages, firsts, self.clock)
         packed = self.given.frame.mapInArrow(packer, PACKED)
         packed = packed.withColumn("clock", f.timestamp_millis(f.col("clock")))
-        return packed.withWatermark("clock", self.clock.delay(self.lateness))
+        timed = packed.withWatermark("clock", self.clock.delay(self.lateness))
+        # Rows with a time have done their work; Spark does not move this before the watermark, as it is about the time.
+        return timed.where(f.col("clock").isNull())
 
     def _operator(self, rows: DataFrame, processor: Any) -> DataFrame:
         return rows.groupBy("bucket").transformWithState(
