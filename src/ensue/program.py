@@ -148,6 +148,7 @@ class Program:
         compiled: bool | None = None,
         lateness: Length = 0,
         slices: int | None = None,
+        rejected: bool = False,
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
@@ -170,6 +171,10 @@ class Program:
         what is found comes back as a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`;
         those that come later still are left out and warned of. Events in all other forms are put in order first, so
         `lateness` has no effect on them.
+
+        Spark frames are evaluated where they are, lazily: the answer is a frame of Spark (``docs/spark.md``). With
+        `rejected` it has a last column of that name for rows that cannot be used; `slices` is into how many slices of
+        time a key's events are cut, where these are too many for one part.
         """
         from ensue.data.give_back import give_back
         from ensue.reactions import check_function
@@ -180,8 +185,15 @@ class Program:
         check_function(on_bad_row, "`on_bad_row`")
         frames = spark_frames(events)
         if frames is not None:
-            return self._detect_on_spark(
-                frames, until, Columns(time, start, end, type, sequence), tables, emit, compiled, slices
+            from ensue.spark.options import check_options
+
+            check_options(on_bad_row is not None, engine, provenance, lateness, slices)
+            columns = Columns(time, start, end, type, sequence)
+            return self._detect_on_spark(frames, until, columns, tables, emit, compiled, slices, strict, rejected)
+        if rejected or slices is not None:
+            raise DataError(
+                f"`{'rejected' if rejected else 'slices'}` is for Spark frames. Rows that cannot be used are handed to "
+                "`on_bad_row` here, and all events are evaluated in one part."
             )
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
@@ -211,13 +223,14 @@ class Program:
 
     def _detect_on_spark(
         self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
-        emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None,
+        emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None, strict: bool, rejected: bool,
     ) -> Any:  # fmt: skip
         from ensue.results import picked
         from ensue.spark.batch import detect_frames
 
         rows = self._static_rows(tables or {})
-        return detect_frames(self, frames, until, columns, rows, picked(self.typed, emit), compiled, slices)
+        wanted = picked(self.typed, emit)
+        return detect_frames(self, frames, until, columns, rows, wanted, compiled, slices, strict, rejected)
 
     def detect_tables(
         self,
@@ -394,13 +407,17 @@ class Program:
         """
         from ensue.data import attributes_of
 
-        used = {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
+        used = self.used_attributes()
         return [
-            f"No row of {event!r} has a value for {name!r}, which the rules use. Is its column called that?"
+            no_value(event, name)
             for event, table in read.tables.items()
             for name, column in attributes_of(table).items()
             if (event, name) in used and table.num_rows and column.null_count == table.num_rows
         ]
+
+    def used_attributes(self) -> set[tuple[str, str]]:
+        """For other parts of ensue: the attributes that rules use, each with its event."""
+        return {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
 
     def unused_types(self, names: Iterable[str]) -> list[str]:
         """For other parts of ensue: a sentence for each type that the rules do not use, which is likely a slip.
@@ -427,6 +444,11 @@ class Program:
     def _time(self, moment: Moment | None, timestamps: bool) -> int | None:
         """A moment in the time column's unit."""
         return None if moment is None else moment_of(moment, self.typed.unit, timestamps)
+
+
+def no_value(event: str, attribute: str) -> str:
+    """What is said of an attribute that the rules use and that no row has."""
+    return f"No row of {event!r} has a value for {attribute!r}, which the rules use. Is its column called that?"
 
 
 def check_compiled(compiled: object) -> None:
