@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ensue.data import Events
     from ensue.engine.parquet import PlainParquet
     from ensue.session import Session
+    from ensue.spark.reacting import Reacting
     from ensue.spark.recognise import Frames
 
 USUAL_COLUMNS = Columns()
@@ -413,6 +414,20 @@ class Program:
         from ensue.session import Session
 
         return Session.resumed(self, state, actions=actions, on_late=on_late, on_bad_row=on_bad_row)
+
+    def reacting(
+        self, actions: Mapping[str, Callable[..., object]], *, tables: Mapping[str, Any] | None = None,
+        strict: bool = False,
+    ) -> Reacting:  # fmt: skip
+        """A function for `foreachBatch` of a Spark stream that does what the rules say: ``on late(id) do notify(id)``.
+
+        `actions` are the functions by the names that the rules call them. They run in the driver's process, at least
+        once for each detection; one that takes a keyword `key` is handed the same key again for the same detection.
+        What they raise is logged and noted; with `strict` it ends the query, so that the batch comes again.
+        """
+        from ensue.spark.reacting import Reacting
+
+        return Reacting(self, actions, self._static_rows(tables or {}), strict)
 
     def check_unit(self, timestamps: bool) -> None:
         """For other parts of ensue: lengths with units on integer times need to know what one of these is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -18,7 +18,7 @@ from ensue.engine.network.instances import Event
 from ensue.engine.state import StateError, fingerprint, seal, unseal
 from ensue.engine.tables import FEW
 from ensue.live.arrangement import Arrangement, Settings
-from ensue.live.change import carry_over, with_statements, without_rule
+from ensue.live.change import carry_over, rules_of, with_statements, without_rule
 from ensue.live.detections import derived
 from ensue.live.notices import Notices
 from ensue.live.progress import Progress
@@ -248,7 +248,7 @@ class Session:
         run = None if old is None else after.run(old.compiled, old.strings.texts)
         if old is not None and run is not None:
             after.wanted  # noqa: B018 (raises where it cannot be)
-            carry_over(old, before, run, program.file, self._progress.time)
+            carry_over(old, rules_of(before), run, rules_of(program.file), self._progress.time)
         self._arrange(after)
         if run is not None:
             self._progress.begin(run, after.lateness)
@@ -285,6 +285,20 @@ class Session:
             raise
         except Exception as error:
             raise StateError("The state is damaged, so it cannot be resumed; use another copy of it.") from error
+
+    def take_over(self, other: Session, before: Sequence[str], after: Sequence[str]) -> None:
+        """For other parts of ensue: goes on from what a session of other rules knew; both are given as written.
+
+        Rules that both have keep what they know; `DataError` says where that cannot be.
+        """
+        old, arranged = other.progress.run, other._arranged
+        if old is None or arranged.timestamps is None:
+            return
+        self.begin(arranged.timestamps, arranged.timezone)
+        run = self._arranged.run(old.compiled, old.strings.texts)
+        carry_over(old, before, run, after, other.progress.time)
+        self._progress.begin(run, self._arranged.lateness)
+        self._progress.continue_from(other.progress)
 
     @classmethod
     def resumed(cls, program: Program, data: bytes, **functions: Any) -> Session:

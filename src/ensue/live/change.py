@@ -6,6 +6,7 @@ timer would have done there is over.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ensue.data import DataError
@@ -44,15 +45,18 @@ def without_rule(program: Program, name: str) -> Program:
     return compile(f"{source.text[: span.start].rstrip()}\n{source.text[span.end :].lstrip()}\n", source.name)
 
 
-def carry_over(old: Run, before: syntax.File, new: Run, after: syntax.File, time: int | None) -> None:
-    """Gives the rules of a new run the state that they have in the old one, at a time."""
+def carry_over(old: Run, before: Sequence[str], new: Run, after: Sequence[str], time: int | None) -> None:
+    """Gives the rules of a new run the state that they have in the old one, at a time.
+
+    `before` and `after` are the rules of both as they are written, in order.
+    """
     _carry_compiled(old, new)
     new.clock.first_end, new.clock.now = old.clock.first_end, old.clock.now
     known: dict[str, list[RuleNode]] = {}
     for index, node in _nodes(old).items():
-        known.setdefault(_rules(before)[index], []).append(node)
+        known.setdefault(before[index], []).append(node)
     for index, node in _nodes(new).items():
-        same = known.get(_rules(after)[index])
+        same = known.get(after[index])
         if same and _shape(same[0]) == _shape(node):
             state = saved(same.pop(0).body)
             for event in events_in(state):
@@ -90,7 +94,7 @@ def _nodes(run: Run) -> dict[int, RuleNode]:
     return {index: node for lane in run.lanes if isinstance(lane, Stratum) for index, node in lane.rules.items()}
 
 
-def _rules(file: syntax.File) -> list[str]:
+def rules_of(file: syntax.File) -> list[str]:
     """The event rules as they are written, in the order in which the typed program has them."""
     return [show(statement) for statement in file.statements if isinstance(statement, syntax.EventRule)]
 

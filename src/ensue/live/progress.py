@@ -143,6 +143,11 @@ class Progress:
             "run": None if run is None else run.saved(),
         }
 
+    def continue_from(self, other: Progress) -> None:
+        """Has come as far as another, with an engine of its own. Nothing waits there."""
+        self.time, self.largest, self.first = other.time, other.largest, other.first
+        self.received, self.late = other.received, other.late
+
     def restore(self, state: Mapping[str, Any]) -> None:
         self.time, self.largest, self.first = state["time"], state["largest"], state["first"]
         self.received, self.late = state["received"], state["late"]

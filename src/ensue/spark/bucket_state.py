@@ -46,11 +46,15 @@ class Piece:
 
 @dataclass
 class About:
-    """What is known of a bucket without looking at the rest. `job` and `stage` say what it belongs to."""
+    """What is known of a bucket without looking at the rest: first of all which stage of which rules it belongs to."""
 
     job: str
+    """The rules as a text."""
+    name: str
+    wanted: list[str]
     stage: int
     buckets: int
+    form: str
     fingerprint: str
     format: int = FORMAT
     time: int | None = None
@@ -134,9 +138,7 @@ class Store:
 
     def resume(self, about: About, session: Session) -> Session:
         """The session as it was left; `session` is a new one, for where the state must be read."""
-        if about.session is None:
-            return session
-        kept = _sessions.pop(about.session, None)
+        kept = None if about.session is None else _sessions.pop(about.session, None)
         if kept is not None:
             return kept
         found = self._session.get()

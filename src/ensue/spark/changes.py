@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from ensue.data import DataError
 from ensue.engine.state import StateError
 from ensue.language import syntax
 from ensue.language.print import show
 from ensue.language.source import Source
 from ensue.program import compiled
+from ensue.session import Session
 from ensue.spark.bucket_state import About
 from ensue.spark.job import Job
+
+
+def carry(before: Job, old: Session, after: Job, new: Session, stage: int, about: About) -> None:
+    """Has rules that are written as before go on with what they know, in a session that has others besides."""
+    try:
+        new.take_over(old, before.rules_of(stage), after.rules_of(stage))
+    except (DataError, IndexError):
+        refuse(after, about.buckets, about)
 
 
 def refuse(job: Job, buckets: int, about: About) -> NoReturn:
@@ -26,9 +36,9 @@ def refuse(job: Job, buckets: int, about: About) -> NoReturn:
     said = [f"{what}: {_short(these)}" for what, these in {"no longer there": gone, "new": added}.items() if these]
     what = "; ".join(said) or "the columns of the events, or the types that are wanted, are others"
     raise StateError(
-        f"The checkpoint was written by other rules ({what}). What it holds would not mean the same. Go on with the "
-        "rules that it was written with, or start with a new checkpoint; events that are still in the source can be "
-        "read again from there."
+        f"The checkpoint was written by other rules ({what}), and with these its events would be other ones, or in "
+        "other buckets. Go on with the rules that it was written with, or start with a new checkpoint; events that are "
+        "still in the source can be read again from there."
     )
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from ensue.data import Columns
 from ensue.engine.lanes import with_instants
-from ensue.engine.state import fingerprint
-from ensue.language import typed
+from ensue.language import syntax, typed
+from ensue.language.print import show
 from ensue.language.source import Source
 from ensue.live.arrangement import Settings
+from ensue.live.change import rules_of
 from ensue.moments import Length
 from ensue.partitioning import ByKey, Stage, stage_program, stages
 from ensue.program import Program, compiled
@@ -69,13 +70,29 @@ class Job:
         later = {name for stage in self.stages[index + 1 :] for name in stage.reads}
         return tuple(name for name in self.stages[index].derives if name in self.wanted or name in later)
 
-    def fingerprint(self, index: int) -> str:
-        """What tells the states of stages apart: the rules, which of them are in the stage, and what they read."""
-        stage = self.stages[index]
-        parting = stage.parting
-        keys = sorted(parting.keys.items()) if isinstance(parting, ByKey) else []
-        form = (stage.rules, stage.reads, keys, self.known, self.timestamps, self.instants)
-        return hashlib.sha256(fingerprint(self.program.file) + repr(form).encode()).hexdigest()
+    def rules_of(self, index: int) -> list[str]:
+        """The rules of a stage as they are written, but for blanks."""
+        texts = rules_of(self.program.file)
+        return [texts[rule] for rule in self.stages[index].rules]
+
+    def form(self, index: int, wire: Wire, buckets: int) -> str:
+        """What tells apart how events are kept: their columns, and by which keys they are in buckets."""
+        parting, events = self.stages[index].parting, self.rules.events
+        by: tuple[object, ...] = ()
+        if isinstance(parting, ByKey):  # what is derived is not kept
+            by = (*parting.kinds, *(item for item in sorted(parting.keys.items()) if not events[item[0]].derived))
+        what = (type(parting).__name__, by, wire, buckets, self.known, self.timestamps, self.instants)
+        return _digest(repr(what), *self.around)
+
+    @property
+    def around(self) -> list[str]:
+        """All statements but rules, and but tests and reactions, which no state depends on."""
+        apart = syntax.Test | syntax.Reaction | syntax.EventRule
+        return [show(s) for s in self.program.file.statements if not isinstance(s, apart)]
+
+    def fingerprint(self, index: int, wire: Wire, buckets: int) -> str:
+        """What tells the states of stages apart: their form, and the rules."""
+        return _digest(self.form(index, wire, buckets), *self.rules_of(index))
 
     def session(
         self, index: int, wire: Wire, tables: Mapping[str, Sequence[tuple[Any, ...]]], lateness: Length = 0
@@ -85,6 +102,10 @@ class Job:
         columns = Columns(time, start, end, "type", "sequence" if wire.sequence else None)
         settings = Settings(lateness, columns, tables, self.emitted(index), False, self.compiled)
         return Session(self.stage_rules(index), settings)
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 @cache

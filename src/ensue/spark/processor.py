@@ -7,7 +7,8 @@ time is over take no part. What a stage derives goes on in the same batch, packe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -22,10 +23,11 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from ensue.session import Session
 from ensue.spark.as_json import as_json
 from ensue.spark.bucket_state import About, Store
 from ensue.spark.buckets import Buckets
-from ensue.spark.changes import refuse
+from ensue.spark.changes import carry, refuse
 from ensue.spark.clock import Clock
 from ensue.spark.distinct import distinct
 from ensue.spark.job import Job
@@ -89,6 +91,26 @@ class StagePlan:
     until: int | None
     timezone: str | None
 
+    @cached_property
+    def form(self) -> str:
+        return self.job.form(self.stage, self.given, self.buckets)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return self.job.fingerprint(self.stage, self.given, self.buckets)
+
+    def begun(self) -> About:
+        """What is known of a bucket at first."""
+        job = self.job
+        return About(job.text, job.name, list(job.wanted), self.stage, self.buckets, self.form, self.fingerprint)
+
+    def session(self, job: Job) -> Session:
+        """A new session of a job's rules."""
+        session = job.session(self.stage, self.reads, self.tables)
+        session.stop_at(self.until)
+        session.begin(job.timestamps, self.timezone)
+        return session
+
 
 class StageProcessor(StatefulProcessor):
     """A stage of a stream. What is packed for later stages goes through as it is."""
@@ -148,14 +170,30 @@ class StageProcessor(StatefulProcessor):
         store.save(about, self._fires(about))
 
     def _about(self) -> About:
+        """What is known of the bucket; where that is of other rules, this says so, or what is new is noted."""
         plan = self.plan
         about = self._store.about()
-        own = plan.job.fingerprint(plan.stage)
         if about is None:
-            return About(plan.job.text, plan.stage, plan.buckets, own)
-        if about.fingerprint != own or about.buckets != plan.buckets:
+            return plan.begun()
+        if about.form != plan.form:
             refuse(plan.job, plan.buckets, about)
         return about
+
+    def _session(self, about: About) -> Session:
+        """The engine as it was left, or as it begins."""
+        plan = self.plan
+        session = plan.session(plan.job)
+        if about.session is None:
+            if about.first is not None:
+                session.progress.first = about.first
+        elif about.fingerprint == plan.fingerprint:
+            return self._store.resume(about, session)
+        else:
+            before = replace(plan.job, text=about.job, name=about.name, wanted=tuple(about.wanted))
+            carry(before, self._store.resume(about, plan.session(before)), plan.job, session, plan.stage, about)
+        now = plan.begun()
+        about.job, about.name, about.wanted, about.fingerprint = now.job, now.name, now.wanted, now.fingerprint
+        return session
 
     def _take(self, bucket: int, about: About, row: Row, time: int) -> Iterator[Row]:
         """Puts events aside until their time is complete; where it is over already, they are late."""
@@ -181,12 +219,7 @@ class StageProcessor(StatefulProcessor):
 
     def _evaluate(self, bucket: int, about: About, events: list[pa.Table], time: int) -> Iterator[Row]:
         plan = self.plan
-        fresh = plan.job.session(plan.stage, plan.reads, plan.tables)
-        fresh.stop_at(plan.until)
-        fresh.begin(plan.job.timestamps, plan.timezone)
-        session = self._store.resume(about, fresh)
-        if about.session is None and about.first is not None:
-            session.progress.first = about.first
+        session = self._session(about)
         sent = None
         if events:
             whole = pa.concat_tables(events)

@@ -28,7 +28,8 @@ def restore(arrays: Arrays, state: Sequence[Integers], rehash: Callable[..., Any
     for space in arrays.layout.spaces.values():
         n = space.number
         table = np.full(2 * len(arrays[f"KV{n}"]), -1, np.int64)
-        rehash(table, arrays[f"KV{n}"], arrays.number(f"kc{n}"))
+        with np.errstate(over="ignore"):  # hashes wrap around, of which NumPy warns where this is not compiled
+            rehash(table, arrays[f"KV{n}"], arrays.number(f"kc{n}"))
         arrays[f"KT{n}"] = table
 
 

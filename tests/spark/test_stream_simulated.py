@@ -1,0 +1,187 @@
+"""What runs in the workers of a stream, without Spark: every case, random programs, and what Spark seldom does."""
+
+from random import Random
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import ensue
+from ensue import testing
+from ensue.engine.state import StateError
+from tests.agreement import Detection, as_tables, difference, meaning
+from tests.random_programs import given_types, programs, streams
+from tests.spark import simulation
+from tests.test_cases import FILES
+
+PAIRS = "event a(x: int). event b(x: int).  both(x) <- a(x) seq b(x).\n"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_cases(path, monkeypatch):
+    """Each test of a case file, with micro-batches cut anywhere and rows as late as they may be."""
+    program = ensue.compile(path)
+    for number, test in enumerate(program.typed.tests):
+        rng = Random(number)
+        lateness = rng.choice((0, 3)) * (1_000_000 if test.timestamps else 1)
+
+        def detect_tables(self, tables, until, emit, engine=None, rng=rng, lateness=lateness):
+            found = simulation.run(self, tables, until, rng, lateness) if tables else {}
+            return {event: as_table(found.get(event, []), self.typed.events[event]) for event in emit}, None
+
+        with monkeypatch.context() as patched:
+            patched.setattr(ensue.Program, "detect_tables", detect_tables)
+            outcome = testing.run_test(program, test)
+        assert outcome.passed, (test.title, outcome)
+
+
+def as_table(rows, event):
+    names = ("start", "end", *event.attributes)
+    return pa.table({name: pa.array([row[name] for row in rows]) for name in names})
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
+)
+@given(programs(most_rules=3), st.data(), st.integers(0, 9999))
+def test_random_programs(text, data, seed):
+    try:
+        program = ensue.compile(text)
+    except ensue.RuleError:
+        return
+    events = data.draw(streams(20, types=given_types(program)))
+    if not events or any("n" in event for event in events):
+        return
+    wanted = meaning(program, events, None)
+    if isinstance(wanted, type):
+        return
+    rng = Random(seed)
+    try:
+        found = simulation.run(
+            program, as_tables(program, events), None, rng, rng.choice((0, 2, 5)), rng.choice((None, False))
+        )
+    except ensue.DataError as error:
+        assert "cannot be told from the rules" in str(error)
+        return
+    got = [Detection(name, row.pop("start"), row.pop("end"), row) for name, rows in found.items() for row in rows]
+    difference_ = difference(in_time(wanted), in_time(got))
+    assert not difference_ or "order of" in difference_, difference_
+
+
+def in_time(detections):
+    return sorted(detections, key=lambda each: (each.end, each.start))
+
+
+# --- what Spark seldom does
+
+
+def begun(rules=PAIRS, lateness=0, buckets=3):
+    tables = {"a": pa.table({"time": pa.array([], pa.int64()), "x": pa.array([], pa.int64())})}
+    tables["b"] = tables["a"]
+    return simulation.query(ensue.compile(rules), tables, lateness, buckets, instants=True)[0]
+
+
+def rows_of(query, *events):
+    """Events as (type, time, x)."""
+    columns = {column.name: column for column in query.stream.given.wire.columns}
+    rows = []
+    for type_, time, x in events:
+        row = {name: x if column.holds(type_) else None for name, column in columns.items()}
+        rows.append({"type": type_, "time": time, **row})
+    schema = pa.schema([("type", pa.string()), ("time", pa.int64()), *((name, pa.int64()) for name in columns)])
+    return pa.Table.from_pylist(rows, schema)
+
+
+def go_on(query, rules, buckets=3):
+    """The query as it is restarted with other rules: from what Spark kept."""
+    other = begun(rules, buckets=buckets)
+    other.memories, other.watermark, other.largest = query.memories, query.watermark, query.largest
+    simulation.bucket_state._sessions.clear()
+    return other
+
+
+def test_a_row_that_comes_too_late_takes_no_part_and_is_reported_once():
+    query = begun(PAIRS + "c(x) <- both(x) seq a(x).\n")
+    query.batch([rows_of(query, ("a", 5, 1), ("b", 20, 9))])
+    query.batch([rows_of(query, ("a", 7, 1), ("b", 30, 1))])
+    query.batch([])
+    assert [reason for reason, _ in query.rejected] == ["it came too late: its time was over"]
+    assert query.rejected[0][1] == '{"type": "a", "time": 7, "x": 1}'
+    assert query.found.get("both", []) == []
+    query.batch([rows_of(query, ("b", 40, 2))])
+    query.batch([])
+    assert query.found["both"] == [{"start": 5, "end": 30, "x": 1}]
+
+
+def test_times_beyond_what_a_watermark_can_hold_are_rejected():
+    query = begun()
+    query.batch([rows_of(query, ("a", 2**62, 1), ("a", 3, 1))])
+    assert [row for _, row in query.rejected] == ['{"type": "a", "time": 4611686018427387904, "x": 1}']
+
+
+def test_an_absence_is_found_in_a_bucket_that_stays_silent():
+    query = begun("event a(x: int). event b(x: int).  late(x) <- o: a(x), w: extend(o, 5), while w: not b(x).\n", 0, 50)
+    query.batch([rows_of(query, ("a", 1, 1))])
+    query.batch([rows_of(query, *(("b", 100, x) for x in range(2, 40)))])
+    query.batch([])
+    assert query.found["late"] == [{"start": 1, "end": 6, "x": 1}]
+
+
+def test_rules_that_stay_keep_what_they_know():
+    query = begun()
+    query.batch([rows_of(query, ("a", 1, 1), ("b", 5, 9))])
+    query.batch([])
+    query = go_on(query, PAIRS + "twice(x) <- both(x) seq b(x).\n")
+    query.batch([rows_of(query, ("b", 10, 1), ("b", 20, 1), ("b", 30, 8))])
+    query.batch([])
+    assert query.found["both"] == [{"start": 1, "end": 10, "x": 1}, {"start": 1, "end": 20, "x": 1}]
+    assert query.found["twice"] == [{"start": 1, "end": 20, "x": 1}]
+    query = go_on(query, PAIRS)
+    query.batch([rows_of(query, ("b", 40, 1), ("b", 50, 8))])
+    query.batch([])
+    assert query.found == {"both": [{"start": 1, "end": 40, "x": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("rules", "buckets", "said"),
+    [
+        (PAIRS, 4, "The checkpoint has 3 buckets, and 4 were asked for"),
+        (PAIRS + "event c(x: int).", 3, "new: `event c(x: int).`"),
+        (
+            "event a(x: int). event b(x: int).  both(x) <- a(x) seq b(y).\n",
+            3,
+            "no longer there: `both(x) <- a(x) seq b(x).`; new: `both(x) <- a(x) seq b(y).`",
+        ),
+    ],
+)
+def test_a_change_that_others_would_not_notice_is_refused(rules, buckets, said):
+    query = begun()
+    query.batch([rows_of(query, *(("a", 1, x) for x in range(30)), ("b", 5, 9))])
+    query.batch([])
+    query = go_on(query, rules, buckets)
+    with pytest.raises(StateError) as caught:
+        query.batch([rows_of(query, *(("b", 9, x) for x in range(30)))])
+    assert said in str(caught.value)
+
+
+def test_tests_and_reactions_and_blanks_may_change():
+    query = begun()
+    query.batch([rows_of(query, ("a", 1, 1), ("b", 5, 9))])
+    query.batch([])
+    query = go_on(query, PAIRS.replace("  ", "\n") + 'test "t" given a(1) @ 1 expect no both.\n')
+    query.batch([rows_of(query, ("b", 10, 1), ("b", 20, 8))])
+    query.batch([])
+    assert query.found["both"] == [{"start": 1, "end": 10, "x": 1}]
+
+
+def test_events_that_wait_are_kept_in_pieces_and_forgotten_in_time():
+    query = begun(lateness=80)
+    query.batch([rows_of(query, *(("a", time, time) for time in range(4000)))])
+    query.batch([])
+    memory = query.memories[0]
+    kept = [len(values) for (name, _), values in memory.states.items() if name == "waiting"]
+    assert 3 <= sum(kept) <= 3 * 10
+    query.batch([rows_of(query, ("b", 5000, -1))])
+    query.batch([])
+    assert sum(len(values) for (name, _), values in memory.states.items() if name == "waiting") == 1
