@@ -82,6 +82,8 @@ class Part:
             reads = pa.array(self.job.stages[self.stage].reads, pa.string())
             rows = rows.filter(pc.or_(pc.invert(through), pc.is_in(rows.column("type"), reads)))
         rows = rows.filter(pc.is_valid(rows.column("type")))  # one without a type says that time passes
+        if not rows.num_rows:
+            return
         events = self.given.renamed(rows) if self.given.of_any_type else self.given.by_type(rows)
         yield from gathered(session.send_by_type(events), self.found, self.schema)
 
