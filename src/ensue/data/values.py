@@ -14,7 +14,6 @@ from ensue.data.errors import DataError, shortened
 from ensue.data.iso import micros_of_column
 from ensue.data.python_values import FLOAT_WORDS, LARGEST, READERS, SMALLEST, as_int_text
 from ensue.data.raw import Raw, present, unwrapped
-from ensue.language.types import is_list
 
 AttributeTypes = Mapping[str, str]
 Schema = Mapping[str, AttributeTypes]
@@ -46,8 +45,6 @@ def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
     [1, 2, None, None]
     """
     arrow_type = arrow_type_of(kind)
-    if kind not in ARROW_TYPES:
-        return _handed_on(raw, kind)
     if isinstance(raw, list):
         read = READERS[kind]
         values = pa.array([None if value is None else read(value) for value in raw], _stored(kind))
@@ -69,31 +66,10 @@ def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
 
 
 def arrow_type_of(kind: str) -> pa.DataType:
-    """The Arrow type of one of the five; of kinds that only arise in rules, that of a column without values."""
-    if kind in ARROW_TYPES:
-        return ARROW_TYPES[kind]
-    if kind in ("any", "null") or is_list(kind):
-        return pa.null()
-    if kind == "time":
-        return pa.int64()
-    raise DataError(f"There is no attribute type {kind!r}; there are {', '.join(ARROW_TYPES)}.")
-
-
-def _handed_on(raw: Raw, kind: str) -> pa.ChunkedArray:
-    """Values of kinds that only arise in rules, of derived events that are given to others: times as integers.
-
-    >>> _handed_on(pa.chunked_array([pa.array([1, None], pa.timestamp("us"))]), "time").to_pylist()
-    [1, None]
-    >>> _handed_on(pa.chunked_array([[[1, 2]]]), "list<int>").to_pylist()
-    [[1, 2]]
-    """
-    column = unwrapped(pa.chunked_array([pa.array(raw)]) if isinstance(raw, list) else raw)
-    if kind == "time":
-        read = micros_of(column, text=False)
-        return nulls(len(column), pa.int64()) if read is None else read
-    if pa.types.is_list(column.type) and pa.types.is_timestamp(column.type.value_type):
-        return column.cast(pa.list_(pa.int64()))
-    return column
+    """The Arrow type of one of the five."""
+    if kind not in ARROW_TYPES:
+        raise DataError(f"There is no attribute type {kind!r}; there are {', '.join(ARROW_TYPES)}.")
+    return ARROW_TYPES[kind]
 
 
 def nulls(length: int, arrow_type: pa.DataType) -> pa.ChunkedArray:
