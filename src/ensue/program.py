@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ensue.data import Events
     from ensue.engine.parquet import PlainParquet
     from ensue.session import Session
+    from ensue.spark.options import Options
     from ensue.spark.recognise import Frames
 
 USUAL_COLUMNS = Columns()
@@ -149,6 +150,8 @@ class Program:
         lateness: Length = 0,
         slices: int | None = None,
         rejected: bool = False,
+        buckets: int | None = None,
+        heartbeat: Length | None = None,
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
@@ -178,6 +181,7 @@ class Program:
         """
         from ensue.data.give_back import give_back
         from ensue.reactions import check_function
+        from ensue.spark.options import Options, refuse_elsewhere
         from ensue.streaming import batches_of, detected
 
         check_lateness(lateness)
@@ -185,16 +189,13 @@ class Program:
         check_function(on_bad_row, "`on_bad_row`")
         frames = spark_frames(events)
         if frames is not None:
-            from ensue.spark.options import check_options
-
-            check_options(on_bad_row is not None, engine, provenance, lateness, slices)
+            options = Options(
+                strict, rejected, on_bad_row is not None, engine, provenance, compiled, lateness, slices, buckets,
+                heartbeat,
+            )  # fmt: skip
             columns = Columns(time, start, end, type, sequence)
-            return self._detect_on_spark(frames, until, columns, tables, emit, compiled, slices, strict, rejected)
-        if rejected or slices is not None:
-            raise DataError(
-                f"`{'rejected' if rejected else 'slices'}` is for Spark frames. Rows that cannot be used are handed to "
-                "`on_bad_row` here, and all events are evaluated in one part."
-            )
+            return self._detect_on_spark(frames, until, columns, tables, emit, options)
+        refuse_elsewhere(rejected=rejected, slices=slices, buckets=buckets, heartbeat=heartbeat)
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
             first = next(batches, None)
@@ -223,14 +224,25 @@ class Program:
 
     def _detect_on_spark(
         self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
-        emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None, strict: bool, rejected: bool,
+        emit: str | Iterable[str] | None, options: Options,
     ) -> Any:  # fmt: skip
         from ensue.results import picked
         from ensue.spark.batch import detect_frames
+        from ensue.spark.streaming import detect_stream
 
         rows = self._static_rows(tables or {})
         wanted = picked(self.typed, emit)
-        return detect_frames(self, frames, until, columns, rows, wanted, compiled, slices, strict, rejected)
+        streaming = any(frame.isStreaming for frame in frames.values())
+        options.check(streaming)
+        if streaming:
+            return detect_stream(
+                self, frames, until, columns, rows, wanted, options.compiled, options.lateness, options.buckets,
+                options.heartbeat,
+            )  # fmt: skip
+        return detect_frames(
+            self, frames, until, columns, rows, wanted, options.compiled, options.slices, options.strict,
+            options.rejected,
+        )  # fmt: skip
 
     def detect_tables(
         self,

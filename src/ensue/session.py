@@ -170,6 +170,18 @@ class Session:
         batch = self._evaluated(self._progress.evaluate_complete)
         return self._arranged.shown.tables(batch, self._wanted)
 
+    def step_by_type(self, events: Any, time: int) -> dict[str, pa.Table]:
+        """For other parts of ensue: takes in events, if there are any, and evaluates up to a time of the engine."""
+        if events is not None:
+            self._take(self._arranged.reading.read(events, self._progress.received))
+        batch = self._evaluated(partial(self._progress.evaluate, time))
+        return self._arranged.shown.tables(batch, self._wanted)
+
+    def begin(self, timestamps: bool, timezone: str | None) -> None:
+        """For other parts of ensue: says what times are, where no event may come that does."""
+        if self._arranged.timestamps is None:
+            self._decide(timestamps, timezone, None)
+
     def close_by_type(self, until: Moment | None) -> dict[str, pa.Table]:
         """For other parts of ensue: as `close`, but the answer is a table for each type."""
         moment = self._progress.largest if until is None else self._moment(until)
@@ -248,16 +260,31 @@ class Session:
 
         Functions are not part of it: hand them over again.
         """
+        state = {"settings": self._arranged.settings.saved(), **self.state()}
+        return seal(state, fingerprint(self.program.file))
+
+    def state(self) -> dict[str, Any]:
+        """For other parts of ensue: what the session knows, without its settings, as plain values and arrays."""
         self._check_open()
-        state = {
-            "settings": self._arranged.settings.saved(),
+        return {
             "timestamps": self._arranged.timestamps,
             "timezone": self._arranged.timezone,
             "compiled": self._progress.run is not None and self._progress.run.compiled,
             "form": (self._form.kind, self._form.by_type),
             "progress": self._progress.saved(),
         }
-        return seal(state, fingerprint(self.program.file))
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """For other parts of ensue: goes on from what another session of the same rules knew."""
+        try:
+            self._form = Form(*state["form"])
+            if state["timestamps"] is not None:
+                self._decide(state["timestamps"], state["timezone"], state["compiled"])
+            self._progress.restore(state["progress"])
+        except StateError:
+            raise
+        except Exception as error:
+            raise StateError("The state is damaged, so it cannot be resumed; use another copy of it.") from error
 
     @classmethod
     def resumed(cls, program: Program, data: bytes, **functions: Any) -> Session:
@@ -266,14 +293,9 @@ class Session:
         state = unseal(data, fingerprint(program.file))
         try:
             session = cls(program, Settings.restored(state["settings"]), **functions)
-            session._form = Form(*state["form"])
-            if state["timestamps"] is not None:
-                session._decide(state["timestamps"], state["timezone"], state["compiled"])
-            session._progress.restore(state["progress"])
-        except StateError:
-            raise
         except Exception as error:
             raise StateError("The state is damaged, so it cannot be resumed; use another copy of it.") from error
+        session.restore(state)
         return session
 
     # --- inside

@@ -91,8 +91,9 @@ def test_a_misspelt_attribute(spark):
 
 def test_a_column_of_another_type(spark):
     text = as_frame(spark, TABLE.set_column(2, "k", pa.array(["1", "1"])))
-    with pytest.warns(ensue.BadRowsWarning, match="The column 'k' is string, and the rules declare it as int of 'a'"):
-        found = PROGRAM.detect(text)
+    said = "The column 'k' is string, and the rules declare it as int of 'a'"
+    with pytest.warns(ensue.BadRowsWarning, match=said):
+        found = PROGRAM.detect({"a": text, "b": as_frame(spark, TABLE)})
     assert found.count() == 0
     due = ensue.compile("event a(k: timestamp).  c(k) <- a(k).")
     with pytest.raises(ensue.DataError, match=r'Cast it first: df.withColumn\("k", to_timestamp\("k"\)\)'):

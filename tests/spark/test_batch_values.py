@@ -230,6 +230,7 @@ def test_a_sequence_orders_events_of_one_moment(spark):
     assert sorted(row["l"] for row in found) == [[10], [10, 20], [20, 30]]
 
 
+@pytest.mark.filterwarnings("ignore::ensue.spark.batch.OnePartitionWarning")
 def test_static_tables(spark):
     program = ensue.compile(
         "event a(k: int). event b(k: int). table linked(p: int, q: int, day: timestamp).  "
@@ -284,3 +285,17 @@ def test_an_attribute_without_a_column_is_null(spark):
     with pytest.warns(EmptyAttributeWarning, match="No row of 'a' has a value for 'note'"):
         found = program.detect(as_frame(spark, table))
     assert found.toArrow().to_pylist() == wanted.to_pylist()
+
+
+@pytest.mark.parametrize("zone", ["UTC", None])
+def test_times_and_lists_from_stage_to_stage(spark, zone):
+    times = [datetime(2026, 3, 29, hour) for hour in range(4)]
+    moments = pa.array(times, pa.timestamp("us", zone))
+    table = events(moments, k=[1, 2, 1, 3], due=moments)
+    rules = (
+        "event a(k: int, due: timestamp). event b(k: int).  "
+        "two(k, at = o.end, all = list(d)) <- o: a(k, _), while last 2: collect a(k, d).  "
+        "later(n, at, all, gap = r.end - at) <- two(_, at, all) seq r: b(n) within 4h."
+    )
+    found = same_on_spark(spark, rules, table)
+    assert {row["type"] for row in found} == {"two", "later"}

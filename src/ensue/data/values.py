@@ -14,6 +14,7 @@ from ensue.data.errors import DataError, shortened
 from ensue.data.iso import micros_of_column
 from ensue.data.python_values import FLOAT_WORDS, LARGEST, READERS, SMALLEST, as_int_text
 from ensue.data.raw import Raw, present, unwrapped
+from ensue.language.types import is_list, item_of
 
 AttributeTypes = Mapping[str, str]
 Schema = Mapping[str, AttributeTypes]
@@ -25,6 +26,8 @@ ARROW_TYPES = {
     "bool": pa.bool_(),
     "timestamp": pa.timestamp("us"),
 }
+DERIVED = {"time": pa.int64(), "any": pa.null(), "null": pa.null()}
+"""What attributes of derived events can be besides, where such events are given too."""
 
 _SHORT_INT_TEXT = r"^[+-]?[0-9]{1,18}$"
 _LONG_INT_TEXT = r"^[+-]?[0-9]{19,}$"
@@ -45,6 +48,8 @@ def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
     [1, 2, None, None]
     """
     arrow_type = arrow_type_of(kind)
+    if kind not in ARROW_TYPES:
+        return _derived(raw, kind, arrow_type)
     if isinstance(raw, list):
         read = READERS[kind]
         values = pa.array([None if value is None else read(value) for value in raw], _stored(kind))
@@ -65,8 +70,39 @@ def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
     return nulls(len(column), arrow_type) if converted is None else converted
 
 
+def _derived(raw: Raw, kind: str, arrow_type: pa.DataType) -> pa.ChunkedArray:
+    """A column of an event that rules derive too: times, lists, or whatever its values are."""
+    if isinstance(raw, list):
+        try:
+            column = pa.chunked_array([pa.array(raw, from_pandas=False)])
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            return nulls(len(raw), arrow_type)
+    else:
+        column = unwrapped(raw)
+    if kind in ("any", "null"):
+        return column
+    if kind == "time":
+        moments = pa.types.is_temporal(column.type) or pa.types.is_string(column.type)
+        micros = micros_of(column, text=False)
+        if micros is None:
+            return nulls(len(column), arrow_type)
+        return micros.cast(pa.timestamp("us")) if moments else micros
+    try:
+        return column.cast(arrow_type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return nulls(len(column), arrow_type)
+
+
 def arrow_type_of(kind: str) -> pa.DataType:
-    """The Arrow type of one of the five."""
+    """The Arrow type of one of the five, or of an attribute that rules derive.
+
+    >>> arrow_type_of("list<int>")
+    ListType(list<item: int64>)
+    """
+    if is_list(kind):
+        return pa.list_(arrow_type_of(item_of(kind)))
+    if kind in DERIVED:
+        return DERIVED[kind]
     if kind not in ARROW_TYPES:
         raise DataError(f"There is no attribute type {kind!r}; there are {', '.join(ARROW_TYPES)}.")
     return ARROW_TYPES[kind]

@@ -93,7 +93,7 @@ class Detection:
             self.tables, self.until, passed, sliced,
         )  # fmt: skip
         result = events.mapInArrow(part, self.found.spark_schema(columns))
-        return result.dropDuplicates() if stage.duplicates & {*emitted} else result
+        return self.found.distinct(result, columns) if stage.duplicates & {*emitted} else result
 
     def _sliced(self, stage: Stage) -> bool:
         """Whether time is cut into slices: where there is no key, or keys have more events than one part can take."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -9,11 +10,12 @@ from typing import Any
 
 from ensue.data import Columns
 from ensue.engine.lanes import with_instants
+from ensue.engine.state import fingerprint
 from ensue.language import typed
 from ensue.language.source import Source
 from ensue.live.arrangement import Settings
 from ensue.moments import Length
-from ensue.partitioning import Stage, stage_program, stages
+from ensue.partitioning import ByKey, Stage, stage_program, stages
 from ensue.program import Program, compiled
 from ensue.session import Session
 from ensue.spark.pruning import pruned
@@ -66,6 +68,14 @@ class Job:
         """The types that a stage derives and that are wanted, or read later on."""
         later = {name for stage in self.stages[index + 1 :] for name in stage.reads}
         return tuple(name for name in self.stages[index].derives if name in self.wanted or name in later)
+
+    def fingerprint(self, index: int) -> str:
+        """What tells the states of stages apart: the rules, which of them are in the stage, and what they read."""
+        stage = self.stages[index]
+        parting = stage.parting
+        keys = sorted(parting.keys.items()) if isinstance(parting, ByKey) else []
+        form = (stage.rules, stage.reads, keys, self.known, self.timestamps, self.instants)
+        return hashlib.sha256(fingerprint(self.program.file) + repr(form).encode()).hexdigest()
 
     def session(
         self, index: int, wire: Wire, tables: Mapping[str, Sequence[tuple[Any, ...]]], lateness: Length = 0

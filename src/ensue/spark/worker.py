@@ -70,6 +70,7 @@ class Part:
 
     def _session(self, rows: pa.Table) -> Session:
         session = self.job.session(self.stage, self.given, self.tables)
+        session.begin(self.job.timestamps, None)
         if FIRST in rows.column_names:
             session.progress.first = rows.column(FIRST)[0].as_py()
         return session

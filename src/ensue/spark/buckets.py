@@ -1,0 +1,175 @@
+"""Buckets: a stream's events are parted into a fixed number of them, by their keys.
+
+The bucket of an event must be the same on every machine and in every version, as a bucket's state outlives both; and
+the same for events that were given and those that an earlier stage derived. So it is worked out here for both.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.partitioning import ByKey, ByRow, Parting
+from ensue.spark.wire import Wire
+
+Numbers = np.ndarray[Any, np.dtype[np.int16]]
+"""Small ones, as these are sorted sooner."""
+Hashes = np.ndarray[Any, np.dtype[np.uint64]]
+
+MOST = 2**15 - 1
+"""The largest number of buckets."""
+NOWHERE = -1
+"""The bucket of events that a stage does not use."""
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_OTHER = np.uint64(0xBF58476D1CE4E5B9)
+_SHIFT = np.uint64(31)
+_NULL = np.uint64(0x51ED270B8D5C3A4F)
+
+ARROW_TYPES = {
+    "int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(),
+    "timestamp": pa.timestamp("us"),
+}  # fmt: skip
+"""What values of a kind are compared as."""
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """The buckets of a stage. Where everything must be in one part, that is the first of them."""
+
+    reads: tuple[str, ...]
+    parting: Parting
+    count: int
+
+    def of(self, rows: pa.Table, wire: Wire) -> Numbers:
+        """The bucket of each row."""
+        kinds = pc.dictionary_encode(rows.column("type").combine_chunks())
+        codes = pc.fill_null(kinds.indices, len(kinds.dictionary)).to_numpy(zero_copy_only=False)
+        names = kinds.dictionary.to_pylist()
+        read = np.array([*(name in self.reads for name in names), False])[codes]
+        match self.parting:
+            case ByKey() as parting:
+                found = self._by_key(rows, wire, parting, codes, names)
+            case ByRow():
+                found = _number(_by_time(rows, wire), self.count)
+            case _:
+                found = np.zeros(rows.num_rows, np.int16)
+        return np.where(read, found, np.int16(NOWHERE))
+
+    def _by_key(self, rows: pa.Table, wire: Wire, parting: ByKey, codes: Any, names: list[str]) -> Numbers:
+        """Types with the same columns for their keys are looked at together."""
+        alike: dict[tuple[str, ...], list[str]] = {}
+        anywhere = []
+        for name in names:
+            if name in parting.keys:
+                alike.setdefault(_key_columns(parting, wire, name), []).append(name)
+            else:
+                anywhere.append(name)
+        found: Numbers = np.full(rows.num_rows, NOWHERE, np.int16)
+        for columns, types in alike.items():
+            mask = np.array([*(name in types for name in names), False])[codes]
+            whole = bool(mask.all())
+            own = rows if whole else rows.filter(pa.array(mask))
+            hashes, nulls = _hashed(own, columns, parting.kinds)
+            numbers = _number(hashes, self.count)
+            if nulls is not None:
+                needless = np.array([*(name not in parting.nulls for name in names), False])[codes]
+                numbers[nulls & (needless if whole else needless[mask])] = NOWHERE
+            found[mask] = numbers
+        if anywhere:
+            mask = np.array([*(name in anywhere for name in names), False])[codes]
+            found[mask] = _number(_by_time(rows.filter(pa.array(mask)), wire), self.count)
+        return found
+
+
+def _key_columns(parting: ByKey, wire: Wire, event: str) -> tuple[str, ...]:
+    """The columns that hold the key of a type; several for one part of it are told apart by a bar."""
+    places = range(len(parting.kinds))
+    return tuple("|".join(c.name for c in wire.columns if c.attribute == parting.keys[event][place] and c.holds(event))
+                 for place in places)  # fmt: skip
+
+
+def _hashed(rows: pa.Table, columns: Iterable[str], kinds: Iterable[str]) -> tuple[Hashes, Any]:
+    """The hash of each row's key, and where a part of it is null, if anywhere."""
+    hashes: Hashes = np.zeros(rows.num_rows, np.uint64)
+    nulls = None
+    for names, kind in zip(columns, kinds, strict=True):
+        values = _values(rows, names, kind)
+        if values.null_count:
+            missing = values.is_null().to_numpy(zero_copy_only=False)
+            nulls = missing if nulls is None else nulls | missing
+        hashes = _mixed(hashes ^ _hash(values, kind))
+    return hashes, nulls
+
+
+def _values(rows: pa.Table, names: str, kind: str) -> pa.Array:
+    """The values of a part of the key, all of one type: one that cannot be of it is null."""
+    type_ = ARROW_TYPES[kind]
+    found = pa.nulls(rows.num_rows, type_)
+    for name in filter(None, names.split("|")):
+        column = rows.column(name).combine_chunks()
+        cast = as_kind(column, type_)
+        found = cast if found.null_count == len(found) else pc.coalesce(found, cast)
+    return found
+
+
+def as_kind(column: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Values as a type; those that are none of it are null.
+
+    >>> as_kind(pa.array(["1", "x"]), pa.int64()).to_pylist()
+    [1, None]
+    """
+    if pa.types.is_timestamp(column.type) and pa.types.is_timestamp(type_):
+        return column.cast(pa.int64() if column.type.unit == "us" else type_).cast(type_)
+    try:
+        return column.cast(type_)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.array([_one(value, type_) for value in column], type_)
+
+
+def _one(value: pa.Scalar, type_: pa.DataType) -> Any:
+    try:
+        return value.cast(type_).as_py()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+def _hash(values: pa.Array, kind: str) -> Hashes:
+    """Numbers that are equal where values are: 0.0 is -0.0, and every NaN the same."""
+    if kind == "string":
+        encoded = pc.dictionary_encode(values)
+        texts = [zlib.crc32((text or "").encode("utf-8", "surrogatepass")) for text in encoded.dictionary.to_pylist()]
+        table = np.array([*texts, 0], np.uint64)
+        numbers = table[pc.fill_null(encoded.indices, len(texts)).to_numpy(zero_copy_only=False)]
+    elif kind == "float":
+        floats = pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False) + 0.0
+        numbers = np.where(np.isnan(floats), np.nan, floats).view(np.uint64)
+    elif kind == "bool":
+        numbers = pc.fill_null(values, False).to_numpy(zero_copy_only=False).astype(np.uint64)
+    else:
+        numbers = pc.fill_null(values.cast(pa.int64()), 0).to_numpy(zero_copy_only=False).view(np.uint64)
+    if values.null_count:
+        numbers = np.where(values.is_null().to_numpy(zero_copy_only=False), _NULL, numbers)
+    return _mixed(numbers)
+
+
+def _by_time(rows: pa.Table, wire: Wire) -> Hashes:
+    """Events that may be anywhere are spread by their times."""
+    ends = rows.column(wire.times[-1]).combine_chunks().cast(pa.int64())
+    return _hash(ends, "int")
+
+
+def _mixed(numbers: Hashes) -> Hashes:
+    """Numbers whose every bit depends on all bits of another one."""
+    numbers = (numbers + _ODD) * _OTHER
+    return (numbers ^ (numbers >> _SHIFT)) * _ODD
+
+
+def _number(hashes: Hashes, count: int) -> Numbers:
+    return ((hashes >> np.uint64(33)) % np.uint64(count)).astype(np.int16)

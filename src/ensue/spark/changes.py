@@ -1,0 +1,43 @@
+"""A checkpoint belongs to rules and to a number of buckets. With others it cannot go on, and this says why."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from ensue.engine.state import StateError
+from ensue.language import syntax
+from ensue.language.print import show
+from ensue.language.source import Source
+from ensue.program import compiled
+from ensue.spark.bucket_state import About
+from ensue.spark.job import Job
+
+
+def refuse(job: Job, buckets: int, about: About) -> NoReturn:
+    """Says what is different from when a bucket's state was written."""
+    if about.buckets != buckets:
+        raise StateError(
+            f"The checkpoint has {about.buckets} buckets, and {buckets} were asked for: their number cannot change. Go "
+            f"on with buckets={about.buckets}, or start with a new checkpoint."
+        )
+    old, new = _statements(about.job), _statements(job.text)
+    gone = [text for text in old if text not in new]
+    added = [text for text in new if text not in old]
+    said = [f"no longer there: {_short(gone)}"] * bool(gone) + [f"new: {_short(added)}"] * bool(added)
+    what = "; ".join(said) or "the columns of the events, or the types that are wanted, are others"
+    raise StateError(
+        f"The checkpoint was written by other rules ({what}). What it holds would not mean the same. Go on with the "
+        "rules that it was written with, or start with a new checkpoint; events that are still in the source can be "
+        "read again from there."
+    )
+
+
+def _statements(text: str) -> list[str]:
+    file = compiled(Source(text, "<checkpoint>")).file
+    return [show(s) for s in file.statements if not isinstance(s, syntax.Test | syntax.Reaction)]
+
+
+def _short(statements: list[str]) -> str:
+    first = " ".join(statements[0].split())
+    shown = first if len(first) <= 80 else first[:79] + "…"
+    return f"`{shown}`" + (f" and {len(statements) - 1} more" if len(statements) > 1 else "")

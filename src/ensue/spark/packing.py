@@ -1,0 +1,160 @@
+"""Many events in few rows: Spark's stateful operators take rows one by one, so a row holds a whole table.
+
+A packed row says which stage it is for and in which bucket, and what it holds: events as they were given, what an
+earlier stage derived, what was found, or rows that came too late.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue.spark.buckets import NOWHERE, Buckets, Numbers
+from ensue.spark.clock import Clock
+from ensue.spark.wire import Wire
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row
+
+GIVEN, DERIVED, FOUND, LATE, FIRST, CLOCK = "given", "derived", "found", "late", "first", "clock"
+"""What a packed row holds: events as they were given; what an earlier stage derived; detections; events that came too
+late; the smallest end of some events; nothing but a time for the watermark."""
+
+PACKED = "bucket int, stage int, kind string, size bigint, low bigint, high bigint, clock bigint, blob binary"
+"""The columns of packed rows as they are made: of given events, how many there are and the smallest and largest end;
+`clock` is milliseconds, and null but for rows of that kind."""
+SCHEMA = pa.schema([("bucket", pa.int32()), ("stage", pa.int32()), ("kind", pa.string()), ("size", pa.int64()),
+                    ("low", pa.int64()), ("high", pa.int64()), ("clock", pa.int64()),
+                    ("blob", pa.binary())])  # fmt: skip
+
+TOGETHER = 1 << 20
+"""At most so many events are packed at once."""
+
+_END = struct.Struct("<q")
+
+
+def packed(table: pa.Table) -> bytes:
+    """A table as bytes."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(table.combine_chunks())
+    return sink.getvalue().to_pybytes()
+
+
+def unpacked(blob: bytes) -> pa.Table:
+    """The table that bytes hold."""
+    return pa.ipc.open_stream(blob).read_all()
+
+
+def packed_row(bucket: int, stage: int, kind: str, rows: pa.Table) -> Row:
+    """A packed row as a stateful operator gives it on."""
+    from pyspark.sql import Row
+
+    return Row(
+        bucket=bucket, stage=stage, kind=kind, size=None, low=None, high=None, clock=None, blob=packed(rows)
+    )  # fmt: skip
+
+
+def packed_time(time: int) -> bytes:
+    return _END.pack(time)
+
+
+def unpacked_time(blob: bytes) -> int:
+    return int(_END.unpack(blob)[0])
+
+
+def in_buckets(rows: pa.Table, numbers: Numbers) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of each bucket, in the order in which they are."""
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    cuts = [*np.flatnonzero(np.diff(ordered, prepend=numbers.dtype.type(NOWHERE))).tolist(), len(ordered)]
+    if cuts[0] == len(ordered):
+        return
+    taken = rows if cuts == [0, len(ordered)] else rows.take(pa.array(order))
+    for begin, end in pairwise(cuts):
+        yield int(ordered[begin]), taken.slice(begin, end - begin)
+
+
+def together(batches: Iterable[pa.RecordBatch], most: int = TOGETHER) -> Iterator[pa.Table]:
+    """Batches as tables of some size; none is empty."""
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        if not len(batch):
+            continue
+        waiting.append(batch)
+        count += len(batch)
+        if count >= most:
+            yield pa.Table.from_batches(waiting).combine_chunks()
+            waiting, count = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting).combine_chunks()
+
+
+@dataclass(frozen=True)
+class Packer:
+    """Packs events as they come from the source: a function from batches to batches that Spark can send around."""
+
+    wire: Wire
+    stages: tuple[Buckets, ...]
+    firsts: tuple[int, ...]
+    """The stages that depend on the first end of all."""
+    clock: Clock
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for rows in together(batches):
+            yield pa.RecordBatch.from_pylist(list(self._rows(rows)), SCHEMA)
+
+    def _rows(self, rows: pa.Table) -> Iterator[dict[str, Any]]:
+        time = self.wire.times[-1]
+        for stage, buckets in enumerate(self.stages):
+            for bucket, part in in_buckets(rows, buckets.of(rows, self.wire)):
+                low, high = _bounds(part.column(time))
+                yield {"bucket": bucket, "stage": stage, "kind": GIVEN, "size": part.num_rows, "low": low,
+                       "high": high, "blob": packed(part)}  # fmt: skip
+        least, most = _bounds(rows.column(time))
+        for stage in self.firsts:
+            yield {"bucket": 0, "stage": stage, "kind": FIRST, "blob": packed_time(least)}
+        yield {"bucket": 0, "stage": 0, "kind": CLOCK, "clock": self.clock.milliseconds(most)}
+
+
+def _bounds(times: pa.ChunkedArray) -> tuple[int, int]:
+    """The smallest and the largest of times, as integers."""
+    low, high = pc.min_max(times.cast(pa.int64())).values()
+    return low.as_py(), high.as_py()
+
+
+@dataclass(frozen=True)
+class Unpacker:
+    """What was found, and what came too late, as rows again."""
+
+    schema: pa.Schema
+    wire: Wire
+    late: str
+    """The column for rows that came too late, as JSON."""
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from ensue.spark.late import as_json
+
+        for batch in batches:
+            for kind, blob in zip(batch.column("kind").to_pylist(), batch.column("blob"), strict=True):
+                if kind == FOUND:
+                    yield from self._filled(unpacked(blob.as_buffer()))
+                elif kind == LATE:
+                    yield from self._filled(pa.table({self.late: as_json(unpacked(blob.as_buffer()), self.wire)}))
+
+    def _filled(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+        arrays = [
+            rows.column(field.name).cast(field.type)
+            if field.name in rows.column_names
+            else pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
+            for field in self.schema
+        ]
+        yield from pa.Table.from_arrays(arrays, schema=self.schema).combine_chunks().to_batches()

@@ -1,0 +1,258 @@
+"""The engine on a bucket of a stream: what one stage does in a micro-batch, within Spark's stateful operator.
+
+The watermark of a batch says up to when everything has come. Events that end later wait; those that come when their
+time is over take no part. What a stage derives goes on in the same batch, packed for the stages that read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Row
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
+
+from ensue.spark.bucket_state import About, Store
+from ensue.spark.buckets import Buckets
+from ensue.spark.changes import refuse
+from ensue.spark.clock import Clock
+from ensue.spark.distinct import distinct
+from ensue.spark.job import Job
+from ensue.spark.packing import (
+    DERIVED,
+    FIRST,
+    FOUND,
+    GIVEN,
+    LATE,
+    in_buckets,
+    packed,
+    packed_row,
+    unpacked,
+    unpacked_time,
+)
+from ensue.spark.wire import Wire, gathered
+
+PIECES = 8
+"""Events that may wait for several batches are kept in so many pieces, so that each batch reads what it needs."""
+FEW = 1_000
+"""So few events are not worth several pieces."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A later stage, and which of the types that are derived here it reads."""
+
+    stage: int
+    types: tuple[str, ...]
+    buckets: Buckets
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """All that is known beforehand of one stage of a stream."""
+
+    job: Job
+    stage: int
+    buckets: int
+    clock: Clock
+    lateness: int
+    given: Wire
+    """The columns of events as they were given."""
+    reads: Wire
+    """The columns of all that the stage reads: given, and derived before it."""
+    read_schema: pa.Schema
+    derives: Wire
+    schema: pa.Schema
+    """Of what it derives."""
+    readers: tuple[Reader, ...]
+    found: tuple[str, ...]
+    """The derived types that are detections."""
+    repeated: frozenset[str]
+    """The types among what it reads that may come several times, and count once."""
+    reports: frozenset[str]
+    """The types whose late rows it reports: no stage before it reads them."""
+    tables: Mapping[str, Sequence[tuple[Any, ...]]]
+    until: int | None
+    timezone: str | None
+
+
+class StageProcessor(StatefulProcessor):
+    """A stage of a stream. What is packed for later stages goes through as it is."""
+
+    def __init__(self, plan: StagePlan) -> None:
+        self.plan = plan
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._store = Store(handle)
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
+        """Takes in what came for a bucket, and evaluates what is complete. (Spark asks for these very names.)"""
+        plan, given, derived, first = self.plan, [], [], None
+        for row in rows:
+            if row.stage > plan.stage or row.kind in (FOUND, LATE):
+                yield row
+            elif row.kind == GIVEN:
+                given.append(row)
+            elif row.kind == DERIVED:
+                derived.append(unpacked(bytes(row.blob)))
+            elif row.kind == FIRST:
+                end = unpacked_time(bytes(row.blob))
+                first = end if first is None else min(first, end)
+        if given or derived or first is not None:
+            yield from self._step(key[0], given, derived, first, timerValues.getCurrentWatermarkInMs())
+
+    def handleExpiredTimer(  # noqa: N802
+        self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo  # noqa: N803
+    ) -> Iterator[Row]:  # fmt: skip
+        """Evaluates what is complete in a bucket for which nothing came."""
+        yield from self._step(key[0], [], [], None, timerValues.getCurrentWatermarkInMs())
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    # --- one step
+
+    def _step(
+        self, bucket: int, given: list[Row], derived: list[pa.Table], first: int | None, watermark: int
+    ) -> Iterator[Row]:
+        plan, store = self.plan, self._store
+        about = self._about()
+        time = plan.clock.complete(watermark)
+        if first is not None:
+            about.first = first if about.first is None else min(about.first, first)
+        waiting = [_ending(rows, plan.given, about.time, time) for rows in store.due(about, time)]
+        events = list(map(self._aligned, waiting))
+        for row in given:
+            yield from self._take(bucket, about, row, time)
+        if derived:
+            events.append(distinct(pa.concat_tables(map(self._aligned, derived)), plan.repeated))
+        events = [rows for rows in events if rows.num_rows]
+        begins = about.first is not None and about.session is None and about.first <= time
+        if events or begins or (about.due is not None and about.due <= time):
+            yield from self._evaluate(bucket, about, events, time)
+        about.time = time if about.time is None else max(about.time, time)
+        store.save(about, self._fires(about))
+
+    def _about(self) -> About:
+        plan = self.plan
+        about = self._store.about()
+        own = plan.job.fingerprint(plan.stage)
+        if about is None:
+            return About(plan.job.text, plan.stage, plan.buckets, own)
+        if about.fingerprint != own or about.buckets != plan.buckets:
+            refuse(plan.job, plan.buckets, about)
+        return about
+
+    def _take(self, bucket: int, about: About, row: Row, time: int) -> Iterator[Row]:
+        """Puts events aside until their time is complete; where it is over already, they are late."""
+        plan = self.plan
+        about.received += row.size
+        whole = plan.lateness == 0 or row.size < FEW
+        if row.low > time and whole:
+            self._store.add(about, bytes(row.blob), row.size, row.low, row.high)
+            return
+        rows = unpacked(bytes(row.blob))
+        ends = _ends(rows, plan.given)
+        late = ends <= time
+        if late.any():
+            missed = rows.filter(pa.array(late))
+            rows, ends = rows.filter(pa.array(~late)), ends[~late]
+            missed = missed.filter(pc.is_in(missed.column("type"), pa.array(sorted(plan.reports), pa.string())))
+            if missed.num_rows:
+                about.late += missed.num_rows
+                yield packed_row(bucket, 0, LATE, missed)
+        for piece, own in _by_time(rows, ends, 0 if whole else plan.lateness):
+            self._store.add(about, packed(piece), len(own), int(own.min()), int(own.max()))
+
+    def _evaluate(self, bucket: int, about: About, events: list[pa.Table], time: int) -> Iterator[Row]:
+        plan = self.plan
+        fresh = plan.job.session(plan.stage, plan.reads, plan.tables)
+        fresh.stop_at(plan.until)
+        fresh.begin(plan.job.timestamps, plan.timezone)
+        session = self._store.resume(about, fresh)
+        if about.session is None and about.first is not None:
+            session.progress.first = about.first
+        sent = None
+        if events:
+            whole = pa.concat_tables(events)
+            ends = _ends(whole, plan.reads)
+            if (np.diff(ends) < 0).any():
+                whole = whole.take(pa.array(np.argsort(ends, kind="stable")))
+            whole = whole.combine_chunks()
+            sent = plan.reads.renamed(whole) if plan.reads.of_any_type else plan.reads.by_type(whole)
+        found = session.step_by_type(sent, time)
+        about.due = session.progress.due
+        self._store.keep(about, session)
+        yield from self._derived(found)
+
+    def _derived(self, tables: Mapping[str, pa.Table]) -> Iterator[Row]:
+        """What was derived, packed for those who read it, and for those who asked for it."""
+        plan = self.plan
+        batches = list(gathered({name: tables[name] for name in tables}, plan.derives, plan.schema))
+        if not batches:
+            return
+        rows = pa.Table.from_batches(batches)
+        found = rows.filter(pc.is_in(rows.column("type"), pa.array(plan.found, pa.string())))
+        if found.num_rows:
+            yield packed_row(0, plan.stage, FOUND, found)
+        for reader in plan.readers:
+            read = rows.filter(pc.is_in(rows.column("type"), pa.array(reader.types, pa.string())))
+            for bucket, part in in_buckets(read, reader.buckets.of(read, plan.derives)):
+                yield packed_row(bucket, reader.stage, DERIVED, part)
+
+    # --- helpers
+
+    def _aligned(self, rows: pa.Table) -> pa.Table:
+        """Rows with the columns of all that the stage reads; one time is a start and an end."""
+        plan, found = self.plan, []
+        for field in plan.read_schema:
+            name = "time" if field.name in ("start", "end") and field.name not in rows.column_names else field.name
+            if name not in rows.column_names:
+                found.append(pa.chunked_array([pa.nulls(rows.num_rows, field.type)]))
+            elif (column := rows.column(name)).type == field.type:
+                found.append(column)
+            else:
+                found.append(column.cast(field.type))
+        return pa.Table.from_arrays(found, schema=plan.read_schema)
+
+    def _fires(self, about: About) -> int | None:
+        """The watermark at which something is to be done."""
+        times = [piece.first if about.time is None else max(piece.first, about.time + 1) for piece in about.pieces]
+        if about.due is not None:
+            times.append(about.due)
+        if about.first is not None and about.session is None:
+            times.append(about.first)
+        return None if not times else self.plan.clock.fires(min(times))
+
+
+def _ends(rows: pa.Table, wire: Wire) -> Any:
+    return rows.column(wire.times[-1]).cast(pa.int64()).to_numpy()
+
+
+def _ending(rows: pa.Table, wire: Wire, after: int | None, upto: int) -> pa.Table:
+    """The rows that end in some time."""
+    ends = _ends(rows, wire)
+    inside = ends <= upto if after is None else (ends <= upto) & (ends > after)
+    return rows if inside.all() else rows.filter(pa.array(inside))
+
+
+def _by_time(rows: pa.Table, ends: Any, lateness: int) -> Iterator[tuple[pa.Table, Any]]:
+    """Rows in pieces: what is complete in the next batch, most likely, then by time what is so in a later one."""
+    if not rows.num_rows:
+        return
+    if not lateness:
+        yield rows, ends
+        return
+    if (np.diff(ends) < 0).any():
+        order = np.argsort(ends, kind="stable")
+        rows, ends = rows.take(pa.array(order)), ends[order]
+    times = [ends[-1] - lateness + lateness * part // PIECES for part in range(PIECES)]
+    cuts = sorted({0, *np.searchsorted(ends, times, "right").tolist(), len(ends)})
+    for begin, end in pairwise(cuts):
+        yield rows.slice(begin, end - begin), ends[begin:end]
