@@ -45,7 +45,7 @@ def test_skew(spark, skewed, rules, slices):
     program = ensue.compile(rules)
     wanted = in_order(program.detect(skewed))
     assert in_order(program.detect(as_frame(spark, skewed), slices=slices).toArrow()) == wanted
-    assert len(wanted) > 500
+    assert len(wanted) > 300
 
 
 def test_a_key_in_slices_is_in_several_partitions(spark, skewed):
@@ -65,5 +65,6 @@ def test_times_that_lie_as_far_apart_as_can_be(spark):
     for rules, slices in (("near(x, y) <- a(_, x) seq b(_, y) within 100.", None), (BOUNDED, 3)):
         text = rules if rules is BOUNDED else "event a(k: int, x: int). event b(k: int, x: int). " + rules
         program = ensue.compile(text)
-        wanted = in_order(program.detect(table))
-        assert in_order(program.detect(as_frame(spark, table), slices=slices).toArrow()) == wanted
+        wanted = in_order(program.detect(table, compiled=False))
+        found = program.detect(as_frame(spark, table), slices=slices, compiled=False)
+        assert in_order(found.toArrow()) == wanted
