@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ensue.data import Events
     from ensue.engine.parquet import PlainParquet
     from ensue.session import Session
-    from ensue.spark.options import Options
     from ensue.spark.recognise import Frames
 
 USUAL_COLUMNS = Columns()
@@ -181,7 +180,6 @@ class Program:
         """
         from ensue.data.give_back import give_back
         from ensue.reactions import check_function
-        from ensue.spark.options import Options, refuse_elsewhere
         from ensue.streaming import batches_of, detected
 
         check_lateness(lateness)
@@ -189,13 +187,22 @@ class Program:
         check_function(on_bad_row, "`on_bad_row`")
         frames = spark_frames(events)
         if frames is not None:
-            options = Options(
-                strict, rejected, on_bad_row is not None, engine, provenance, compiled, lateness, slices, buckets,
-                heartbeat,
-            )  # fmt: skip
+            from ensue.spark.options import check_options, check_stream_options
+
             columns = Columns(time, start, end, type, sequence)
-            return self._detect_on_spark(frames, until, columns, tables, emit, options)
-        refuse_elsewhere(rejected=rejected, slices=slices, buckets=buckets, heartbeat=heartbeat)
+            if any(frame.isStreaming for frame in frames.values()):
+                check_stream_options(on_bad_row is not None, engine, provenance, slices)
+                return self._detect_on_stream(
+                    frames, until, columns, tables, emit, compiled, strict, rejected, lateness, buckets, heartbeat
+                )
+            check_options(on_bad_row is not None, engine, provenance, lateness, slices, buckets, heartbeat)
+            return self._detect_on_spark(frames, until, columns, tables, emit, compiled, slices, strict, rejected)
+        for name, given in {"rejected": rejected, "slices": slices, "buckets": buckets, "heartbeat": heartbeat}.items():
+            if given not in (None, False):
+                raise DataError(
+                    f"`{name}` is for Spark frames. Here rows that cannot be used are handed to `on_bad_row`, and all "
+                    "events are evaluated in one part."
+                )
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
             first = next(batches, None)
@@ -224,25 +231,28 @@ class Program:
 
     def _detect_on_spark(
         self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
-        emit: str | Iterable[str] | None, options: Options,
+        emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None, strict: bool, rejected: bool,
     ) -> Any:  # fmt: skip
         from ensue.results import picked
         from ensue.spark.batch import detect_frames
+
+        rows = self._static_rows(tables or {})
+        wanted = picked(self.typed, emit)
+        return detect_frames(self, frames, until, columns, rows, wanted, compiled, slices, strict, rejected)
+
+    def _detect_on_stream(
+        self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
+        emit: str | Iterable[str] | None, compiled: bool | None, strict: bool, rejected: bool, lateness: Length,
+        buckets: int | None, heartbeat: Length | None,
+    ) -> Any:  # fmt: skip
+        from ensue.results import picked
         from ensue.spark.streaming import detect_stream
 
         rows = self._static_rows(tables or {})
         wanted = picked(self.typed, emit)
-        streaming = any(frame.isStreaming for frame in frames.values())
-        options.check(streaming)
-        if streaming:
-            return detect_stream(
-                self, frames, until, columns, rows, wanted, options.compiled, options.lateness, options.buckets,
-                options.heartbeat,
-            )  # fmt: skip
-        return detect_frames(
-            self, frames, until, columns, rows, wanted, options.compiled, options.slices, options.strict,
-            options.rejected,
-        )  # fmt: skip
+        return detect_stream(
+            self, frames, until, columns, rows, wanted, compiled, strict, rejected, lateness, buckets, heartbeat
+        )
 
     def detect_tables(
         self,

@@ -196,16 +196,16 @@ def detect_frames(
     given = given_events(frames, names, job.rules.events, strict, program.typed.events)
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
     moment = None if until is None else moment_of(until, job.rules.unit, timestamps)
-    _warn(program, job, frames, given)
+    obstacles = (o for stage in job.stages if isinstance(stage.parting, Whole) for o in stage.parting.obstacles)
+    for obstacle in obstacles:
+        warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=4)
+    warn_of_frames(program, job, frames, given)
     result = Detection(job, given, found, tables, moment, slices, strict).result()
     return with_rejected(result, given.rejected) if rejected else result
 
 
-def _warn(program: Program, job: Job, frames: Frames, given: Given) -> None:
-    """Says what can be said before a row is read: what runs in one part, and what of the frames does not fit."""
-    obstacles = (o for stage in job.stages if isinstance(stage.parting, Whole) for o in stage.parting.obstacles)
-    for obstacle in obstacles:
-        warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=5)
+def warn_of_frames(program: Program, job: Job, frames: Frames, given: Given) -> None:
+    """Says what can be said before a row is read: what of the frames does not fit."""
     for note in program.unused_types(name for name in frames if name is not None):
         warnings.warn(note, UnusedTypeWarning, stacklevel=5)
     used = program.used_attributes()

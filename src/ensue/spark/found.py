@@ -13,6 +13,7 @@ from ensue.data.combine import combined
 from ensue.language import typed
 from ensue.language.walk import atoms
 from ensue.results import arrow_type
+from ensue.spark.rejected import REJECTED, REJECTED_TYPE, rejected_struct
 from ensue.spark.sql import among, quoted
 from ensue.spark.wire import Column, Wire
 
@@ -61,8 +62,11 @@ class Found:
         kept = [name for name in added.columns if name not in keys]
         return added.dropDuplicates(kept).drop(*(f"key_{name}" for name in keys))
 
-    def shown(self, frame: DataFrame) -> DataFrame:
-        """Detections as people see them: type, start, end, then the union of the attributes."""
+    def shown(self, frame: DataFrame, rejected: bool = False) -> DataFrame:
+        """Detections as people see them: type, start, end, then the union of the attributes.
+
+        With `rejected` rows stay that have a reason why they took no part, and there is a column for that.
+        """
         there = set(frame.columns)
         columns = ["`type`", "`start`", "`end`"]
         for name, type_ in self.shown_types.items():
@@ -70,7 +74,11 @@ class Found:
             values = [f"cast({c} as {type_.simpleString()})" if self.types[c] != type_ else c for c in held]
             value = f"coalesce({', '.join(values)})" if len(values) > 1 else values[0]
             columns.append(f"{value} as {quoted(name)}")
-        return frame.where(among("type", self.wanted)).selectExpr(*columns)
+        if not rejected:
+            return frame.where(among("type", self.wanted)).selectExpr(*columns)
+        struct = rejected_struct("reason", "row")
+        columns.append(f"if(reason is null, cast(null as {REJECTED_TYPE}), {struct}) as {REJECTED}")
+        return frame.where(f"reason is not null or {among('type', self.wanted)}").selectExpr(*columns)
 
 
 def found_columns(

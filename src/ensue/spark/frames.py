@@ -29,7 +29,7 @@ from ensue.spark.rejected import (
     times_of,
 )
 from ensue.spark.sql import as_integer, literal, quoted
-from ensue.spark.wire import Column, Wire
+from ensue.spark.wire import WRONG, Column, Wire
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -123,12 +123,13 @@ def known_types(frames: Frames, events: Mapping[str, typed.EventType]) -> dict[s
 
 def given_events(
     frames: Frames, names: Columns, events: Mapping[str, typed.EventType], strict: bool = False,
-    declared: Mapping[str, typed.EventType] | None = None,
+    declared: Mapping[str, typed.EventType] | None = None, marked: bool = False,
 ) -> Given:  # fmt: skip
     """The events in frames, with the attributes that the rules use.
 
     `declared` are the events with all attributes that rows are held to; with `strict` a row that cannot be used makes
-    whatever reads it fail.
+    whatever reads it fail; with `marked` such rows stay, and the column `WRONG` has what is wrong with them, and the
+    row on a line of its own.
     """
     time, instants = time_of(frames, names)
     columns: list[Column] = []
@@ -151,7 +152,10 @@ def given_events(
             column = _column(columns, attribute, kind.simpleString(), name)
             picked[column] = places[attribute]
             types[column] = kind
-        rows = source.frame if strict else source.right
+        if marked and source.faults and not strict:
+            reason = first_reason(source.faults)
+            picked[WRONG] = f"if({right_rows(source.faults)}, null, concat({reason}, '\\n', {source.row}))"
+        rows = source.frame if strict or marked else source.right
         parts.append(rows.selectExpr(*(f"{value} as {quoted(key)}" for key, value in picked.items())))
         sources.append(source)
     whole = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
