@@ -48,6 +48,13 @@ def test_skew(spark, skewed, rules, slices):
     assert len(wanted) > 300
 
 
+def test_partitions_that_spark_puts_together(spark, setting, skewed):
+    setting("spark.sql.adaptive.enabled", "true")
+    setting("spark.sql.shuffle.partitions", "8")
+    program = ensue.compile(BOUNDED)
+    assert in_order(program.detect(as_frame(spark, skewed)).toArrow()) == in_order(program.detect(skewed))
+
+
 def test_a_key_in_slices_is_in_several_partitions(spark, skewed):
     program = ensue.compile(BOUNDED)
     one = as_frame(spark, skewed).where("k = 0")

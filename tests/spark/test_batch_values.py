@@ -109,7 +109,7 @@ def test_timestamps_as_attributes(spark, setting):
 
 
 def test_decimals(spark):
-    prices = [Decimal("0.10"), Decimal("0.1"), Decimal("12345678.90"), Decimal("-7.25")]
+    prices = [Decimal("0.10"), Decimal("0.1"), Decimal("51.41"), Decimal("-7.25")]
     table = events([1, 2, 3, 4], k=[1] * 4, price=pa.array(prices, pa.decimal128(12, 2)))
     rules = "event a(k: int, price: float). event b(k: int, price: float)."
     found = same_on_spark(
@@ -119,6 +119,9 @@ def test_decimals(spark):
         table,
     )
     assert [row["price"] for row in found if row["type"] == "same"] == [0.1]
+    assert [row["price"] for row in found if row["type"] == "dear"] == [51.41]
+    doubles = {"a": table, "b": pa.table({"time": [9], "k": [1], "price": [51.41]})}
+    assert len(same_on_spark(spark, f"{rules} same(price) <- a(_, price) seq b(_, price).", doubles)) == 1
     whole = events([1, 2, 3, 4], k=pa.array([1, 1, 2, 2], pa.decimal128(20, 0)))
     assert len(same_on_spark(spark, PAIR.format(5), whole)) == 2
     assert same_on_spark(spark, "x(p) <- a(price = p), b(price = p).", table)

@@ -135,3 +135,9 @@ def test_a_bad_value_of_an_attribute_that_no_rule_uses(spark):
         wanted = program.detect(table)
     assert program.detect(as_frame(spark, table)).toArrow().to_pylist() == wanted.to_pylist()
     assert len(wanted) == 1
+
+
+def test_a_column_that_is_called_so_already(spark):
+    program = ensue.compile("event a(k: int).  c(rejected = k) <- a(k).")
+    with pytest.raises(ensue.DataError, match="The rules derive an attribute 'rejected'"):
+        program.detect(as_frame(spark, pa.table({"type": ["a"], "time": [1], "k": [1]})), rejected=True)

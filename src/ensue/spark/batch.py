@@ -31,7 +31,7 @@ from ensue.spark.job import Job
 from ensue.spark.keys import key_columns, without_null_keys
 from ensue.spark.pushdown import pushed
 from ensue.spark.recognise import Frames
-from ensue.spark.rejected import with_rejected
+from ensue.spark.rejected import REJECTED, with_rejected
 from ensue.spark.sql import among, as_integer, as_time, literal, quoted
 from ensue.spark.stats import first_and_last
 from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire
@@ -200,6 +200,8 @@ def detect_frames(
     for obstacle in obstacles:
         warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=4)
     warn_of_frames(program, job, frames, given)
+    if rejected and REJECTED in found.shown_types:
+        raise DataError(f"The rules derive an attribute {REJECTED!r}, and with rejected=True a column is called so.")
     result = Detection(job, given, found, tables, moment, slices, strict).result()
     return with_rejected(result, given.rejected) if rejected else result
 
