@@ -24,7 +24,7 @@ from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import atoms
 from ensue.moments import Length, Moment, check_lateness, is_timestamp, moment_of
-from ensue.spark.recognise import spark_frames
+from ensue.spark.recognise import collected, spark_frames
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -475,7 +475,8 @@ class Program:
             if predicate is None or not predicate.declared:
                 known = ", ".join(n for n, p in self.typed.predicates.items() if p.declared) or "none"
                 raise DataError(f"The rules declare no table {name!r}; declared are: {known}.")
-            rows[name] = [tuple(map(_static_value, row)) for row in read_table(source, dict(predicate.columns), name)]
+            read = read_table(collected(source), dict(predicate.columns), name)
+            rows[name] = [tuple(map(_static_value, row)) for row in read]
         return rows
 
     def _time(self, moment: Moment | None, timestamps: bool) -> int | None:

@@ -58,10 +58,25 @@ def derived_table(
 def _array(values: list[Any], type_: pa.DataType | None) -> pa.Array:
     if type_ is not None:
         return pa.array(values, type=type_)
-    try:
-        return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several kinds, of an event that is not declared
-        return pa.array([None if value is None else str(value) for value in values], type=pa.string())
+    for inferred in (lambda: None, lambda: _map_type(values)):
+        try:
+            return pa.array(values, inferred())
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            continue
+    # values of several kinds, of an event that is not declared
+    return pa.array([None if value is None else str(value) for value in values], type=pa.string())
+
+
+def _map_type(values: list[Any]) -> pa.DataType:
+    """The type of maps, which Python has as lists of pairs.
+
+    >>> _map_type([[("a", 1)], None])
+    MapType(map<string, int64>)
+    """
+    pairs = [pair for value in values if isinstance(value, list) for pair in value]
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise pa.ArrowInvalid("no maps")
+    return pa.map_(pa.array([key for key, _ in pairs]).type, pa.array([item for _, item in pairs]).type)
 
 
 def picked(program: typed.Program, emit: Iterable[str] | None) -> list[str]:

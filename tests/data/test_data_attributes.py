@@ -58,7 +58,7 @@ def read_values(values: list[object], kind: str) -> Events:
         ("float", pa.array([2**64 - 1], pa.uint64()), [float(2**64 - 1)]),
         ("float", pa.array([0.5, math.inf], pa.float32()), [0.5, math.inf]),
         ("float", pa.array([0.5], pa.float16()), [0.5]),
-        ("float", pa.array([Decimal("0.25")]), [0.25]),
+        ("float", pa.array([Decimal("0.25"), Decimal("51.41")]), [0.25, 51.41]),
         ("float", pa.array(["Infinity", "-Infinity"]), [math.inf, -math.inf]),
         ("string", pa.array(["a", "", None]), ["a", "", None]),
         ("string", pa.array(["a"], pa.large_string()), ["a"]),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from ensue import DataError
 from ensue.program import Program
@@ -23,7 +24,7 @@ def found_on_spark(
 ) -> dict[str, pa.Table]:  # fmt: skip
     """What is detected in Arrow tables by type on Spark: a table for each type, in no order."""
     wanted = picked(program.typed, emit)
-    frames = {name: spark.createDataFrame(table) for name, table in tables.items()}
+    frames = {name: as_frame(spark, table) for name, table in tables.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnePartitionWarning)
         try:
@@ -43,6 +44,11 @@ def _of_type(program: Program, whole: pa.Table, event: str) -> pa.Table:
         known = arrow_type(type_, False, None) if type_ in ("int", "float") else None
         columns[name] = rows.column(name) if known is None else rows.column(name).cast(known)
     return pa.table(columns)
+
+
+def as_frame(spark: Any, table: pa.Table) -> Any:
+    """An Arrow table as a Spark frame, in which timestamps without a zone stay so."""
+    return spark.createDataFrame(table, from_arrow_schema(table.schema, prefer_timestamp_ntz=True))
 
 
 def in_order(table: pa.Table) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ensue.engine.network.instances import NO_SOURCES, Event
 from ensue.language import typed
+from ensue.language.types import TIMES
 
 if TYPE_CHECKING:
     from ensue.engine.mixed import Mixed
@@ -220,7 +221,9 @@ def rows_of(type_: str, columns: Columns, types: Mapping[str, typed.EventType]) 
 
 
 def _values(column: pa.Array, type_: str) -> list[Any]:
-    if type_ == "timestamp" and pa.types.is_timestamp(column.type):
+    if type_ in TIMES and pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
+    elif type_ != "any" and pa.types.is_list(column.type) and pa.types.is_timestamp(column.type.value_type):
+        column = column.cast(pa.list_(pa.int64()))
     values: list[Any] = column.to_pylist()
     return [tuple(value) if isinstance(value, list) else value for value in values] if type_ != "any" else values

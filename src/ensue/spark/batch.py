@@ -8,7 +8,7 @@ through it as it is, so that nothing is computed twice.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,8 +31,8 @@ from ensue.spark.job import Job
 from ensue.spark.keys import key_columns, without_null_keys
 from ensue.spark.pushdown import pushed
 from ensue.spark.recognise import Frames
-from ensue.spark.rejected import with_rejected
-from ensue.spark.sql import among, as_integer, quoted
+from ensue.spark.rejected import REJECTED, with_rejected
+from ensue.spark.sql import among, as_integer, as_time, literal, quoted
 from ensue.spark.stats import first_and_last
 from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire
 from ensue.spark.worker import Part
@@ -59,7 +59,11 @@ class Detection:
 
     @cached_property
     def stats(self) -> DataFrame:
-        return first_and_last(self.given.ends)
+        """The first end and the last one of all events, or `until` instead of it."""
+        ends = self.given.ends
+        if self.until is None:
+            return first_and_last(ends)
+        return first_and_last(ends.where(f"`end` <= {literal(self.until)}"), literal(self.until))
 
     def result(self) -> DataFrame:
         """All stages, one after the other, then the columns that people see."""
@@ -76,10 +80,12 @@ class Detection:
         sliced = self._sliced(stage)
         end = wire.times[-1]
         if sliced:
-            events = self._in_slices(events, end, stage.extent or 0)
+            events = self._in_slices(events, end, stage)
         elif self._needs_stats(stage):
             events = _beside(events, self.stats)
-        events = self._parted(events, stage, wire, sliced).sortWithinPartitions(*([SLICE] if sliced else []), end)
+        events = self._parted(events, stage, wire, sliced, passed).sortWithinPartitions(
+            *([SLICE] if sliced else []), end
+        )
         emitted = self.job.emitted(index)
         columns = self.found.columns_of({*emitted, *passed})
         part = Part(
@@ -87,7 +93,7 @@ class Detection:
             self.tables, self.until, passed, sliced,
         )  # fmt: skip
         result = events.mapInArrow(part, self.found.spark_schema(columns))
-        return result.dropDuplicates() if stage.duplicates & {*emitted} else result
+        return self.found.distinct(result, columns) if stage.duplicates & {*emitted} else result
 
     def _sliced(self, stage: Stage) -> bool:
         """Whether time is cut into slices: where there is no key, or keys have more events than one part can take."""
@@ -126,6 +132,8 @@ class Detection:
                 among("type", stage.reads) if self.strict else pushed(rules, stage.reads, given.wire, given.types)
             )
             events = events.where(mattering)
+        if self.until is not None:
+            events = events.where(f"{quoted(given.wire.times[-1])} <= {as_time(self.until, given.time.simpleString())}")
         if before is None:
             return events
         if given.wire.instants:
@@ -134,28 +142,26 @@ class Detection:
         read = before.where(among("type", [*stage.reads, *passed]))
         return events.unionByName(read, allowMissingColumns=True)
 
-    def _in_slices(self, events: DataFrame, end: str, extent: int) -> DataFrame:
-        """A row for each slice of time that an event matters for."""
-        from pyspark.sql import functions as f
-
-        count = self.slices or 4 * _parallelism(events)
-        until = f"{self.until}L" if self.until is not None else UNTIL
+    def _in_slices(self, events: DataFrame, end: str, stage: Stage) -> DataFrame:
+        """A row for each slice of time that an event matters for; where time alone can matter, one for each slice."""
+        count, extent = self.slices or 4 * _parallelism(events), stage.extent or 0
         at = as_integer(quoted(end), self.found.time.simpleString())
-        events = _beside(events, self.stats)
         # Times may lie as far apart as integers can; then a difference is none, and the last slice takes the rest.
-        length = f"greatest(coalesce(try_subtract({until}, {FIRST}), {LATEST}) div {count} + 1, {max(extent, 1)}L)"
-        events = events.selectExpr("*", f"{at} as at", f"{length} as length")
-        if self.until is not None:
-            events = events.withColumn(UNTIL, f.lit(self.until).cast("bigint"))
-        place = f"least(coalesce(try_subtract(at, {FIRST}) div length, {count - 1}), {count - 1})"
-        last = f"least(coalesce(try_subtract(try_add(at, {extent}L), {FIRST}) div length, {count - 1}), {count - 1})"
-        slices = f"explode(sequence(greatest({place}, 0L), greatest({last}, 0L))) as {SLICE}"
-        begin = f"if({SLICE} = 0, {-LATEST}, {FIRST} + {SLICE} * length)"
-        over = f"if({SLICE} = {count - 1}, {LATEST}, {FIRST} + ({SLICE} + 1) * length)"
-        events = events.selectExpr("*", slices).selectExpr("*", f"{begin} as {BEGIN}", f"{over} as {OVER}")
-        return events.drop("at", "length")
+        begin = f"coalesce({FIRST}, {UNTIL})"
+        length = f"greatest(coalesce(try_subtract({UNTIL}, {begin}), {LATEST}) div {count} + 1, {max(extent, 1)}L)"
+        times = self.stats.selectExpr("*", f"{length} as length")
+        place = f"least(coalesce(try_subtract(at, {begin}) div length, {count - 1}), {count - 1})"
+        last = f"least(coalesce(try_subtract(try_add(at, {extent}L), {begin}) div length, {count - 1}), {count - 1})"
+        number = f"explode(sequence(greatest({place}, 0L), greatest({last}, 0L))) as {SLICE}"
+        rows = _beside(events.selectExpr("*", f"{at} as at"), times).selectExpr("*", number).drop("at")
+        if stage.ends_by_itself and isinstance(stage.parting, BySlices):
+            each = events.sparkSession.range(count).selectExpr("cast(null as string) as `type`", f"id as {SLICE}")
+            rows = rows.unionByName(_beside(each, times.where(f"{UNTIL} is not null")), allowMissingColumns=True)
+        first = f"if({SLICE} = 0, {-LATEST}, {begin} + {SLICE} * length) as {BEGIN}"
+        over = f"if({SLICE} = {count - 1}, {LATEST}, {begin} + ({SLICE} + 1) * length) as {OVER}"
+        return rows.selectExpr("*", first, over).drop("length")
 
-    def _parted(self, events: DataFrame, stage: Stage, wire: Wire, sliced: bool) -> DataFrame:
+    def _parted(self, events: DataFrame, stage: Stage, wire: Wire, sliced: bool, passed: Iterable[str]) -> DataFrame:
         if _in_one_part(stage):
             if self.until is not None:  # a part without any event is not evaluated, but time passes in it
                 time = events.sparkSession.range(1).selectExpr("cast(null as string) as `type`")
@@ -163,7 +169,7 @@ class Detection:
             return events.repartition(1)
         match stage.parting:
             case ByKey() as parting:
-                events = without_null_keys(events, parting, wire)
+                events = without_null_keys(events, parting, wire, passed)
                 keys = key_columns(parting, wire)
                 return events.repartition(*keys, *([SLICE] if sliced else []))
             case BySlices():
@@ -194,6 +200,8 @@ def detect_frames(
     for obstacle in obstacles:
         warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=4)
     warn_of_frames(program, job, frames, given)
+    if rejected and REJECTED in found.shown_types:
+        raise DataError(f"The rules derive an attribute {REJECTED!r}, and with rejected=True a column is called so.")
     result = Detection(job, given, found, tables, moment, slices, strict).result()
     return with_rejected(result, given.rejected) if rejected else result
 

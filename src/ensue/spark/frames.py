@@ -168,7 +168,8 @@ def missing_attributes(given: Given, events: Mapping[str, typed.EventType]) -> l
         (name, attribute)
         for name, event in events.items()
         for attribute in event.attributes
-        if any(source.only in (None, name) for source in given.sources)
+        if not event.derived
+        and any(source.only in (None, name) for source in given.sources)
         and not any(column.attribute == attribute and column.holds(name) for column in given.wire.columns)
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ensue.partitioning import ByKey
@@ -11,7 +12,9 @@ from ensue.spark.wire import Wire
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_SPARK_TYPES = {"int": "bigint", "float": "double", "string": "string", "bool": "boolean", "timestamp": "bigint"}
+_SPARK_TYPES = {
+    "int": "bigint", "float": "double", "string": "string", "bool": "boolean", "timestamp": "bigint", "time": "bigint",
+}  # fmt: skip
 """What values of a kind are compared as."""
 
 
@@ -24,9 +27,12 @@ def key_columns(parting: ByKey, wire: Wire) -> list[Column]:
     return [f.expr(f"if({among('type', sorted(parting.keys))}, xxhash64({keys}), {elsewhere})")]
 
 
-def without_null_keys(events: DataFrame, parting: ByKey, wire: Wire) -> DataFrame:
-    """Leaves out events with a null in their key, which correlate with nothing, where they do not matter alone."""
-    needed = sorted(set(parting.keys) - parting.nulls)
+def without_null_keys(events: DataFrame, parting: ByKey, wire: Wire, kept: Iterable[str] = ()) -> DataFrame:
+    """Leaves out events with a null in their key, which correlate with nothing, where they do not matter alone.
+
+    Events of types that are to be `kept` are wanted for themselves.
+    """
+    needed = sorted(set(parting.keys) - parting.nulls - set(kept))
     if not needed:
         return events
     there = " and ".join(f"{_part(parting, wire, place)} is not null" for place in range(len(parting.kinds)))
@@ -52,7 +58,7 @@ def _part(parting: ByKey, wire: Wire, place: int) -> str:
 def _alike(value: str, type_: str, kind: str) -> str:
     """A value such that equal ones are the same: 0.0 and -0.0 are equal, and so is every NaN."""
     match kind:
-        case "timestamp":
+        case "timestamp" | "time":
             return as_integer(value, type_)
         case "float":
             cast = f"try_cast({value} as double)"

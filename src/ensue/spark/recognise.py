@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ensue.data.errors import DataError
 
@@ -27,6 +27,11 @@ def spark_frames(events: object) -> Frames | None:
                 )
         return dict(events)
     return None
+
+
+def collected(table: Any) -> Any:
+    """A static table as it is, or the rows of a Spark frame: every part of an execution needs all of them."""
+    return table.toArrow() if _is_frame(table) else table
 
 
 def _is_frame(value: object) -> bool:

@@ -81,7 +81,7 @@ def faults_of(
 
 def never_read(type_: DataType, kind: str) -> bool:
     """Whether no value of a Spark type is of a kind, so that every row with a value is bad."""
-    return _readable("x", type_, kind) == "false"
+    return kind in _READ and _readable("x", type_, kind) == "false"
 
 
 def right_rows(faults: Iterable[Fault]) -> str:

@@ -66,3 +66,14 @@ def as_integer(time: str, type_: str) -> str:
             return f"unix_date({time}) * {_DAY}L"
         case _:
             return f"try_cast({time} as bigint)"
+
+
+def as_time(integer: int, type_: str) -> str:
+    """A time of a Spark type from the integer that it is in the engine."""
+    match type_:
+        case "timestamp":
+            return f"timestamp_micros({literal(integer)})"
+        case "timestamp_ntz":
+            return f"(timestamp_ntz'1970-01-01' + {literal(integer)} * interval '0.000001' second)"
+        case _:
+            return literal(integer)

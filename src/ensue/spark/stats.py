@@ -13,6 +13,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def first_and_last(ends: DataFrame) -> DataFrame:
-    """The smallest and the largest end of a frame of one column, ``end``."""
-    return ends.selectExpr(f"min(`end`) as `{FIRST}`", f"max(`end`) as `{UNTIL}`")
+def first_and_last(ends: DataFrame, until: str | None = None) -> DataFrame:
+    """The smallest and the largest end of a frame of one column, ``end``; or another end of time, as SQL."""
+    return ends.selectExpr(f"min(`end`) as `{FIRST}`", f"{until or 'max(`end`)'} as `{UNTIL}`")

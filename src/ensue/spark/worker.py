@@ -70,6 +70,7 @@ class Part:
 
     def _session(self, rows: pa.Table) -> Session:
         session = self.job.session(self.stage, self.given, self.tables)
+        session.begin(self.job.timestamps, None)
         if FIRST in rows.column_names:
             session.progress.first = rows.column(FIRST)[0].as_py()
         return session
@@ -82,6 +83,8 @@ class Part:
             reads = pa.array(self.job.stages[self.stage].reads, pa.string())
             rows = rows.filter(pc.or_(pc.invert(through), pc.is_in(rows.column("type"), reads)))
         rows = rows.filter(pc.is_valid(rows.column("type")))  # one without a type says that time passes
+        if not rows.num_rows:
+            return
         events = self.given.renamed(rows) if self.given.of_any_type else self.given.by_type(rows)
         yield from gathered(session.send_by_type(events), self.found, self.schema)
 
