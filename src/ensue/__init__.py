@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     )
     from ensue.reactions import ActionError
     from ensue.session import Session, SessionError
+    from ensue.spark.batch import OnePartitionWarning
 
 __version__ = "0.1.0"
 
@@ -59,6 +60,7 @@ __all__ = [
     "EmptyAttributeWarning",
     "LateEventsWarning",
     "NoEffectWarning",
+    "OnePartitionWarning",
     "Program",
     "RuleError",
     "Session",
@@ -80,6 +82,7 @@ _HOMES = {
     "EmptyAttributeWarning": "ensue.program",
     "LateEventsWarning": "ensue.live.notices",
     "NoEffectWarning": "ensue.program",
+    "OnePartitionWarning": "ensue.spark.batch",
     "Program": "ensue.program",
     "RuleError": "ensue.language.diagnostics",
     "Session": "ensue.session",
