@@ -1,0 +1,191 @@
+"""A search for the answers to one goal: as far as was needed so far, and it can go on.
+
+A goal is a call and the codes of what is given. Its answers come from facts and from rules; a rule that asks for the
+same kind of thing again either leads on, so that the goal has one more beginning, or waits for the answers of a goal
+within the search, which may be the goal itself. Everything is done once and in small steps, none of which depends on
+how deep the recursion is. A search is over when nothing is left to do: all that depends on each other is inside it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from typing import Protocol
+
+from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Plan, Recur
+from ensue.engine.knowledge.relations import NAN, Codes, agree
+
+Goal = tuple[Call, Codes]
+
+Task = Generator[None, None, None]
+"""Something to do, a little at a time."""
+
+
+class Surroundings(Protocol):
+    """What a search knows of facts and rules."""
+
+    def facts(self, call: Call, codes: Codes) -> Sequence[Codes]:
+        """The rows that are given, and fit a call."""
+
+    def plans(self, call: Call) -> tuple[Plan, ...]:
+        """How each rule is evaluated for a call."""
+
+    def found(self, call: Call, codes: Codes) -> Iterator[Codes | None]:
+        """The answers to a goal of another search, and None where it went on without finding one."""
+
+    def holds(self, call: Call, codes: Codes) -> bool:
+        """Whether there is an answer to a goal of another search."""
+
+    def allowed(self, condition: Condition, registers: list[int]) -> bool:
+        """Whether a condition holds."""
+
+
+class _Table:
+    """The answers to a goal in the order in which they were found, and who waits for more of them."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.answers: list[Codes] = []
+        self.known: set[Codes] = set()
+        self.beginnings: set[Goal] = set()
+        self.waiting: dict[tuple[int, int, int, Codes], _Waiting] = {}
+
+
+class _Waiting:
+    """A rule that was evaluated up to a goal, and goes on with each of its answers."""
+
+    def __init__(self, table: _Table, plan: Plan, place: int, registers: list[int]) -> None:
+        self.table, self.plan, self.place, self.registers = table, plan, place, registers
+
+
+class Search:
+    """The answers to a goal that were found so far, in their order."""
+
+    def __init__(self, around: Surroundings, call: Call, codes: Codes) -> None:
+        self._around = around
+        self._tasks: deque[Task] = deque()
+        self._tables: dict[Goal, _Table] = {}
+        self.size = 0
+        """How many goals and answers it keeps."""
+        own = self._table(call, codes)
+        self.answers, self.known = own.answers, own.known
+
+    @property
+    def over(self) -> bool:
+        """Whether all answers are found."""
+        return not self._tasks
+
+    def go_on(self) -> None:
+        """Does a little of what is left to do."""
+        if self._tasks and next(self._tasks[0], self) is self:
+            self._tasks.popleft()
+
+    # --- goals
+
+    def _table(self, call: Call, codes: Codes) -> _Table:
+        table = self._tables.get((call, codes))
+        if table is None:
+            table = self._tables[call, codes] = _Table(call)
+            self._begin(table, call, codes)
+        return table
+
+    def _begin(self, table: _Table, call: Call, codes: Codes) -> None:
+        """Has the answers to a goal found, for a table; each once."""
+        if (call, codes) in table.beginnings:
+            return
+        led = len(table.beginnings) > 0 and call == table.call
+        table.beginnings.add((call, codes))
+        self.size += 1
+        if facts := self._around.facts(call, codes):
+            self._tasks.append(self._facts(table, call, facts))
+        for plan in self._around.plans(call):
+            if led and plan.again:  # the goal that led here does this with all its answers, and these are among them
+                continue
+            registers = list(plan.registers)
+            for place, register in plan.given:
+                registers[register] = codes[place]
+            if all(codes[place] == registers[register] for place, register in plan.equal):
+                self._tasks.append(self._joined(table, plan, 0, registers))
+
+    def _add(self, table: _Table, answer: Codes) -> None:
+        if answer in table.known:
+            return
+        table.known.add(answer)
+        table.answers.append(answer)
+        self.size += 1
+        for waiting in table.waiting.values():
+            self._wake(waiting, answer)
+
+    def _wait(self, table: _Table, waiting: _Waiting) -> None:
+        """Has a rule go on with every answer of a table."""
+        key = (id(waiting.table), id(waiting.plan), waiting.place, tuple(waiting.registers))
+        if key not in table.waiting:
+            table.waiting[key] = waiting
+            self.size += 1
+            for answer in table.answers:
+                self._wake(waiting, answer)
+
+    def _wake(self, waiting: _Waiting, answer: Codes) -> None:
+        step = waiting.plan.steps[waiting.place]
+        assert isinstance(step, Recur)
+        if agree(answer, step.alike):
+            registers = list(waiting.registers)
+            for register, code in zip(step.into, answer, strict=True):
+                registers[register] = code
+            self._tasks.append(self._joined(waiting.table, waiting.plan, waiting.place + 1, registers))
+
+    # --- tasks
+
+    def _facts(self, table: _Table, call: Call, rows: Sequence[Codes]) -> Task:
+        for row in rows:
+            self._add(table, tuple([row[column] for column in call.wanted]))
+            yield
+
+    def _joined(self, table: _Table, plan: Plan, place: int, registers: list[int]) -> Task:
+        """Evaluates a rule from one of its steps on; `rows` are what the steps before are going through."""
+        rows: list[tuple[int, Find, Iterator[Codes | None]]] = []
+        steps = plan.steps
+        while True:
+            holds = True
+            if place == len(steps):
+                self._add(table, tuple([registers[register] for register in plan.answer]))
+                holds = False
+            else:
+                match steps[place]:
+                    case Find() as step:
+                        key = tuple([registers[register] for register in step.key])
+                        if min(key, default=NAN + 1) > NAN:
+                            rows.append((place, step, self._around.found(step.call, key)))
+                        holds = False
+                    case Check() as step:
+                        key = tuple([registers[register] for register in step.key])
+                        there = min(key, default=NAN + 1) > NAN and self._around.holds(step.call, key)
+                        holds = there is not step.negated
+                    case Condition() as step:
+                        holds = self._around.allowed(step, registers)
+                    case Recur() as step:
+                        key = tuple([registers[register] for register in step.key])
+                        if min(key, default=NAN + 1) > NAN:
+                            if step.last:
+                                self._begin(table, step.call, key)
+                            else:
+                                waiting = _Waiting(table, plan, place, list(registers))
+                                self._wait(self._table(step.call, key), waiting)
+                        holds = False
+            if holds:
+                place += 1
+                continue
+            while rows:
+                place, find, found = rows[-1]
+                row = next(found, self)
+                if row is self:
+                    rows.pop()
+                    continue
+                yield
+                if row is not None and agree(row, find.alike):
+                    for register, code in zip(find.into, row, strict=True):
+                        registers[register] = code
+                    place += 1
+                    break
+            else:
+                return
