@@ -132,15 +132,14 @@ class RuleParts:
         match expression:
             case typed.Constant():
                 return
-            case typed.Operation(arguments=arguments):
+            case typed.Operation(arguments=arguments) | typed.Holds(arguments=arguments):
                 for argument in arguments:
-                    yield from self.fields(argument, inner)
+                    if argument is not None:
+                        yield from self.fields(argument, inner)
             case typed.Aggregate(argument=argument, path=path):
                 names = self._gathered(path)
                 if argument is not None:
                     yield from self.fields(argument, names)
-            case typed.Holds():
-                raise NotCompiledError("a static predicate in a condition")
             case typed.Variable(name=name) if inner is not None and name in inner:
                 return
             case typed.AttributeOf(label=label) | typed.TimeOf(label=label) if inner is not None and label in inner:

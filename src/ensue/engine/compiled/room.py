@@ -13,6 +13,9 @@ from ensue.engine.compiled.layout import Space, Store
 MANY_KEYS = 1 << 16
 """From how many keys on it is worth while to look for those of which nothing is left."""
 
+USUAL = 1 << 10
+"""For how many rows there is room at least where rows are used up: they are looked through now and then only."""
+
 Kernels = Callable[[str], Callable[..., Any]]
 """Gives a kernel by its name: as it is, or compiled."""
 
@@ -81,7 +84,7 @@ class Room:
             low = 0
             arrays.set_number(f"lo{n}", low)
             arrays.set_number(f"hi{n}", high)
-            count = max(count, high, min(7 * high, 1 << 15))
+            count = max(count, high, min(7 * high, 1 << 15), USUAL)
         elif high > low:  # rows whose time is over go now and then only
             assert store.bound is not None
             ends = rows[np.arange(low, high) & (len(rows) - 1), 3]

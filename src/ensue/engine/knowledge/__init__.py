@@ -58,7 +58,7 @@ class Knowledge:
 
     def held(self, predicate: str, values: list[Any], matter: list[bool]) -> bool:
         """Whether there is a row with these values, as far as they matter; null and NaN are in no row."""
-        columns = tuple(column for column, matters in enumerate(matter) if matters)
+        columns = tuple([column for column, matters in enumerate(matter) if matters])
         codes = self._values.known([values[column] for column in columns])
         relation = self._complete(predicate)
         if relation is not None:
@@ -73,8 +73,8 @@ class Knowledge:
         relation = self._complete(predicate)
         if relation is not None:
             for row in relation.index(columns, alike).get(codes, ()):
-                found = relation.values[row[-1]]
-                yield {**values, **{name: found[column] for column, name in names}}
+                held = relation.values[row[-1]]
+                yield {**values, **{name: held[column] for column, name in names}}
         elif min(codes, default=NAN + 1) > NAN:
             wanted = tuple(column for column in range(len(terms)) if column not in columns)
             places = (*columns, *wanted)

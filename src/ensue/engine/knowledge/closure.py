@@ -1,4 +1,4 @@
-"""All that follows from static rules, semi-naive: Datalog in which a rule looks only at what is new since its last turn.
+"""All that follows from static rules, semi-naive: a rule looks only at what is new since its last turn.
 
 Rules take their turns in the order in which they are written, and what a turn derives comes in the order of what it was
 derived from. So the rows have one order, and a number that can be written in two ways (1 and 1.0) stays as it was found
@@ -30,6 +30,7 @@ from ensue.language import typed
 from ensue.reference.expressions import holds
 from ensue.reference.matches import Match
 
+
 class Closure:
     """The rows of every static predicate, from those that were given."""
 
@@ -38,7 +39,9 @@ class Closure:
         derived = {rule.predicate for rule in program.static_rules}
         self.relations = {name: facts[name].copy() if name in derived else facts[name] for name in program.predicates}
         for stratum in program.static_strata:
-            rules = [_rule(rule, stratum, values.constant) for rule in program.static_rules if rule.predicate in stratum]
+            rules = [
+                _rule(rule, stratum, values.constant) for rule in program.static_rules if rule.predicate in stratum
+            ]
             while sum(self._turn(rule) for rule in rules):
                 pass
 

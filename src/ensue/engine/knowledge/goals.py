@@ -15,14 +15,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ensue.engine.knowledge.plans import Call, Condition, Plan, depends_on_itself, plan_of
-from ensue.engine.knowledge.relations import Codes, Relation, Values
+from ensue.engine.knowledge.relations import Codes, Relation, Values, pick
 from ensue.engine.knowledge.search import Goal, Search
 from ensue.language import typed
 from ensue.reference.expressions import holds
 from ensue.reference.matches import Match
 
-MOST = 1 << 20
+MOST = 1 << 19
 """How many answers and goals are kept at most, in all searches together."""
+
+MOST_DECIDED = 1 << 18
+"""How many goals are known at most to have an answer or none."""
 
 TURN = 8
 """How many steps a search goes on before it is another's turn."""
@@ -50,6 +53,8 @@ class Goals:
             name for name, component in self._components.items() if depends_on_itself(self._rules, component)
         }
         self._plans: dict[Call, tuple[Plan, ...]] = {}
+        self._ways: dict[Call, tuple[Call, ...]] = {}
+        self._given: dict[Call, dict[Codes, list[Codes]]] = {}
         self._searches: OrderedDict[Goal, Search] = OrderedDict()
         self._decided: dict[Goal, bool] = {}
         self._grown = 0
@@ -60,39 +65,43 @@ class Goals:
 
     def holds(self, call: Call, codes: Codes) -> bool:
         """Whether a goal has an answer; what was decided is known from then on."""
-        if codes in self._facts[call.predicate].index(call.bound):
+        if codes in self.given(call):
             return True
-        if not self.defines(call.predicate):
+        if call.predicate not in self._rules:
             return False
         decided = self._decided.get((call, codes))
         if decided is None:
-            decided = self._decide(Call(call.predicate, call.bound), codes)
-            if len(self._decided) >= MOST:
+            decided = self._decide(call, codes)
+            if len(self._decided) >= MOST_DECIDED:
                 self._decided.clear()
             self._decided[call, codes] = decided
         return decided
 
     def found(self, call: Call, codes: Codes) -> Iterator[Codes | None]:
         """The answers to a goal, as they are found; None wherever a search went on without one."""
-        if not self.defines(call.predicate):
-            for row in self._facts[call.predicate].index(call.bound).get(codes, ()):
-                yield tuple([row[column] for column in call.wanted])
-            return
-        search, place = self._search(call, codes), 0
+        if call.predicate not in self._rules:
+            return iter(self.given(call).get(codes, ()))
+        return self._found(self._search(call, codes))
+
+    def _found(self, search: Search) -> Iterator[Codes | None]:
+        place = 0
         while True:
             while place < len(search.answers):
                 yield search.answers[place]
                 place += 1
-            if search.over:
-                return
             before = search.size
-            search.go_on()
+            if not search.go_on():
+                return
             self._grown += search.size - before
             yield None
 
-    def facts(self, call: Call, codes: Codes) -> Sequence[Codes]:
-        """The rows that are given, and fit a call."""
-        return self._facts[call.predicate].index(call.bound).get(codes, ())
+    def given(self, call: Call) -> Mapping[Codes, Sequence[Codes]]:
+        """What is wanted of the facts of a predicate, by what is given."""
+        if call not in self._given:
+            wanted = pick(call.wanted)
+            rows = self._facts[call.predicate].index(call.bound)
+            self._given[call] = {codes: list(dict.fromkeys(map(wanted, found))) for codes, found in rows.items()}
+        return self._given[call]
 
     def plans(self, call: Call) -> tuple[Plan, ...]:
         """How each rule is evaluated for a call."""
@@ -116,12 +125,8 @@ class Goals:
 
     def _decide(self, call: Call, codes: Codes) -> bool:
         """Whether a goal has an answer, by several searches that take turns; those that are kept begin."""
-        ways: list[tuple[Call, Codes, Codes]] = [(call, codes, ())]
-        if call.predicate in self._recursive:
-            ways = sorted([*ways, *_ways(call, codes)], key=lambda way: way[:2] not in self._searches)
-        racing = []
-        for way, given, sought in ways:
-            search = self._search(way, given) if sought else Search(self, way, given)
+        racing: list[tuple[Search, Codes]] = []
+        for search, sought in self._sides(call, codes):
             decided = self._turn(search, sought)
             if decided is not None:
                 return decided
@@ -132,15 +137,40 @@ class Goals:
                 if decided is not None:
                     return decided
 
+    def _sides(self, call: Call, codes: Codes) -> Iterator[tuple[Search, Codes]]:
+        """Searches that can decide a goal, and what to look for in each; those begun for another goal come first."""
+        begun: list[tuple[Goal, Codes]] = []
+        new: list[tuple[Goal, Codes]] = []
+        for place, way in enumerate(self._narrower(call)):
+            goal = (way, codes[:place] + codes[place + 1 :])
+            (begun if goal in self._searches else new).append((goal, codes[place : place + 1]))
+        for goal, sought in begun:
+            yield self._search(*goal), sought
+        yield Search(self, call, codes), ()
+        for goal, sought in new:
+            yield self._search(*goal), sought
+
+    def _narrower(self, call: Call) -> tuple[Call, ...]:
+        """For recursive predicates: calls to which one value fewer is given, and which want that one instead."""
+        if call not in self._ways:
+            columns = call.bound if call.predicate in self._recursive else ()
+            others = [tuple(other for other in columns if other != column) for column in columns]
+            calls = [Call(call.predicate, rest, (column,)) for column, rest in zip(columns, others, strict=True)]
+            self._ways[call] = tuple(calls)
+        return self._ways[call]
+
     def _turn(self, search: Search, sought: Codes) -> bool | None:
         """Has a search go on a little: whether it finds what is sought, None if it is not decided yet."""
-        before = search.size
-        steps = 0
-        while steps < TURN and sought not in search.known and not search.over:
-            search.go_on()
-            steps += 1
+        before, decided = search.size, None
+        for _ in range(TURN):
+            if sought in search.known:
+                decided = True
+                break
+            if not search.go_on():
+                decided = False
+                break
         self._grown += search.size - before
-        return True if sought in search.known else False if search.over else None
+        return decided
 
     def _search(self, call: Call, codes: Codes) -> Search:
         """The search for a goal, kept or begun."""
@@ -161,10 +191,3 @@ class Goals:
         while size > MOST and len(self._searches) > 1:
             _, oldest = self._searches.popitem(last=False)
             size -= oldest.size
-
-
-def _ways(call: Call, codes: Codes) -> Iterator[tuple[Call, Codes, Codes]]:
-    """The same goal with one value fewer, and what to look for among the answers."""
-    for place, column in enumerate(call.bound):
-        others = call.bound[:place] + call.bound[place + 1 :]
-        yield Call(call.predicate, others, (column,)), codes[:place] + codes[place + 1 :], (codes[place],)

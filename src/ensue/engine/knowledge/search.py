@@ -9,13 +9,16 @@ how deep the recursion is. A search is over when nothing is left to do: all that
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Plan, Recur
 from ensue.engine.knowledge.relations import NAN, Codes, agree
 
 Goal = tuple[Call, Codes]
+
+END: Codes = (-1,)
+"""What comes after the last answer."""
 
 Task = Generator[None, None, None]
 """Something to do, a little at a time."""
@@ -24,8 +27,8 @@ Task = Generator[None, None, None]
 class Surroundings(Protocol):
     """What a search knows of facts and rules."""
 
-    def facts(self, call: Call, codes: Codes) -> Sequence[Codes]:
-        """The rows that are given, and fit a call."""
+    def given(self, call: Call) -> Mapping[Codes, Sequence[Codes]]:
+        """What is wanted of the facts of a predicate, by what is given."""
 
     def plans(self, call: Call) -> tuple[Plan, ...]:
         """How each rule is evaluated for a call."""
@@ -43,6 +46,8 @@ class Surroundings(Protocol):
 class _Table:
     """The answers to a goal in the order in which they were found, and who waits for more of them."""
 
+    __slots__ = ("answers", "beginnings", "call", "known", "waiting")
+
     def __init__(self, call: Call) -> None:
         self.call = call
         self.answers: list[Codes] = []
@@ -54,12 +59,16 @@ class _Table:
 class _Waiting:
     """A rule that was evaluated up to a goal, and goes on with each of its answers."""
 
+    __slots__ = ("place", "plan", "registers", "table")
+
     def __init__(self, table: _Table, plan: Plan, place: int, registers: list[int]) -> None:
         self.table, self.plan, self.place, self.registers = table, plan, place, registers
 
 
 class Search:
     """The answers to a goal that were found so far, in their order."""
+
+    __slots__ = ("_around", "_tables", "_tasks", "answers", "known", "size")
 
     def __init__(self, around: Surroundings, call: Call, codes: Codes) -> None:
         self._around = around
@@ -70,15 +79,13 @@ class Search:
         own = self._table(call, codes)
         self.answers, self.known = own.answers, own.known
 
-    @property
-    def over(self) -> bool:
-        """Whether all answers are found."""
-        return not self._tasks
-
-    def go_on(self) -> None:
-        """Does a little of what is left to do."""
-        if self._tasks and next(self._tasks[0], self) is self:
+    def go_on(self) -> bool:
+        """Does a little of what is left to do; whether there was something left."""
+        if not self._tasks:
+            return False
+        if next(self._tasks[0], self) is self:
             self._tasks.popleft()
+        return True
 
     # --- goals
 
@@ -96,16 +103,7 @@ class Search:
         led = len(table.beginnings) > 0 and call == table.call
         table.beginnings.add((call, codes))
         self.size += 1
-        if facts := self._around.facts(call, codes):
-            self._tasks.append(self._facts(table, call, facts))
-        for plan in self._around.plans(call):
-            if led and plan.again:  # the goal that led here does this with all its answers, and these are among them
-                continue
-            registers = list(plan.registers)
-            for place, register in plan.given:
-                registers[register] = codes[place]
-            if all(codes[place] == registers[register] for place, register in plan.equal):
-                self._tasks.append(self._joined(table, plan, 0, registers))
+        self._tasks.append(self._evaluated(table, call, codes, led))
 
     def _add(self, table: _Table, answer: Codes) -> None:
         if answer in table.known:
@@ -136,10 +134,19 @@ class Search:
 
     # --- tasks
 
-    def _facts(self, table: _Table, call: Call, rows: Sequence[Codes]) -> Task:
-        for row in rows:
-            self._add(table, tuple([row[column] for column in call.wanted]))
+    def _evaluated(self, table: _Table, call: Call, codes: Codes, led: bool) -> Task:
+        """The facts that fit a goal, then the rules one after the other."""
+        for answer in self._around.given(call).get(codes, ()):
+            self._add(table, answer)
             yield
+        for plan in self._around.plans(call):
+            if led and plan.again:  # the goal that led here does this with all its answers, and these are among them
+                continue
+            registers = list(plan.registers)
+            for place, register in plan.given:
+                registers[register] = codes[place]
+            if not plan.equal or all(codes[place] == registers[register] for place, register in plan.equal):
+                yield from self._joined(table, plan, 0, registers)
 
     def _joined(self, table: _Table, plan: Plan, place: int, registers: list[int]) -> Task:
         """Evaluates a rule from one of its steps on; `rows` are what the steps before are going through."""
@@ -177,12 +184,12 @@ class Search:
                 continue
             while rows:
                 place, find, found = rows[-1]
-                row = next(found, self)
-                if row is self:
+                row = next(found, END)
+                if row is END:
                     rows.pop()
                     continue
                 yield
-                if row is not None and agree(row, find.alike):
+                if row is not None and (not find.alike or agree(row, find.alike)):
                     for register, code in zip(find.into, row, strict=True):
                         registers[register] = code
                     place += 1
