@@ -269,3 +269,31 @@ def test_a_large_table_is_asked_by_index():
     assert all(engine.held("t", [i, f"v{i % 1000}"], [True, True]) for i in range(0, 50_000, 10))
     terms = (Variable("a", "int"), Variable("b", "string"))
     assert sum(1 for i in range(1000) for _ in engine.bindings("t", terms, {"b": f"v{i}"})) == 50_000
+
+
+@pytest.mark.parametrize("body", ["linked(x, y), c(y, z)", "c(x, y), linked(y, z)", "c(x, y), c(y, z)"])
+def test_goals_in_a_long_chain(body):
+    """One path is proved site by site, from either end and from each site to the next: not all pairs, nor in depth."""
+    length = 2_000
+    program = ensue.compile(f"{LINKED} c(x, y) :- linked(x, y).\n c(x, z) :- {body}.").typed
+    engine = Knowledge(program, chain(length))
+    for site in range(1, length):
+        assert engine.held("c", [0, site], [True, True])
+        assert engine.held("c", [site - 1, site], [True, True])
+        assert engine.held("c", [length - site, length], [True, True])
+    assert not engine.held("c", [length, 0], [True, True])
+    assert not engine.held("c", [7, 7], [True, True])
+    kept = sum(search.size for search in engine._goals._searches.values())
+    assert kept < 20 * length
+    assert "_closure" not in engine.__dict__
+
+
+def test_a_far_goal_is_not_deep():
+    program = ensue.compile(f"{LINKED} c(x, y) :- linked(x, y).\n c(x, z) :- linked(x, y), c(y, z).").typed
+    assert Knowledge(program, chain(30_000)).held("c", [0, 30_000], [True, True])
+
+
+def test_many_predicates_one_defined_by_the_other():
+    rules = "\n".join(f"p{k + 1}(x) :- p{k}(x), not linked(x, x)." for k in range(150))
+    program = ensue.compile(f"{LINKED} p0(x) :- linked(x, _).\n{rules}").typed
+    assert Knowledge(program, chain(3)).held("p150", [2], [True])

@@ -9,6 +9,7 @@ for again.
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Answers:
 
     def __enter__(self) -> Answers:
         for ask in self._arrays.layout.asks.values():
-            function = _Function(lambda row, ask=ask: self._answer(ask, row))
+            function = _Function(partial(self._answer, ask))
             self._functions.append(function)
             self._arrays[f"A{ask.number}"][0, 0] = ctypes.cast(function, ctypes.c_void_p).value or 0
         return self

@@ -10,11 +10,11 @@ What is kept is forgotten, oldest first, when it is much; then it is found again
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ensue.engine.knowledge.plans import Call, Condition, Plan, depends_on_itself, plan_of
+from ensue.engine.knowledge.plans import Call, Condition, Given, Plan, depends_on_itself, plan_of
 from ensue.engine.knowledge.relations import Codes, Relation, Values, pick
 from ensue.engine.knowledge.search import Goal, Search
 from ensue.language import typed
@@ -52,9 +52,9 @@ class Goals:
         self._recursive = {
             name for name, component in self._components.items() if depends_on_itself(self._rules, component)
         }
-        self._plans: dict[Call, tuple[Plan, ...]] = {}
+        self._prepared: dict[Call, tuple[Given, tuple[Plan, ...]]] = {}
         self._ways: dict[Call, tuple[Call, ...]] = {}
-        self._given: dict[Call, dict[Codes, list[Codes]]] = {}
+        self._given: dict[Call, Given] = {}
         self._searches: OrderedDict[Goal, Search] = OrderedDict()
         self._decided: dict[Goal, bool] = {}
         self._grown = 0
@@ -95,47 +95,56 @@ class Goals:
             self._grown += search.size - before
             yield None
 
-    def given(self, call: Call) -> Mapping[Codes, Sequence[Codes]]:
+    def given(self, call: Call) -> Given:
         """What is wanted of the facts of a predicate, by what is given."""
-        if call not in self._given:
+        found = self._given.get(call)
+        if found is None:
             wanted = pick(call.wanted)
             rows = self._facts[call.predicate].index(call.bound)
-            self._given[call] = {codes: list(dict.fromkeys(map(wanted, found))) for codes, found in rows.items()}
-        return self._given[call]
+            found = {codes: list(dict.fromkeys(map(wanted, those))) for codes, those in rows.items()}
+            self._given[call] = found
+        return found
 
-    def plans(self, call: Call) -> tuple[Plan, ...]:
-        """How each rule is evaluated for a call."""
-        if call not in self._plans:
+    def prepared(self, call: Call) -> tuple[Given, tuple[Plan, ...]]:
+        """The facts for a call, and how each rule is evaluated for it."""
+        found = self._prepared.get(call)
+        if found is None:
             component = self._components[call.predicate]
             rules = self._rules.get(call.predicate, ())
-            self._plans[call] = tuple(plan_of(rule, call, component, self._values) for rule in rules)
-        return self._plans[call]
+            plans = tuple(plan_of(rule, call, component, self._values, self) for rule in rules)
+            found = self._prepared[call] = (self.given(call), plans)
+        return found
 
-    def allowed(self, condition: Condition, registers: list[int]) -> bool:
-        """Whether a condition of a rule holds."""
-        values = {name: self.value(registers[register], source) for name, register, source in condition.names}
+    def allowed(self, condition: Condition, key: Codes) -> bool:
+        """Whether a condition of a rule holds for what its names stand for."""
+        values = {name: self.value(code, source) for code, (name, source) in zip(key, condition.names, strict=True)}
         return holds(condition.expression, Match(0, 0, values), self._held)
 
     def value(self, code: int, column: tuple[str, int]) -> Any:
-        """The value of a code as it is written in a column."""
+        """The value of a code as it is written in a column, if it can be in it."""
         value, kind = self._values.values[code], self._kinds.get(column)
-        return kind(value) if kind is not None and type(value) in (int, float) else value
+        if kind is float and type(value) is int:
+            return float(value)
+        return int(value) if kind is int and type(value) is float and value.is_integer() else value
 
     # --- searches
 
     def _decide(self, call: Call, codes: Codes) -> bool:
         """Whether a goal has an answer, by several searches that take turns; those that are kept begin."""
-        racing: list[tuple[Search, Codes]] = []
+        racing: deque[tuple[Search, Codes]] = deque()
+        decided = None
         for search, sought in self._sides(call, codes):
+            racing.append((search, sought))
             decided = self._turn(search, sought)
             if decided is not None:
-                return decided
-            racing.append((search, sought))
-        while True:
-            for search, sought in racing:
-                decided = self._turn(search, sought)
-                if decided is not None:
-                    return decided
+                break
+        while decided is None:
+            decided = self._turn(*racing[0])
+            racing.rotate(-1)
+        for search, sought in racing:
+            if not sought:
+                search.give_up()
+        return decided
 
     def _sides(self, call: Call, codes: Codes) -> Iterator[tuple[Search, Codes]]:
         """Searches that can decide a goal, and what to look for in each; those begun for another goal come first."""

@@ -13,14 +13,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from ensue.engine.knowledge.relations import NULL, Alike, Columns, Term, Values, access
+from ensue.engine.knowledge.relations import NULL, Alike, Codes, Columns, Term, Values, access
 from ensue.language import typed
 from ensue.language.walk import names_used
 
 Registers = tuple[int, ...]
 """Where codes are found while a rule is evaluated: each variable and each constant has a register."""
+
+
+Given = Mapping[Codes, Sequence[Codes]]
+"""What is wanted of the facts of a predicate, by what is given."""
 
 
 class Call(NamedTuple):
@@ -39,6 +43,8 @@ class Find:
     key: Registers
     alike: Alike
     into: Registers
+    given: Given | None
+    """All there is, where no rule adds to it."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +54,16 @@ class Check:
     call: Call
     key: Registers
     negated: bool
+    given: Given | None
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition, with the register of each name and the column whose values are written as the name's are."""
+    """A condition, with what its names are in the order of the key, and the column each is written as in."""
 
     expression: typed.Expression
-    names: tuple[tuple[str, int, tuple[str, int]], ...]
+    key: Registers
+    names: tuple[tuple[str, tuple[str, int]], ...]
 
 
 @dataclass(frozen=True)
@@ -88,14 +96,26 @@ class Plan:
     """Whether it begins with the goal itself, and what was given is not used after that."""
 
 
-def plan_of(rule: typed.StaticRule, call: Call, component: Collection[str], values: Values) -> Plan:
+class Facts(Protocol):
+    """What is known before any rule is evaluated."""
+
+    def given(self, call: Call) -> Given:
+        """What is wanted of the facts of a predicate, by what is given."""
+
+    def defines(self, predicate: str) -> bool:
+        """Whether there are rules for a predicate, not only facts."""
+
+
+def plan_of(rule: typed.StaticRule, call: Call, component: Collection[str], values: Values, facts: Facts) -> Plan:
     """The plan of a rule for a call. `component` are the predicates that depend on the rule's, and it on them."""
-    return _Planning(rule, call, component, values).plan()
+    return _Planning(rule, call, component, values, facts).plan()
 
 
 class _Planning:
-    def __init__(self, rule: typed.StaticRule, call: Call, component: Collection[str], values: Values) -> None:
-        self.rule, self.call, self.component, self.values = rule, call, component, values
+    def __init__(
+        self, rule: typed.StaticRule, call: Call, component: Collection[str], values: Values, facts: Facts
+    ) -> None:
+        self.rule, self.call, self.component, self.values, self.facts = rule, call, component, values, facts
         self.positive = [literal for literal in rule.literals if not literal.negated]
         self.start: list[int] = []
         self.registers: dict[tuple[str, object], int] = {}
@@ -180,10 +200,11 @@ class _Planning:
     def _test(self, test: typed.StaticLiteral | typed.Expression) -> Step:
         if isinstance(test, typed.StaticLiteral):
             columns = tuple(column for column, term in enumerate(test.arguments) if term is not None)
-            return Check(Call(test.predicate, columns), self._key(test.arguments, columns), negated=True)
+            asked = Call(test.predicate, columns)
+            return Check(asked, self._key(test.arguments, columns), True, self._given(asked))
         names = sorted(set(names_used(test)))
-        known = [(name, self._register(typed.Variable(name, "any")), self.sources[name]) for name in names]
-        return Condition(test, tuple(known))
+        key = tuple(self._register(typed.Variable(name, "any")) for name in names)
+        return Condition(test, key, tuple((name, self.sources[name]) for name in names))
 
     def _literal(self, literal: typed.StaticLiteral, bound: Collection[str], last: bool) -> Step:
         columns, alike = access(literal.arguments, bound)
@@ -194,7 +215,8 @@ class _Planning:
         pairs = tuple((wanted.index(one), wanted.index(other)) for one, other in alike)
         call = Call(literal.predicate, columns, wanted)
         if literal.predicate not in self.component:
-            return Find(call, key, pairs, into) if wanted else Check(call, key, negated=False)
+            given = self._given(call)
+            return Find(call, key, pairs, into, given) if wanted else Check(call, key, False, given)
         passed = self._passed(unknown) if last and not alike else None
         if passed is not None:
             return Recur(Call(literal.predicate, columns, passed), key, (), (), last=True)
@@ -207,6 +229,9 @@ class _Planning:
         found = [places.get(term.name) if isinstance(term, typed.Variable) else None for term in terms]
         return None if None in found else tuple(column for column in found if column is not None)
 
+    def _given(self, call: Call) -> Given | None:
+        return None if self.facts.defines(call.predicate) else self.facts.given(call)
+
     def _key(self, terms: Sequence[Term], columns: Columns) -> Registers:
         return tuple(self._register(term) for column in columns if (term := terms[column]) is not None)
 
@@ -214,17 +239,10 @@ class _Planning:
 def _begins_again(call: Call, given: Registers, steps: Sequence[Step]) -> bool:
     match steps:
         case [Recur(call=first, key=key, last=False), *others] if first == call and key == given:
-            used = {register for step in others for register in _read(step)}
+            used = {register for step in others for register in step.key}
             return used.isdisjoint(given)
         case _:
             return False
-
-
-def _read(step: Step) -> Iterator[int]:
-    """The registers that a step needs."""
-    if isinstance(step, Condition):
-        return (register for _, register, _ in step.names)
-    return iter(step.key)
 
 
 def _names_in(node: typed.StaticLiteral | typed.Expression) -> set[str]:

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any
 
 from ensue.language import typed
-from ensue.values import identity
+from ensue.values import identity, kind
 
 Row = tuple[Any, ...]
 Term = typed.Variable | typed.Constant | None
@@ -22,6 +22,9 @@ Pick = Callable[[Codes], Codes]
 Columns = tuple[int, ...]
 Alike = tuple[tuple[int, int], ...]
 """Pairs of columns that must be equal."""
+
+TEXT = kind("")
+"""What the identity of a text begins with."""
 
 NULL, NAN = 0, 1
 """The codes of what equals nothing; all others are larger."""
@@ -56,7 +59,7 @@ class Values:
 
     def known(self, values: Iterable[Any]) -> Codes:
         """The codes of values; one that no row has is as good as null."""
-        return tuple([self._codes.get(identity(value), NULL) for value in values])
+        return tuple([self._codes.get((TEXT, v) if type(v) is str else identity(v), NULL) for v in values])
 
     def identities(self) -> list[Any]:
         """What makes values distinct, by code."""

@@ -9,11 +9,11 @@ how deep the recursion is. A search is over when nothing is left to do: all that
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator
 from typing import Protocol
 
-from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Plan, Recur
-from ensue.engine.knowledge.relations import NAN, Codes, agree
+from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Given, Plan, Recur
+from ensue.engine.knowledge.relations import NAN, NULL, Codes, agree
 
 Goal = tuple[Call, Codes]
 
@@ -27,11 +27,8 @@ Task = Generator[None, None, None]
 class Surroundings(Protocol):
     """What a search knows of facts and rules."""
 
-    def given(self, call: Call) -> Mapping[Codes, Sequence[Codes]]:
-        """What is wanted of the facts of a predicate, by what is given."""
-
-    def plans(self, call: Call) -> tuple[Plan, ...]:
-        """How each rule is evaluated for a call."""
+    def prepared(self, call: Call) -> tuple[Given, tuple[Plan, ...]]:
+        """The facts for a call, and how each rule is evaluated for it."""
 
     def found(self, call: Call, codes: Codes) -> Iterator[Codes | None]:
         """The answers to a goal of another search, and None where it went on without finding one."""
@@ -39,8 +36,8 @@ class Surroundings(Protocol):
     def holds(self, call: Call, codes: Codes) -> bool:
         """Whether there is an answer to a goal of another search."""
 
-    def allowed(self, condition: Condition, registers: list[int]) -> bool:
-        """Whether a condition holds."""
+    def allowed(self, condition: Condition, key: Codes) -> bool:
+        """Whether a condition holds for what its names stand for."""
 
 
 class _Table:
@@ -86,6 +83,10 @@ class Search:
         if next(self._tasks[0], self) is self:
             self._tasks.popleft()
         return True
+
+    def give_up(self) -> None:
+        """Lets go of what is left to do, which refers to the search."""
+        self._tasks.clear()
 
     # --- goals
 
@@ -136,10 +137,11 @@ class Search:
 
     def _evaluated(self, table: _Table, call: Call, codes: Codes, led: bool) -> Task:
         """The facts that fit a goal, then the rules one after the other."""
-        for answer in self._around.given(call).get(codes, ()):
+        facts, plans = self._around.prepared(call)
+        for answer in facts.get(codes, ()):
             self._add(table, answer)
             yield
-        for plan in self._around.plans(call):
+        for plan in plans:
             if led and plan.again:  # the goal that led here does this with all its answers, and these are among them
                 continue
             registers = list(plan.registers)
@@ -158,27 +160,29 @@ class Search:
                 self._add(table, tuple([registers[register] for register in plan.answer]))
                 holds = False
             else:
-                match steps[place]:
-                    case Find() as step:
-                        key = tuple([registers[register] for register in step.key])
-                        if min(key, default=NAN + 1) > NAN:
-                            rows.append((place, step, self._around.found(step.call, key)))
+                step = steps[place]
+                key = tuple([registers[register] for register in step.key])
+                equal = NULL not in key and NAN not in key
+                match step:
+                    case Find(call=call, given=given):
+                        if given is not None:
+                            rows.append((place, step, iter(given.get(key, ()))))
+                        elif equal:
+                            rows.append((place, step, self._around.found(call, key)))
                         holds = False
-                    case Check() as step:
-                        key = tuple([registers[register] for register in step.key])
-                        there = min(key, default=NAN + 1) > NAN and self._around.holds(step.call, key)
+                    case Recur(call=call, last=True):
+                        if equal:
+                            self._begin(table, call, key)
+                        holds = False
+                    case Recur(call=call):
+                        if equal:
+                            self._wait(self._table(call, key), _Waiting(table, plan, place, list(registers)))
+                        holds = False
+                    case Check(call=call, given=given):
+                        there = key in given if given is not None else equal and self._around.holds(call, key)
                         holds = there is not step.negated
-                    case Condition() as step:
-                        holds = self._around.allowed(step, registers)
-                    case Recur() as step:
-                        key = tuple([registers[register] for register in step.key])
-                        if min(key, default=NAN + 1) > NAN:
-                            if step.last:
-                                self._begin(table, step.call, key)
-                            else:
-                                waiting = _Waiting(table, plan, place, list(registers))
-                                self._wait(self._table(step.call, key), waiting)
-                        holds = False
+                    case Condition():
+                        holds = self._around.allowed(step, key)
             if holds:
                 place += 1
                 continue
