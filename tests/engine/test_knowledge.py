@@ -100,6 +100,9 @@ odd(x, y) :- edge(x, y).
 odd(x, z) :- even(x, y), edge(y, z).
 even(x, z) :- edge(y, z), odd(x, y).
 loop(x) :- reach(x, x).
+same(x, y) :- edge(x, y).
+same(x, x) :- same(x, y), edge(y, _).
+same(x, z) :- edge(x, y), same(y, z).
 triangle(z, x) :- edge(x, y), edge(z, w), edge(y, z), edge(w, x), not mark(x).
 walk(x, y) :- mark(x), mark(y).
 walk(z, y) :- edge(y, w), walk(x, y), edge(x, z), mark(w), string(z) != "2".

@@ -90,7 +90,7 @@ class Goals:
                 yield search.answers[place]
                 place += 1
             before = search.size
-            if not search.go_on():
+            if not self._go_on(search):
                 return
             self._grown += search.size - before
             yield None
@@ -175,11 +175,19 @@ class Goals:
             if sought in search.known:
                 decided = True
                 break
-            if not search.go_on():
+            if not self._go_on(search):
                 decided = False
                 break
         self._grown += search.size - before
         return decided
+
+    def _go_on(self, search: Search) -> bool:
+        """Has a search go on. If that is broken off, what it was doing is lost, and no search is kept."""
+        try:
+            return search.go_on()
+        except BaseException:
+            self._searches.clear()
+            raise
 
     def _search(self, call: Call, codes: Codes) -> Search:
         """The search for a goal, kept or begun."""

@@ -150,7 +150,7 @@ class _Planning:
                 equal.append((place, self._register(term)))
         steps = tuple(self._steps(bound))
         answer = tuple(self._register(head[column]) for column in self.call.wanted)
-        again = not equal and _begins_again(self.call, tuple(given.values()), steps)
+        again = not equal and _begins_again(self.call, tuple(given.values()), steps, answer)
         return Plan(tuple(self.start), tuple(given.items()), tuple(equal), steps, answer, again)
 
     def _register(self, term: typed.Variable | typed.Constant) -> int:
@@ -236,11 +236,11 @@ class _Planning:
         return tuple(self._register(term) for column in columns if (term := terms[column]) is not None)
 
 
-def _begins_again(call: Call, given: Registers, steps: Sequence[Step]) -> bool:
+def _begins_again(call: Call, given: Registers, steps: Sequence[Step], answer: Registers) -> bool:
     match steps:
         case [Recur(call=first, key=key, last=False), *others] if first == call and key == given:
             used = {register for step in others for register in step.key}
-            return used.isdisjoint(given)
+            return used.isdisjoint(given) and set(answer).isdisjoint(given)
         case _:
             return False
 
