@@ -213,8 +213,11 @@ class RuleParts:
     def _place_conditions(self) -> None:
         """Each condition is checked at the innermost pattern that knows all it uses; with contexts, at the end."""
         timers = {timer.id for timer in self.body.timers}
+        selected = isinstance(self.root, typed.Pair) and self.root.left_context is not None
         for condition in (*self.body.on, *self.body.where):
             uses = {f[1] for f in self.fields(condition)}
+            if selected and condition in self.body.on and uses <= self.atoms.keys():
+                continue  # it decides which instances are selected
             if self.selecting or has_aggregate(condition) or uses & timers:
                 self.checked_last.append(condition)
                 continue
