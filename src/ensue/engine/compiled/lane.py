@@ -190,6 +190,7 @@ class CompiledLane:
     # --- state
 
     def saved(self) -> list[Any]:
+        Room(self.arrays, self._kernel, self.checked).let_go()
         return [*lane_state.saved(self.arrays), self.seen, self.nulls]
 
     def restore(self, state: Sequence[Any]) -> None:
