@@ -150,6 +150,8 @@ SMALL: tuple[tuple[ModuleType, str, Any], ...] = (
     (arrays, "SIZE", 2),
     (ahead, "AHEAD", 2),
     (room, "MANY_KEYS", 2),
+    (room, "USUAL", 0),
+    (arrays, "ANSWERS", 2),
     (stream, "FEW", 0),
 )
 """Room for almost nothing, so that arrays grow, and keys are forgotten, on the shortest streams."""

@@ -40,6 +40,22 @@ TO_COMPILE = {
     "repetition": """
         between(k, n = count(x), t = sum(x), l = last(x)) <- a(k, _) seq b(k, x)+ seq c(k, _) within 9.
     """,
+    "static predicates": """
+        step(0, 1).
+        step(1, 2).
+        step(3, -1).
+        to(x, y) :- step(x, y).
+        to(x, z) :- step(x, y), to(y, z).
+        follows(k, x) <- recent a(k, x) seq b(_, k) on to(x, k) where not to(k, _).
+        called(t, k) <- s(t, k) where name(t, k) or half(k + 0.5) and t != "é".
+        near(y, z) <- f(y, z) where half(y) and not half(z).
+        name("p", 1).
+        name("q", 2) :- name("p", _).
+        name("é", k) :- step(k, _), not to(k, 2).
+        half(0.5).
+        half(1.0).
+        half(-0.0).
+    """,
     "values": """
         numbers(t, p = x + k, m = x * x * x, d = x // k, r = x % k, n = -x, q = x / k, j = abs(x),
             v = if_else(x > k, x, k), w = coalesce(x, k), u = is_null(x))
@@ -50,6 +66,24 @@ TO_COMPILE = {
 """Those that are compiled by Numba, which takes seconds for each rule: one for each kind of code that is written."""
 
 PROGRAMS = TO_COMPILE | {
+    "knowledge everywhere": """
+        odd(1).
+        odd(3).
+        even(x) :- pair(x, y), odd(y).
+        odd(x) :- pair(x, y), even(y).
+        pair(0, 1).
+        pair(2, 3).
+        pair(1, 2).
+        there(0).
+        pairs(k, m) <- a(k, x) seq b(m, x) within 9 on pair(k, m) where odd(x) or even(x).
+        alone(k) <- e: a(k, _), w: extend(e, 4), while w: not (b(k, x) where odd(x)).
+        between(k) <- not (c(k, y) where even(y)) in [a(k, _), b(k, _)] within 9.
+        counted(k, n = count(x)) <- while last 3: collect (a(k, x) where even(x)).
+        gathered(k, t = sum(x)) <- o: c(k, _), w: extend_backward(o, 7), while w: collect (a(k, x) where odd(x)).
+        said(k, here = odd(k), v = if_else(even(x) and there(_), x, k)) <- a(k, x).
+        chain(k) <- a(k, 0).
+        chain(k = m) <- recent chain(k) seq b(_, m) on pair(k, m).
+    """,
     "all pairs": """
         pair(k, x, other = e.x) <- a(k, x) seq e: b(k, _) within 6.
         crossed(k, m) <- a(k, m) seq b(m, k) within 12 where k != m.

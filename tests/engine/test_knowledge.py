@@ -1,13 +1,15 @@
 """Static knowledge of the engine against the reference's, on random programs; and that it is quick."""
 
 import math
+from itertools import product
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ensue
-from ensue.engine.knowledge import Knowledge
+from ensue.engine.knowledge import Knowledge, goals
 from ensue.language.typed import Constant, Variable
 from ensue.reference.static import Knowledge as Reference
 
@@ -34,14 +36,14 @@ def literal(draw, predicates, variables, others):
     return f"{name}({', '.join(terms)})"
 
 
-def rule(draw, head, group):
+def rule(draw, head, group, numbers):
     lower = TABLES | (DERIVED[0] if group else {})
-    body = [literal(draw, lower | DERIVED[group], VARIABLES, ["_", *NUMBERS]) for _ in range(draw(st.integers(0, 2)))]
+    body = [literal(draw, lower | DERIVED[group], VARIABLES, ["_", *numbers]) for _ in range(draw(st.integers(0, 2)))]
     body += [literal(draw, TABLES, VARIABLES, ["_"]) for _ in range(draw(st.integers(not body, 1)))]
     bound = [name for name in VARIABLES if any(name in literal for literal in body)]
-    terms = [draw(st.sampled_from(NUMBERS if not bound or sometimes(draw, 8) else bound)) for _ in range(ARITY[head])]
+    terms = [draw(st.sampled_from(numbers if not bound or sometimes(draw, 8) else bound)) for _ in range(ARITY[head])]
     if bound and sometimes(draw, 3):
-        body.append(f"not {literal(draw, lower, bound, ['_', *NUMBERS])}")
+        body.append(f"not {literal(draw, lower, bound, ['_', *numbers])}")
     if bound and sometimes(draw, 3):
         condition = f"{literal(draw, lower, bound, ['_'])} or {{0}} = 1" if sometimes(draw, 3) else None
         names = [draw(st.sampled_from(bound)) for _ in range(2)]
@@ -50,20 +52,20 @@ def rule(draw, head, group):
 
 
 @st.composite
-def programs(draw):
+def programs(draw, numbers=NUMBERS):
     """The text of static facts and rules: recursion, negation, comparisons, nulls, repeated variables."""
     lines = ["table one(a: int).", "table pair(a: float, b: float).", "table triple(a: int, b: float, c: float)."]
     for name in draw(st.lists(st.sampled_from(["one", "pair", "d"]), max_size=4)):
-        lines.append(f"{name}({', '.join(draw(st.sampled_from(NUMBERS)) for _ in range(ARITY[name]))}).")
+        lines.append(f"{name}({', '.join(draw(st.sampled_from(numbers)) for _ in range(ARITY[name]))}).")
     for group, heads in enumerate(DERIVED):
         for head in sorted(heads):
-            lines += [rule(draw, head, group) for _ in range(draw(st.integers(1, 2)))]
+            lines += [rule(draw, head, group, numbers) for _ in range(draw(st.integers(1, 2)))]
     return "\n".join(lines)
 
 
-def tables():
+def tables(values=(*VALUES, *USUAL, *USUAL)):
     """Rows handed over, among them what no program can say: NaN, and the truth, which is no number."""
-    value = st.sampled_from([*VALUES, *USUAL, *USUAL])
+    value = st.sampled_from(values)
     return st.fixed_dictionaries(
         {name: st.lists(st.tuples(*[value] * arity), min_size=2 * arity, max_size=8) for name, arity in TABLES.items()}
     )
@@ -98,6 +100,9 @@ odd(x, y) :- edge(x, y).
 odd(x, z) :- even(x, y), edge(y, z).
 even(x, z) :- edge(y, z), odd(x, y).
 loop(x) :- reach(x, x).
+same(x, y) :- edge(x, y).
+same(x, x) :- same(x, y), edge(y, _).
+same(x, z) :- edge(x, y), same(y, z).
 triangle(z, x) :- edge(x, y), edge(z, w), edge(y, z), edge(w, x), not mark(x).
 walk(x, y) :- mark(x), mark(y).
 walk(z, y) :- edge(y, w), walk(x, y), edge(x, z), mark(w), string(z) != "2".
@@ -139,8 +144,74 @@ def test_bindings(text, given, data):
             data.draw(st.sampled_from([*variables, *variables, *constants, None])) for _ in range(ARITY[name])
         )
         values = data.draw(st.dictionaries(st.sampled_from([*VARIABLES, "other"]), ARGUMENTS, max_size=2))
-        found = [list(map(repr, knowledge.bindings(name, terms, values))) for knowledge in (engine, reference)]
+        found = [sorted(map(repr, knowledge.bindings(name, terms, values))) for knowledge in (engine, reference)]
         assert found[0] == found[1]
+
+
+# --- goals: what is evaluated for a question
+
+
+WRITTEN_ONCE = ["1", "2", "3", "null"]
+ONCE = [1, 2, 3, 4, 1, 2, 3, 2.5, None, math.nan, True]
+"""Values each of which is written in one way, so that nothing depends on the order in which rows are found."""
+
+
+def assert_answers(program, given, seed=0):
+    """The same answers to every question about a few values, in any order; whether they were answered as goals."""
+    engine, reference = both(program, given)
+    questions = []
+    for name, predicate in program.predicates.items():
+        arity = len(predicate.columns)
+        for matter in product([False, True], repeat=arity):
+            questions += [(name, values, matter) for values in product([1, 2, 3, 4], repeat=sum(matter))]
+    shuffled = Random(seed).sample(questions, min(len(questions), 80))
+    for name, values, matter in shuffled:
+        asked = iter(values)
+        row = [next(asked) if matters else None for matters in matter]
+        assert engine.held(name, row, list(matter)) == reference.held(name, row, list(matter)), (name, row)
+        terms = [Variable(f"v{k}", "any") if value is None else Constant(value, "any") for k, value in enumerate(row)]
+        found = [sorted(map(repr, knowledge.bindings(name, terms, {}))) for knowledge in (engine, reference)]
+        assert found[0] == found[1], (name, row)
+    return "_closure" not in engine.__dict__
+
+
+def of_integers(text):
+    """The same rules on tables of integers."""
+    return ensue.compile(text.replace("float", "int")).typed
+
+
+@given(programs(WRITTEN_ONCE), tables(ONCE))
+@settings(max_examples=60)
+def test_random_goals(text, given):
+    assert assert_answers(of_integers(text), given)
+
+
+@given(programs(WRITTEN_ONCE), tables(ONCE), st.integers(0, 9))
+@settings(max_examples=30)
+def test_what_is_forgotten_is_found_again(text, given, seed):
+    before, goals.MOST = goals.MOST, 3
+    try:
+        assert_answers(of_integers(text), given, seed)
+    finally:
+        goals.MOST = before
+
+
+@given(programs(["null"]), st.data())
+@settings(max_examples=30)
+def test_numbers_are_written_as_their_columns_have_them(text, data):
+    whole, broken = (st.sampled_from([kind(1), kind(2), kind(3), None]) for kind in (int, float))
+    kinds = {"one": [whole], "pair": [broken, broken], "triple": [whole, broken, broken]}
+    given = {name: data.draw(st.lists(st.tuples(*each), min_size=2, max_size=6)) for name, each in kinds.items()}
+    assert_answers(ensue.compile(text).typed, given)
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_goals_in_random_graphs(data):
+    node = st.sampled_from([1, 2, 3, 4, 5, 6, None])
+    edges = data.draw(st.lists(st.tuples(node, node), min_size=4, max_size=14))
+    marks = data.draw(st.lists(st.tuples(node), min_size=2, max_size=5))
+    assert assert_answers(GRAPH, {"edge": edges, "mark": marks}, data.draw(st.integers(0, 99)))
 
 
 @pytest.mark.parametrize(
@@ -162,6 +233,8 @@ def test_bindings(text, given, data):
 def test_what_follows(text, rows):
     engine = Knowledge(ensue.compile(text.replace("  ", "\n")).typed, {})
     assert list(engine.rows["q"].values()) == rows
+    variable = [Variable("x", "any")] if "q()" not in text else []
+    assert [tuple(found.values()) for found in engine.bindings("q", variable, {})] == rows
 
 
 LINKED = "table linked(a: int, b: int).\n"
@@ -199,3 +272,31 @@ def test_a_large_table_is_asked_by_index():
     assert all(engine.held("t", [i, f"v{i % 1000}"], [True, True]) for i in range(0, 50_000, 10))
     terms = (Variable("a", "int"), Variable("b", "string"))
     assert sum(1 for i in range(1000) for _ in engine.bindings("t", terms, {"b": f"v{i}"})) == 50_000
+
+
+@pytest.mark.parametrize("body", ["linked(x, y), c(y, z)", "c(x, y), linked(y, z)", "c(x, y), c(y, z)"])
+def test_goals_in_a_long_chain(body):
+    """One path is proved site by site, from either end and from each site to the next: not all pairs, nor in depth."""
+    length = 2_000
+    program = ensue.compile(f"{LINKED} c(x, y) :- linked(x, y).\n c(x, z) :- {body}.").typed
+    engine = Knowledge(program, chain(length))
+    for site in range(1, length):
+        assert engine.held("c", [0, site], [True, True])
+        assert engine.held("c", [site - 1, site], [True, True])
+        assert engine.held("c", [length - site, length], [True, True])
+    assert not engine.held("c", [length, 0], [True, True])
+    assert not engine.held("c", [7, 7], [True, True])
+    kept = sum(search.size for search in engine._goals._searches.values())
+    assert kept < 20 * length
+    assert "_closure" not in engine.__dict__
+
+
+def test_a_far_goal_is_not_deep():
+    program = ensue.compile(f"{LINKED} c(x, y) :- linked(x, y).\n c(x, z) :- linked(x, y), c(y, z).").typed
+    assert Knowledge(program, chain(30_000)).held("c", [0, 30_000], [True, True])
+
+
+def test_many_predicates_one_defined_by_the_other():
+    rules = "\n".join(f"p{k + 1}(x) :- p{k}(x), not linked(x, x)." for k in range(150))
+    program = ensue.compile(f"{LINKED} p0(x) :- linked(x, _).\n{rules}").typed
+    assert Knowledge(program, chain(3)).held("p150", [2], [True])

@@ -56,7 +56,7 @@ class Plan:
         """The lanes, with a state in which nothing has happened."""
         strings.restore(self.texts)
         return [
-            CompiledLane(self.program, part, strings, choice)
+            CompiledLane(self.program, part, strings, setting.knowledge, choice)
             if isinstance(part, Code)
             else Stratum(self.program, part, setting, places)
             for part in self.parts

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ensue.engine.batch import Batch, Place
+from ensue.engine.compiled.asking import forget_strings
 from ensue.engine.compiled.lane import CompiledLane
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.knowledge import Knowledge, Row
@@ -75,8 +76,10 @@ class Run:
         for lane in self.lanes:
             lane.run(batch, time)
         if self.strings.many:
-            held = (codes for lane in self.lanes if isinstance(lane, CompiledLane) for codes in lane.arrays.codes())
-            self.strings.forget([self.constants, *held])
+            states = [lane.arrays for lane in self.lanes if isinstance(lane, CompiledLane)]
+            self.strings.forget([self.constants, *(codes for arrays in states for codes in arrays.codes())])
+            for arrays in states:
+                forget_strings(arrays)
         return batch
 
     def due(self) -> int | None:

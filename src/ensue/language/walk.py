@@ -22,6 +22,17 @@ def names_used(expression: typed.Expression | None) -> Iterator[str]:
                 yield from names_used(term)
 
 
+def predicates_used(*expressions: typed.Expression | None) -> Iterator[str]:
+    """The static predicates in expressions."""
+    for expression in expressions:
+        match expression:
+            case typed.Holds(predicate=name, arguments=terms):
+                yield name
+                yield from predicates_used(*terms)
+            case typed.Operation(arguments=arguments):
+                yield from predicates_used(*arguments)
+
+
 def has_aggregate(expression: typed.Expression | None) -> bool:
     match expression:
         case typed.Aggregate():

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from ensue.engine.batch import Integers
-from ensue.engine.compiled.layout import Field, Layout, Space
+from ensue.engine.compiled.layout import Ask, Field, Layout, Space
 
 NEVER = -(2**63)
 
@@ -16,6 +16,9 @@ NOTHING = {"H": -1, "G": 0, "L": NEVER}
 
 SIZE = 16
 """The rows for which there is room at first."""
+
+ANSWERS = 1 << 14
+"""The rows for answers of static predicates at first: memory that is not used costs nothing."""
 
 
 class Arrays:
@@ -83,6 +86,11 @@ def resized(rows: Integers, used: int, size: int, nothing: int | None = None) ->
     return new
 
 
+def no_answers(ask: Ask, size: int) -> Integers:
+    """Room for answers, half of it to be used; before them a row for where to ask, and how many there are."""
+    return np.zeros((1 + size, ask.width), np.int64)
+
+
 def _empty(layout: Layout) -> dict[str, Integers]:
     """Arrays of a state in which nothing has happened."""
     arrays: dict[str, Integers] = {}
@@ -105,6 +113,8 @@ def _empty(layout: Layout) -> dict[str, Integers]:
         arrays[f"B{buffer.number}"] = np.empty((SIZE, buffer.width), np.int64)
     for mark in layout.marks.values():
         arrays[f"L{mark.number}"] = np.full(_places(mark.space), NEVER, np.int64)
+    for ask in layout.asks.values():
+        arrays[f"A{ask.number}"] = no_answers(ask, ANSWERS)
     for number, _ in layout.slots.values():
         arrays[f"S{number}"] = np.empty(0, np.int64)
     return {name: arrays[name] for name in layout.arrays()}

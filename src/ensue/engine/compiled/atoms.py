@@ -82,6 +82,8 @@ def by_attributes(condition: typed.Expression, names: Mapping[str, str]) -> str:
             return "@@end" if end else "@@start"
         case typed.Operation(name=name, arguments=arguments):
             return f"{name}({', '.join(by_attributes(a, names) for a in arguments)})"
+        case typed.Holds(predicate=predicate, arguments=terms):
+            return f"{predicate!r}({', '.join('_' if t is None else by_attributes(t, names) for t in terms)})"
         case _:
             return repr(condition)
 
@@ -93,6 +95,7 @@ def attributes_used(expression: typed.Expression, names: Mapping[str, str], labe
             yield names[name]
         case typed.AttributeOf(label=of, attribute=attribute) if of == label:
             yield attribute
-        case typed.Operation(arguments=arguments):
+        case typed.Operation(arguments=arguments) | typed.Holds(arguments=arguments):
             for argument in arguments:
-                yield from attributes_used(argument, names, label)
+                if argument is not None:
+                    yield from attributes_used(argument, names, label)

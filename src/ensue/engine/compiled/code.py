@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from inspect import getsource
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,6 +32,21 @@ Run = Callable[..., None]
 HEAD = '"""Written by ensue from rules; safe to delete."""\n\nimport math\n\nimport numba\nimport numpy as np\n\n'
 
 OPTIONS = "cache=True, nogil=True, error_model='numpy'"
+
+CALL = """from llvmlite import ir
+from numba.extending import intrinsic
+
+
+@intrinsic
+def call(context, address, row):
+    def write(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        function = builder.inttoptr(arguments[0], ir.FunctionType(word, [word]).as_pointer())
+        return builder.call(function, [arguments[1]])
+
+    return numba.int64(numba.int64, numba.int64), write
+"""
+"""The kernel `call` where it is compiled."""
 
 _ROWS, _COLUMN, _NUMBER = ("i8", 2), ("i8", 1), ("i8", 0)
 KERNELS = {
@@ -49,7 +65,8 @@ def kernel_source() -> str:
     text = Path(kernels.__file__).read_text(encoding="utf-8")
     _, _, rest = text.partition("import numpy as np\n")
     rest = rest.replace("    return index\n", "    return np.uintp(index)\n")
-    return rest.replace("\ndef ", f"\n@numba.njit({OPTIONS})\ndef ")
+    rest = rest.replace("\ndef ", f"\n@numba.njit({OPTIONS})\ndef ")
+    return rest.replace(f"@numba.njit({OPTIONS})\n{getsource(kernels.call)}", CALL)
 
 
 def plain(source: str) -> Run:
@@ -111,7 +128,7 @@ def _kernel_module() -> tuple[str, str]:
 
 
 def _rule_module(source: str, layout: Layout) -> tuple[str, str]:
-    names = [name for name in vars(kernels) if not name.startswith("_") and name not in ("math", "np", "u")]
+    names = [name for name in vars(kernels) if not name.startswith("_") and name not in ("ctypes", "math", "np", "u")]
     text = (
         f"{HEAD}from numba import {', '.join(('i2', 'i8', 'f8', 'u1'))}\n"
         f"from {_kernel_module()[0]} import {', '.join(names)}\n\nu = np.uintp\n\n\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ensue.engine.compiled.writing import Writer, all_of
@@ -37,10 +37,11 @@ Find = Callable[[typed.Expression], Code]
 
 @dataclass(frozen=True)
 class Expressions:
-    """Writes expressions. `strings` gives codes for constants."""
+    """Writes expressions. `strings` gives codes for constants, `asked` what is asked of a static predicate."""
 
     writer: Writer
     strings: Callable[[str], int]
+    asked: Callable[[str, Sequence[Code | None]], Code]
 
     def truth(self, condition: typed.Expression, find: Find) -> str:
         """Source that is true exactly where the condition is."""
@@ -53,8 +54,8 @@ class Expressions:
                 return self._constant(value, type_)
             case typed.Operation():
                 return self._operation(expression, find)
-            case typed.Holds():
-                raise NotCompiledError("a static predicate in a condition")
+            case typed.Holds(predicate=predicate, arguments=terms):
+                return self.asked(predicate, [None if term is None else self.code(term, find) for term in terms])
             case _:
                 return find(expression)
 

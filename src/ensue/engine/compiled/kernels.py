@@ -4,6 +4,7 @@ Everything here runs as plain Python and compiled by Numba; it uses nothing but 
 This file is read as text and copied beside the generated code, so it stands alone.
 """
 
+import ctypes
 import math
 
 import numpy as np
@@ -123,6 +124,51 @@ def bigger_ring(rows, low, high):
         for column in range(rows.shape[1]):
             new[number & mask, column] = rows[number & old, column]
     return new
+
+
+# --- static predicates
+
+
+def call(address, row):
+    """What the function at an address gives for a row; compiled, that is a call and nothing else."""
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(int(address))(int(row))
+
+
+def asked(answers, key):
+    """Whether a static predicate holds for a key: as it was answered before, or else as a function says now.
+
+    The first row holds the address of that function, and how many answers there are. When they fill half the rows no
+    more are kept, so that each search ends. An answer is 1 or 2, for no and yes, and stands after its key.
+    """
+    mask = answers.shape[0] - 2
+    last = answers.shape[1] - 1
+    hashed = np.int64(0)
+    for k in key:
+        hashed = mix(hashed ^ k)
+    at = hashed & mask
+    while True:
+        row = at + 1
+        answer = answers[u(row), u(last)]
+        if answer == 0:
+            break
+        same = True
+        column = 0
+        for k in key:
+            if answers[u(row), u(column)] != k:
+                same = False
+            column += 1  # noqa: SIM113
+        if same:
+            return answer == 2
+        at = (at + 1) & mask
+    column = 0
+    for k in key:
+        answers[u(row), u(column)] = k
+        column += 1  # noqa: SIM113
+    answer = call(answers[0, 0], row)
+    if 2 * answers[0, 1] < mask:
+        answers[0, 1] += 1
+        answers[u(row), u(last)] = answer
+    return answer == 2
 
 
 # --- waiting for a time

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from ensue.engine.batch import Batch, Integers
 from ensue.engine.compiled import kernels, lane_state
 from ensue.engine.compiled.arrays import Arrays
+from ensue.engine.compiled.asking import Answers
 from ensue.engine.compiled.code import compiled, is_cached, kernel, plain
 from ensue.engine.compiled.layout import Derived, Layout
 from ensue.engine.compiled.output import derived_columns
@@ -23,6 +24,7 @@ from ensue.engine.compiled.room import Room
 from ensue.engine.compiled.source import rule_names
 from ensue.engine.compiled.stream import stream_of
 from ensue.engine.compiled.strings import Strings
+from ensue.engine.knowledge import Knowledge
 from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.walk import atoms
@@ -35,6 +37,9 @@ FARTHEST = 2**61
 
 CHUNK = 1 << 16
 """How many events are handed to a compiled function at once, so that room can be made in between."""
+
+SPARE = 64
+"""Room for derived events beyond one for each event: an event is taken only if there is room for all it may lead to."""
 
 MUCH_ROOM = 1 << 20
 """From how many rows on the room for derived events is given back once they are taken."""
@@ -73,11 +78,14 @@ class Code:
 class CompiledLane:
     """Some rules of a program, compiled together."""
 
-    def __init__(self, program: typed.Program, code: Code, strings: Strings, choice: bool | None) -> None:
+    def __init__(
+        self, program: typed.Program, code: Code, strings: Strings, knowledge: Knowledge, choice: bool | None
+    ) -> None:
         self.program = program
         self.code = code
         self.rules = [i for layer in code.layers for i in layer]
         self.strings = strings
+        self.knowledge = knowledge
         self.choice = choice
         self.layout = code.layout
         self.derives = frozenset(self.layout.derived)
@@ -114,22 +122,26 @@ class CompiledLane:
                 "an event beyond that. Detect with compiled=False."
             )
         run = self._function(count, stream.nulls)
-        room = Room(arrays, self._kernel, self.checked)  # not kept: a lane in a cycle would hold its arrays for long
+        room = Room(
+            arrays, cache(self._kernel), self.checked
+        )  # not kept: a lane in a cycle would hold its arrays for long
         for derived in self.kept:  # room that is not used costs nothing
-            if len(arrays[f"D{derived.number}"]) < count:
-                arrays[f"D{derived.number}"] = np.empty((count, derived.width), np.int64)
+            if len(arrays[f"D{derived.number}"]) < count + SPARE:
+                arrays[f"D{derived.number}"] = np.empty((count + SPARE, derived.width), np.int64)
         ranks = self.strings.ranks() if self.layout.ordered and self._has_strings() else np.empty(0, np.int64)
         at = 0
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), Answers(arrays, self.knowledge, self.strings) as answers:
             while True:
                 to = _chunk_end(stream.end, at)
                 room.for_events(to - at)
+                answers.make_room()
                 until = time if to == count else int(stream.end[to - 1])
                 inputs = stream.arguments(at, to)
                 arrays.set_number("i", 0)
                 arrays.set_number("a", 0)
                 while True:
                     run(to - at, until, *inputs, ranks, arrays.numbers, *arrays.by_name.values())
+                    answers.check()
                     wanted = arrays.number("want")
                     if wanted < 0:
                         break
@@ -178,6 +190,7 @@ class CompiledLane:
     # --- state
 
     def saved(self) -> list[Any]:
+        Room(self.arrays, self._kernel, self.checked).let_go()
         return [*lane_state.saved(self.arrays), self.seen, self.nulls]
 
     def restore(self, state: Sequence[Any]) -> None:

@@ -64,7 +64,7 @@ def _used(arrays: Arrays, name: str) -> int:
 
 def _filled(arrays: Arrays, name: str, rows: Integers) -> Integers:
     """An array with room for more, and these rows in their places."""
-    if name.startswith("KT") or name[0] in "SDB":
+    if name.startswith("KT") or name[0] in "SDBA":
         return arrays[name]
     if name[0] in NOTHING:
         space = dict(arrays.keyed())[name]

@@ -158,6 +158,20 @@ class Groups:
 
 
 @dataclass
+class Ask:
+    """A static predicate in conditions: of what kinds its arguments are, None where one may have any value."""
+
+    number: int
+    predicate: str
+    kinds: tuple[str | None, ...]
+
+    @property
+    def width(self) -> int:
+        """How many columns answers have: one for each value that counts, at least one, and the answer."""
+        return max(1, sum(kind is not None for kind in self.kinds)) + 1
+
+
+@dataclass
 class Layout:
     """Everything that a unit of generated code keeps and reads."""
 
@@ -168,6 +182,7 @@ class Layout:
     buffers: dict[Any, Buffer] = field(default_factory=dict)
     groups: dict[Any, Groups] = field(default_factory=dict)
     marks: dict[Any, Mark] = field(default_factory=dict)
+    asks: dict[tuple[str, tuple[str | None, ...]], Ask] = field(default_factory=dict)
     nulls: set[tuple[str, str]] = field(default_factory=set)
     """Attributes of derived events that may be null although no attribute of a given one is."""
     inputs: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
@@ -189,6 +204,9 @@ class Layout:
 
     def mark(self, key: Any, space: Space | None) -> Mark:
         return self.marks.setdefault(key, Mark(len(self.marks), space))
+
+    def ask(self, predicate: str, kinds: tuple[str | None, ...]) -> Ask:
+        return self.asks.setdefault((predicate, kinds), Ask(len(self.asks), predicate, kinds))
 
     def buffer(self, key: Any) -> Buffer:
         return self.buffers.setdefault(key, Buffer(len(self.buffers)))
@@ -229,6 +247,7 @@ class Layout:
             names += [f"W{groups.number}", f"G{groups.number}"]
         names += [f"L{mark.number}" for mark in self.marks.values()]
         names += [f"S{number}" for number, _ in self.slots.values()]
+        names += [f"A{ask.number}" for ask in self.asks.values()]
         return names
 
     def flat(self, name: str) -> bool:

@@ -132,15 +132,14 @@ class RuleParts:
         match expression:
             case typed.Constant():
                 return
-            case typed.Operation(arguments=arguments):
+            case typed.Operation(arguments=arguments) | typed.Holds(arguments=arguments):
                 for argument in arguments:
-                    yield from self.fields(argument, inner)
+                    if argument is not None:
+                        yield from self.fields(argument, inner)
             case typed.Aggregate(argument=argument, path=path):
                 names = self._gathered(path)
                 if argument is not None:
                     yield from self.fields(argument, names)
-            case typed.Holds():
-                raise NotCompiledError("a static predicate in a condition")
             case typed.Variable(name=name) if inner is not None and name in inner:
                 return
             case typed.AttributeOf(label=label) | typed.TimeOf(label=label) if inner is not None and label in inner:
@@ -214,8 +213,11 @@ class RuleParts:
     def _place_conditions(self) -> None:
         """Each condition is checked at the innermost pattern that knows all it uses; with contexts, at the end."""
         timers = {timer.id for timer in self.body.timers}
+        selected = isinstance(self.root, typed.Pair) and self.root.left_context is not None
         for condition in (*self.body.on, *self.body.where):
             uses = {f[1] for f in self.fields(condition)}
+            if selected and condition in self.body.on and uses <= self.atoms.keys():
+                continue  # it decides which instances are selected
             if self.selecting or has_aggregate(condition) or uses & timers:
                 self.checked_last.append(condition)
                 continue

@@ -13,6 +13,9 @@ from ensue.engine.compiled.layout import Space, Store
 MANY_KEYS = 1 << 16
 """From how many keys on it is worth while to look for those of which nothing is left."""
 
+USUAL = 1 << 10
+"""For how many rows there is room at least where rows are used up: they are looked through now and then only."""
+
 Kernels = Callable[[str], Callable[..., Any]]
 """Gives a kernel by its name: as it is, or compiled."""
 
@@ -69,19 +72,30 @@ class Room:
 
     # --- stores
 
+    def let_go(self) -> None:
+        """Lets go of rows that were used up, wherever they are still there."""
+        for store in self.layout.stores.values():
+            if store.bound is None and store.ended_by is None:
+                self._compact(store)
+
+    def _compact(self, store: Store) -> None:
+        arrays, n = self.arrays, store.number
+        low, high = arrays.number(f"lo{n}"), arrays.number(f"hi{n}")
+        arrays[f"T{n}"], high = self.kernels("compact")(arrays[f"T{n}"], arrays[f"H{n}"], low, high)
+        arrays.set_number(f"lo{n}", 0)
+        arrays.set_number(f"hi{n}", high)
+
     def _in_store(self, store: Store, count: int) -> None:
         if store.ended_by is not None:
             self._in_place(store, count)
             return
         arrays, n = self.arrays, store.number
+        if store.bound is None:
+            self._compact(store)
         rows = arrays[f"T{n}"]
         low, high = arrays.number(f"lo{n}"), arrays.number(f"hi{n}")
-        if store.bound is None and high > low:  # rows that were used up are still there
-            rows, high = self.kernels("compact")(rows, arrays[f"H{n}"], low, high)
-            low = 0
-            arrays.set_number(f"lo{n}", low)
-            arrays.set_number(f"hi{n}", high)
-            count = max(count, high, min(7 * high, 1 << 15))
+        if store.bound is None:
+            count = max(count, high, min(7 * high, 1 << 15), USUAL)
         elif high > low:  # rows whose time is over go now and then only
             assert store.bound is not None
             ends = rows[np.arange(low, high) & (len(rows) - 1), 3]

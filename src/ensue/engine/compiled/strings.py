@@ -74,9 +74,11 @@ class Strings:
 
     def decode(self, codes: Integers, valid: np.ndarray[Any, np.dtype[np.bool_]]) -> pa.Array:
         """The strings of codes."""
-        used, places = np.unique(np.where(valid, codes, codes[0] if len(codes) else 0), return_inverse=True)
         if not valid.any():
             return pa.nulls(len(codes), pa.string())
+        if len(self.texts) <= len(codes):
+            return pa.array(self.texts, pa.string()).take(pa.array(codes, mask=None if valid.all() else ~valid))
+        used, places = np.unique(np.where(valid, codes, codes[0]), return_inverse=True)
         texts = pa.array(
             [self.texts[code] or "" if 0 <= code < len(self.texts) else "" for code in used.tolist()], pa.string()
         )

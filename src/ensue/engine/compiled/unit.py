@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from ensue.engine.compiled.expressions import Code, Expressions, NotCompiledError, kind_of
 from ensue.engine.compiled.layout import Buffer, Derived, Layout, Store
 from ensue.engine.compiled.needs import summed
-from ensue.engine.compiled.writing import Writer
+from ensue.engine.compiled.writing import Writer, all_of
 from ensue.language import typed
 
 Source = Callable[[str], Code]
@@ -101,7 +101,7 @@ class Unit:
 
     @property
     def expressions(self) -> Expressions:
-        return Expressions(self.writer, self.strings)
+        return Expressions(self.writer, self.strings, self._asked)
 
     @property
     def events(self) -> Mapping[str, typed.EventType]:
@@ -234,6 +234,15 @@ class Unit:
         w = self.writer
         w.line(f"BF[0] = as_key({code.value})")
         return w.let("b", "BI[0]")
+
+    def _asked(self, predicate: str, terms: Sequence[Code | None]) -> Code:
+        """Whether a static predicate holds: never of a null, nor of what is not a number."""
+        codes = [code for code in terms if code is not None]
+        ask = self.layout.ask(predicate, tuple(None if code is None else code.kind for code in terms))
+        known = [code.valid for code in codes] + [f"{code.value} == {code.value}" for code in codes if code.kind == "f"]
+        key = [self._bits(code) if code.kind == "f" else f"np.int64({code.value})" for code in codes] or ["np.int64(0)"]
+        answer = f"asked(A{ask.number}, ({', '.join(key)},))"
+        return Code(f"({all_of(*known, answer)})", "True", "b")
 
     def kind(self, event: str, attribute: str) -> str:
         types = self.events[event].attributes

@@ -12,6 +12,7 @@ from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
 from ensue.language.source import Span
 from ensue.language.types import Type, common, comparable, fits
+from ensue.language.walk import predicates_used
 
 
 class Static:
@@ -247,12 +248,13 @@ class Static:
         depends: dict[str, list[str]] = {name: [] for name in self.declarations.predicates}
         for rule, _ in rules:
             depends[rule.predicate].extend(literal.predicate for literal in rule.literals)
-            depends[rule.predicate].extend(_held(rule.conditions))
+            depends[rule.predicate].extend(predicates_used(*rule.conditions))
         found = components(depends)
         component_of = {name: i for i, component in enumerate(found) for name in component}
         told: set[int] = set()
         for rule, node in rules:
-            negated = [literal.predicate for literal in rule.literals if literal.negated] + list(_held(rule.conditions))
+            negated = [literal.predicate for literal in rule.literals if literal.negated]
+            negated += predicates_used(*rule.conditions)
             for name in negated:
                 component = component_of[name]
                 if component == component_of[rule.predicate] and component not in told:
@@ -281,20 +283,6 @@ def _asked(body: syntax.Body, name: str) -> Span:
             found[negated] = node.span
         waiting.extend((child, negated or isinstance(node, syntax.Not)) for child in reversed(list(node.children())))
     return found.get(True) or found.get(False) or body.span
-
-
-def _held(conditions: tuple[typed.Expression, ...]) -> list[str]:
-    """The predicates used inside conditions."""
-    found: list[str] = []
-    waiting: list[typed.Expression | None] = list(conditions)
-    while waiting:
-        match waiting.pop():
-            case typed.Holds(predicate=name, arguments=arguments):
-                found.append(name)
-                waiting.extend(arguments)
-            case typed.Operation(arguments=operands):
-                waiting.extend(operands)
-    return found
 
 
 def constant(

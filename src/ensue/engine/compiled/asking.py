@@ -1,0 +1,94 @@
+"""Static predicates of generated code: what it has not been told yet it asks, while it runs.
+
+A condition with a static predicate looks for the answer in an array. Where there is none, generated code calls a
+function here with the row that it wrote its values to; the answer is kept in the array. So a goal is proved once, and
+then looked up as fast as any key. There are only so many answers: when they are many, they are forgotten, and asked
+for again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ensue.engine.compiled.arrays import Arrays, no_answers
+from ensue.engine.compiled.layout import Ask
+from ensue.engine.compiled.strings import Strings
+from ensue.engine.knowledge import Knowledge
+
+MOST = 1 << 20
+"""The rows for the answers of one kind at most."""
+
+NO, YES = 1, 2
+
+_Function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+
+
+class Answers:
+    """Answers what is asked inside a ``with``; what goes wrong meanwhile is raised by `check`."""
+
+    def __init__(self, arrays: Arrays, knowledge: Knowledge, strings: Strings) -> None:
+        self._arrays = arrays
+        self._knowledge = knowledge
+        self._strings = strings
+        self._functions: list[Any] = []
+        self._error: BaseException | None = None
+
+    def __enter__(self) -> Answers:
+        for ask in self._arrays.layout.asks.values():
+            function = _Function(partial(self._answer, ask))
+            self._functions.append(function)
+            self._arrays[f"A{ask.number}"][0, 0] = ctypes.cast(function, ctypes.c_void_p).value or 0
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._functions.clear()
+
+    def make_room(self) -> None:
+        """Where no more answers are kept, begins anew with more room, or without the old ones."""
+        for ask in self._arrays.layout.asks.values():
+            old = self._arrays[f"A{ask.number}"]
+            size = len(old) - 1
+            if 2 * old[0, 1] >= size - 1:
+                new = self._arrays[f"A{ask.number}"] = no_answers(ask, min(4 * size, MOST))
+                new[0, 0] = old[0, 0]
+
+    def check(self) -> None:
+        """Raises what went wrong while something was asked."""
+        if self._error is not None:
+            raise self._error
+
+    def _answer(self, ask: Ask, row: int) -> int:
+        if self._error is not None:
+            return NO
+        try:
+            return YES if self._holds(ask, row) else NO
+        except BaseException as error:  # nothing may be raised through compiled code
+            self._error = error
+            return NO
+
+    def _holds(self, ask: Ask, row: int) -> bool:
+        written = iter(self._arrays[f"A{ask.number}"][row].tolist())
+        values = [None if kind is None else self._value(kind, next(written)) for kind in ask.kinds]
+        return self._knowledge.held(ask.predicate, values, [kind is not None for kind in ask.kinds])
+
+    def _value(self, kind: str, written: int) -> Any:
+        match kind:
+            case "s":
+                return self._strings.texts[written]
+            case "f":
+                return float(np.int64(written).view(np.float64))
+            case "b":
+                return written != 0
+            case _:
+                return written
+
+
+def forget_strings(arrays: Arrays) -> None:
+    """Forgets the answers about strings, whose codes may mean others from now on."""
+    for ask in arrays.layout.asks.values():
+        if "s" in ask.kinds:
+            arrays[f"A{ask.number}"] = no_answers(ask, len(arrays[f"A{ask.number}"]) - 1)

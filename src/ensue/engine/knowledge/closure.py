@@ -1,0 +1,212 @@
+"""All that follows from static rules, semi-naive: a rule looks only at what is new since its last turn.
+
+Rules take their turns in the order in which they are written, and what a turn derives comes in the order of what it was
+derived from. So the rows have one order, and a number that can be written in two ways (1 and 1.0) stays as it was found
+first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from ensue.engine.knowledge.relations import (
+    Alike,
+    Codes,
+    Columns,
+    Pick,
+    Relation,
+    Row,
+    Term,
+    Values,
+    access,
+    indexed,
+    pick,
+    value_of,
+)
+from ensue.language import typed
+from ensue.reference.expressions import holds
+from ensue.reference.matches import Match
+
+
+class Closure:
+    """The rows of every static predicate, from those that were given."""
+
+    def __init__(self, program: typed.Program, facts: Mapping[str, Relation], values: Values) -> None:
+        self._values = values
+        derived = {rule.predicate for rule in program.static_rules}
+        self.relations = {name: facts[name].copy() if name in derived else facts[name] for name in program.predicates}
+        for stratum in program.static_strata:
+            rules = [
+                _rule(rule, stratum, values.constant) for rule in program.static_rules if rule.predicate in stratum
+            ]
+            while sum(self._turn(rule) for rule in rules):
+                pass
+
+    def held(self, predicate: str, values: list[Any], matter: list[bool]) -> bool:
+        """Whether there is a row with these values, as far as they matter; null and NaN are in no row."""
+        columns = tuple(column for column, matters in enumerate(matter) if matters)
+        return self._values.known([values[column] for column in columns]) in self.relations[predicate].index(columns)
+
+    def _turn(self, rule: _Rule) -> int:
+        """Adds what follows by the rule from rows that came since its last turn; the number of rows added."""
+        relations = [self.relations[literal.predicate] for literal in rule.literals]
+        sizes = [len(relation.rows) for relation in relations]
+        if sizes == rule.seen:
+            return 0
+        seen, rule.seen = rule.seen or [0] * len(sizes), sizes
+        target = self.relations[rule.predicate]
+        values = [relation.values for relation in relations]
+        new: dict[Codes, Codes] = {}
+        for plan in rule.due(seen, sizes):
+            known, head, origin_of = target.known, plan.head, plan.origin
+            for match in self._matches(plan, seen):
+                if (row := head(match)) not in known:
+                    origin, first = origin_of(match), new.get(row)
+                    if (first is None or origin < first) and self._allowed(rule, origin, values):
+                        new[row] = origin
+        for row, origin in sorted(new.items(), key=itemgetter(1)):
+            bound = rule.bound(origin, values)
+            target.add(row, tuple([value_of(term, bound) for term in rule.head]))
+        return len(new)
+
+    def _matches(self, plan: _Plan, seen: list[int]) -> Iterable[Codes]:
+        """The rows that fit together, one after the other in one tuple.
+
+        They are new ones for the plan's first literal, old ones for those written before it, and any for those after
+        it: so no match is found by two plans. Only the last join, which may be large, is not kept in memory.
+        """
+        found: Iterable[Codes] = [plan.constants]
+        for step in plan.joins:
+            relation = self.relations[step.predicate]
+            if step.place == plan.start:
+                found = _joined(found, indexed(relation.rows[seen[step.place] :], step.columns, step.alike), step.key)
+            elif found := list(found):
+                old = seen[step.place] if step.place < plan.start else None
+                found = _joined(found, relation.index(step.columns, step.alike), step.key, old)
+        absent = [(step.key, self.relations[step.predicate].index(step.columns, step.alike)) for step in plan.absences]
+        return (match for match in found if not any(key(match) in rows for key, rows in absent)) if absent else found
+
+    def _allowed(self, rule: _Rule, origin: Codes, values: list[list[Row]]) -> bool:
+        """Whether the conditions of the rule hold."""
+        if not rule.conditions:
+            return True
+        match = Match(0, 0, rule.bound(origin, values))
+        return all(holds(condition, match, self.held) for condition in rule.conditions)
+
+
+def _joined(
+    matches: Iterable[Codes], rows: dict[Codes, list[Codes]], key: Pick, old: int | None = None
+) -> Iterator[Codes]:
+    """Each match with each row that it leads to; where only so many rows are old, with those."""
+    for match in matches:
+        fitting = rows.get(key(match), [])
+        for row in fitting if old is None else [row for row in fitting if row[-1] < old]:
+            yield match + row
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A literal to look up: `key` picks from what is matched so far the codes that its columns must have."""
+
+    place: int
+    predicate: str
+    columns: Columns
+    alike: Alike
+    key: Pick
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A rule evaluated from one of its literals: a match is the constants' codes, and then row after row."""
+
+    start: int
+    constants: Codes
+    joins: tuple[_Step, ...]
+    absences: tuple[_Step, ...]
+    head: Pick
+    origin: Pick
+    """The number of the row that each literal was matched by, in the order in which they are written."""
+
+
+@dataclass
+class _Rule:
+    """A rule, how to evaluate it from each of its literals, and how many of their rows it has seen."""
+
+    predicate: str
+    head: tuple[typed.Variable | typed.Constant, ...]
+    literals: tuple[typed.StaticLiteral, ...]
+    """Those that are not negated."""
+    conditions: tuple[typed.Expression, ...]
+    sources: Mapping[str, tuple[int, int]]
+    """The literal and the column that a variable has its value from: the last it is written in."""
+    plans: Mapping[int, _Plan]
+    seen: list[int] | None = None
+
+    def due(self, seen: list[int], sizes: list[int]) -> Iterator[_Plan]:
+        """The plans that may find something: there are new rows for their literal, and old ones for those before it."""
+        for start, plan in self.plans.items():
+            if not self.literals or (seen[start] < sizes[start] and all(seen[:start])):
+                yield plan
+
+    def bound(self, origin: Codes, values: list[list[Row]]) -> dict[str, Any]:
+        return {name: values[place][origin[place]][column] for name, (place, column) in self.sources.items()}
+
+
+def _rule(rule: typed.StaticRule, stratum: Container[str], code: Callable[[Any], int]) -> _Rule:
+    """Prepares a rule; only literals of its own stratum get new rows after its first turn."""
+    literals = tuple(literal for literal in rule.literals if not literal.negated)
+    sources = {
+        term.name: (place, column)
+        for place, literal in enumerate(literals)
+        for column, term in enumerate(literal.arguments)
+        if isinstance(term, typed.Variable)
+    }
+    starts = {0, *(place for place, literal in enumerate(literals) if literal.predicate in stratum)}
+    plans = {start: _plan(rule, literals, start, code) for start in starts}
+    return _Rule(rule.predicate, rule.head, literals, rule.conditions, sources, plans)
+
+
+def _plan(
+    rule: typed.StaticRule, literals: tuple[typed.StaticLiteral, ...], start: int, code: Callable[[Any], int]
+) -> _Plan:
+    terms = [*rule.head, *(term for literal in rule.literals for term in literal.arguments)]
+    constants = tuple(dict.fromkeys(code(term.value) for term in terms if isinstance(term, typed.Constant)))
+    offsets: dict[int | str, int] = {constant: offset for offset, constant in enumerate(constants)}
+    """Where in a match to find the code of a constant, or of a variable by its name."""
+
+    def picked(terms: Iterable[Term]) -> Pick:
+        keys = [code(term.value) if isinstance(term, typed.Constant) else term.name for term in terms if term]
+        return pick([offsets[key] for key in keys])
+
+    def step(place: int, literal: typed.StaticLiteral) -> _Step:
+        columns, alike = access(literal.arguments, offsets)
+        return _Step(place, literal.predicate, columns, alike, picked(literal.arguments[column] for column in columns))
+
+    joins, numbers, width = [], {}, len(constants)
+    for place in _join_order(literals, start):
+        arguments = literals[place].arguments
+        joins.append(step(place, literals[place]))
+        for column, term in enumerate(arguments):
+            if isinstance(term, typed.Variable):
+                offsets.setdefault(term.name, width + column)
+        numbers[place] = width + len(arguments)
+        width += len(arguments) + 1
+    absences = tuple(step(place, literal) for place, literal in enumerate(rule.literals) if literal.negated)
+    origin = pick([numbers[place] for place in range(len(literals))])
+    return _Plan(start, constants, tuple(joins), absences, picked(rule.head), origin)
+
+
+def _join_order(literals: tuple[typed.StaticLiteral, ...], start: int) -> Iterator[int]:
+    """From one literal on, always to the one of which the most columns are known."""
+    waiting, bound = dict(enumerate(literals)), set[str]()
+    place = start
+    while waiting:
+        yield place
+        bound.update(term.name for term in waiting.pop(place).arguments if isinstance(term, typed.Variable))
+        place = max(waiting, key=lambda other: len(access(waiting[other].arguments, bound)[0]), default=start)

@@ -1,0 +1,210 @@
+"""Static rules evaluated from what is asked: only what leads to an answer is looked at, and what was found is kept.
+
+A goal in which several values are given can be searched for from each of them: whether a site comes after another, from
+the one, from the other, or from both. Which is short depends on the facts, so they take turns until one has decided.
+What begins at a single value serves other goals, too, and is kept: the next site after the same one is a step further
+in the same search. So proving one path site by site takes time for each site once, from either end.
+
+What is kept is forgotten, oldest first, when it is much; then it is found again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ensue.engine.knowledge.plans import Call, Condition, Given, Plan, depends_on_itself, plan_of
+from ensue.engine.knowledge.relations import Codes, Relation, Values, pick
+from ensue.engine.knowledge.search import Goal, Search
+from ensue.language import typed
+from ensue.reference.expressions import holds
+from ensue.reference.matches import Match
+
+MOST = 1 << 19
+"""How many answers and goals are kept at most, in all searches together."""
+
+MOST_DECIDED = 1 << 18
+"""How many goals are known at most to have an answer or none."""
+
+TURN = 8
+"""How many steps a search goes on before it is another's turn."""
+
+Held = Callable[[str, list[Any], list[bool]], bool]
+"""Whether a predicate has a row with these values, as far as they matter."""
+
+
+class Goals:
+    """Answers goals about the predicates that rules define. `kinds` says how numbers are written in a column."""
+
+    def __init__(
+        self, program: typed.Program, facts: Mapping[str, Relation], values: Values,
+        kinds: Mapping[tuple[str, int], type], held: Held,
+    ) -> None:  # fmt: skip
+        self._facts = facts
+        self._values = values
+        self._kinds = kinds
+        self._held = held
+        self._rules: dict[str, list[typed.StaticRule]] = {}
+        for rule in program.static_rules:
+            self._rules.setdefault(rule.predicate, []).append(rule)
+        self._components = {name: component for component in program.static_strata for name in component}
+        self._recursive = {
+            name for name, component in self._components.items() if depends_on_itself(self._rules, component)
+        }
+        self._prepared: dict[Call, tuple[Given, tuple[Plan, ...]]] = {}
+        self._ways: dict[Call, tuple[Call, ...]] = {}
+        self._given: dict[Call, Given] = {}
+        self._searches: OrderedDict[Goal, Search] = OrderedDict()
+        self._decided: dict[Goal, bool] = {}
+        self._grown = 0
+
+    def defines(self, predicate: str) -> bool:
+        """Whether there are rules for a predicate, not only facts."""
+        return predicate in self._rules
+
+    def holds(self, call: Call, codes: Codes) -> bool:
+        """Whether a goal has an answer; what was decided is known from then on."""
+        if codes in self.given(call):
+            return True
+        if call.predicate not in self._rules:
+            return False
+        decided = self._decided.get((call, codes))
+        if decided is None:
+            decided = self._decide(call, codes)
+            if len(self._decided) >= MOST_DECIDED:
+                self._decided.clear()
+            self._decided[call, codes] = decided
+        return decided
+
+    def found(self, call: Call, codes: Codes) -> Iterator[Codes | None]:
+        """The answers to a goal, as they are found; None wherever a search went on without one."""
+        if call.predicate not in self._rules:
+            return iter(self.given(call).get(codes, ()))
+        return self._found(self._search(call, codes))
+
+    def _found(self, search: Search) -> Iterator[Codes | None]:
+        place = 0
+        while True:
+            while place < len(search.answers):
+                yield search.answers[place]
+                place += 1
+            before = search.size
+            if not self._go_on(search):
+                return
+            self._grown += search.size - before
+            yield None
+
+    def given(self, call: Call) -> Given:
+        """What is wanted of the facts of a predicate, by what is given."""
+        found = self._given.get(call)
+        if found is None:
+            wanted = pick(call.wanted)
+            rows = self._facts[call.predicate].index(call.bound)
+            found = {codes: list(dict.fromkeys(map(wanted, those))) for codes, those in rows.items()}
+            self._given[call] = found
+        return found
+
+    def prepared(self, call: Call) -> tuple[Given, tuple[Plan, ...]]:
+        """The facts for a call, and how each rule is evaluated for it."""
+        found = self._prepared.get(call)
+        if found is None:
+            component = self._components[call.predicate]
+            rules = self._rules.get(call.predicate, ())
+            plans = tuple(plan_of(rule, call, component, self._values, self) for rule in rules)
+            found = self._prepared[call] = (self.given(call), plans)
+        return found
+
+    def allowed(self, condition: Condition, key: Codes) -> bool:
+        """Whether a condition of a rule holds for what its names stand for."""
+        values = {name: self.value(code, source) for code, (name, source) in zip(key, condition.names, strict=True)}
+        return holds(condition.expression, Match(0, 0, values), self._held)
+
+    def value(self, code: int, column: tuple[str, int]) -> Any:
+        """The value of a code as it is written in a column, if it can be in it."""
+        value, kind = self._values.values[code], self._kinds.get(column)
+        if kind is float and type(value) is int:
+            return float(value)
+        return int(value) if kind is int and type(value) is float and value.is_integer() else value
+
+    # --- searches
+
+    def _decide(self, call: Call, codes: Codes) -> bool:
+        """Whether a goal has an answer, by several searches that take turns; those that are kept begin."""
+        racing: deque[tuple[Search, Codes]] = deque()
+        decided = None
+        for search, sought in self._sides(call, codes):
+            racing.append((search, sought))
+            decided = self._turn(search, sought)
+            if decided is not None:
+                break
+        while decided is None:
+            decided = self._turn(*racing[0])
+            racing.rotate(-1)
+        for search, sought in racing:
+            if not sought:
+                search.give_up()
+        return decided
+
+    def _sides(self, call: Call, codes: Codes) -> Iterator[tuple[Search, Codes]]:
+        """Searches that can decide a goal, and what to look for in each; those begun for another goal come first."""
+        begun: list[tuple[Goal, Codes]] = []
+        new: list[tuple[Goal, Codes]] = []
+        for place, way in enumerate(self._narrower(call)):
+            goal = (way, codes[:place] + codes[place + 1 :])
+            (begun if goal in self._searches else new).append((goal, codes[place : place + 1]))
+        for goal, sought in begun:
+            yield self._search(*goal), sought
+        yield Search(self, call, codes), ()
+        for goal, sought in new:
+            yield self._search(*goal), sought
+
+    def _narrower(self, call: Call) -> tuple[Call, ...]:
+        """For recursive predicates: calls to which one value fewer is given, and which want that one instead."""
+        if call not in self._ways:
+            columns = call.bound if call.predicate in self._recursive else ()
+            others = [tuple(other for other in columns if other != column) for column in columns]
+            calls = [Call(call.predicate, rest, (column,)) for column, rest in zip(columns, others, strict=True)]
+            self._ways[call] = tuple(calls)
+        return self._ways[call]
+
+    def _turn(self, search: Search, sought: Codes) -> bool | None:
+        """Has a search go on a little: whether it finds what is sought, None if it is not decided yet."""
+        before, decided = search.size, None
+        for _ in range(TURN):
+            if sought in search.known:
+                decided = True
+                break
+            if not self._go_on(search):
+                decided = False
+                break
+        self._grown += search.size - before
+        return decided
+
+    def _go_on(self, search: Search) -> bool:
+        """Has a search go on. If that is broken off, what it was doing is lost, and no search is kept."""
+        try:
+            return search.go_on()
+        except BaseException:
+            self._searches.clear()
+            raise
+
+    def _search(self, call: Call, codes: Codes) -> Search:
+        """The search for a goal, kept or begun."""
+        search = self._searches.get((call, codes))
+        if search is None:
+            search = self._searches[call, codes] = Search(self, call, codes)
+            self._grown += search.size
+            if self._grown > MOST // 8:
+                self._forget()
+        else:
+            self._searches.move_to_end((call, codes))
+        return search
+
+    def _forget(self) -> None:
+        """Lets the oldest searches go if there is too much in all of them."""
+        self._grown = 0
+        size = sum(search.size for search in self._searches.values())
+        while size > MOST and len(self._searches) > 1:
+            _, oldest = self._searches.popitem(last=False)
+            size -= oldest.size

@@ -1,0 +1,202 @@
+"""A search for the answers to one goal: as far as was needed so far, and it can go on.
+
+A goal is a call and the codes of what is given. Its answers come from facts and from rules; a rule that asks for the
+same kind of thing again either leads on, so that the goal has one more beginning, or waits for the answers of a goal
+within the search, which may be the goal itself. Everything is done once and in small steps, none of which depends on
+how deep the recursion is. A search is over when nothing is left to do: all that depends on each other is inside it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterator
+from typing import Protocol
+
+from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Given, Plan, Recur
+from ensue.engine.knowledge.relations import NAN, NULL, Codes, agree
+
+Goal = tuple[Call, Codes]
+
+END: Codes = (-1,)
+"""What comes after the last answer."""
+
+Task = Generator[None, None, None]
+"""Something to do, a little at a time."""
+
+
+class Surroundings(Protocol):
+    """What a search knows of facts and rules."""
+
+    def prepared(self, call: Call) -> tuple[Given, tuple[Plan, ...]]:
+        """The facts for a call, and how each rule is evaluated for it."""
+
+    def found(self, call: Call, codes: Codes) -> Iterator[Codes | None]:
+        """The answers to a goal of another search, and None where it went on without finding one."""
+
+    def holds(self, call: Call, codes: Codes) -> bool:
+        """Whether there is an answer to a goal of another search."""
+
+    def allowed(self, condition: Condition, key: Codes) -> bool:
+        """Whether a condition holds for what its names stand for."""
+
+
+class _Table:
+    """The answers to a goal in the order in which they were found, and who waits for more of them."""
+
+    __slots__ = ("answers", "beginnings", "call", "known", "waiting")
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.answers: list[Codes] = []
+        self.known: set[Codes] = set()
+        self.beginnings: set[Goal] = set()
+        self.waiting: dict[tuple[int, int, int, Codes], _Waiting] = {}
+
+
+class _Waiting:
+    """A rule that was evaluated up to a goal, and goes on with each of its answers."""
+
+    __slots__ = ("place", "plan", "registers", "table")
+
+    def __init__(self, table: _Table, plan: Plan, place: int, registers: list[int]) -> None:
+        self.table, self.plan, self.place, self.registers = table, plan, place, registers
+
+
+class Search:
+    """The answers to a goal that were found so far, in their order."""
+
+    __slots__ = ("_around", "_tables", "_tasks", "answers", "known", "size")
+
+    def __init__(self, around: Surroundings, call: Call, codes: Codes) -> None:
+        self._around = around
+        self._tasks: deque[Task] = deque()
+        self._tables: dict[Goal, _Table] = {}
+        self.size = 0
+        """How many goals and answers it keeps."""
+        own = self._table(call, codes)
+        self.answers, self.known = own.answers, own.known
+
+    def go_on(self) -> bool:
+        """Does a little of what is left to do; whether there was something left."""
+        if not self._tasks:
+            return False
+        if next(self._tasks[0], self) is self:
+            self._tasks.popleft()
+        return True
+
+    def give_up(self) -> None:
+        """Lets go of what is left to do, which refers to the search."""
+        self._tasks.clear()
+
+    # --- goals
+
+    def _table(self, call: Call, codes: Codes) -> _Table:
+        table = self._tables.get((call, codes))
+        if table is None:
+            table = self._tables[call, codes] = _Table(call)
+            self._begin(table, call, codes)
+        return table
+
+    def _begin(self, table: _Table, call: Call, codes: Codes) -> None:
+        """Has the answers to a goal found, for a table; each once."""
+        if (call, codes) in table.beginnings:
+            return
+        led = len(table.beginnings) > 0 and call == table.call
+        table.beginnings.add((call, codes))
+        self.size += 1
+        self._tasks.append(self._evaluated(table, call, codes, led))
+
+    def _add(self, table: _Table, answer: Codes) -> None:
+        if answer in table.known:
+            return
+        table.known.add(answer)
+        table.answers.append(answer)
+        self.size += 1
+        for waiting in table.waiting.values():
+            self._wake(waiting, answer)
+
+    def _wait(self, table: _Table, waiting: _Waiting) -> None:
+        """Has a rule go on with every answer of a table."""
+        key = (id(waiting.table), id(waiting.plan), waiting.place, tuple(waiting.registers))
+        if key not in table.waiting:
+            table.waiting[key] = waiting
+            self.size += 1
+            for answer in table.answers:
+                self._wake(waiting, answer)
+
+    def _wake(self, waiting: _Waiting, answer: Codes) -> None:
+        step = waiting.plan.steps[waiting.place]
+        assert isinstance(step, Recur)
+        if agree(answer, step.alike):
+            registers = list(waiting.registers)
+            for register, code in zip(step.into, answer, strict=True):
+                registers[register] = code
+            self._tasks.append(self._joined(waiting.table, waiting.plan, waiting.place + 1, registers))
+
+    # --- tasks
+
+    def _evaluated(self, table: _Table, call: Call, codes: Codes, led: bool) -> Task:
+        """The facts that fit a goal, then the rules one after the other."""
+        facts, plans = self._around.prepared(call)
+        for answer in facts.get(codes, ()):
+            self._add(table, answer)
+            yield
+        for plan in plans:
+            if led and plan.again:  # the goal that led here does this with all its answers, and these are among them
+                continue
+            registers = list(plan.registers)
+            for place, register in plan.given:
+                registers[register] = codes[place]
+            if not plan.equal or all(codes[place] == registers[register] for place, register in plan.equal):
+                yield from self._joined(table, plan, 0, registers)
+
+    def _joined(self, table: _Table, plan: Plan, place: int, registers: list[int]) -> Task:
+        """Evaluates a rule from one of its steps on; `rows` are what the steps before are going through."""
+        rows: list[tuple[int, Find, Iterator[Codes | None]]] = []
+        steps = plan.steps
+        while True:
+            holds = True
+            if place == len(steps):
+                self._add(table, tuple([registers[register] for register in plan.answer]))
+                holds = False
+            else:
+                step = steps[place]
+                key = tuple([registers[register] for register in step.key])
+                equal = NULL not in key and NAN not in key
+                match step:
+                    case Find(call=call, given=given):
+                        if given is not None:
+                            rows.append((place, step, iter(given.get(key, ()))))
+                        elif equal:
+                            rows.append((place, step, self._around.found(call, key)))
+                        holds = False
+                    case Recur(call=call, last=True):
+                        if equal:
+                            self._begin(table, call, key)
+                        holds = False
+                    case Recur(call=call):
+                        if equal:
+                            self._wait(self._table(call, key), _Waiting(table, plan, place, list(registers)))
+                        holds = False
+                    case Check(call=call, given=given):
+                        there = key in given if given is not None else equal and self._around.holds(call, key)
+                        holds = there is not step.negated
+                    case Condition():
+                        holds = self._around.allowed(step, key)
+            if holds:
+                place += 1
+                continue
+            while rows:
+                place, find, found = rows[-1]
+                row = next(found, END)
+                if row is END:
+                    rows.pop()
+                    continue
+                yield
+                if row is not None and (not find.alike or agree(row, find.alike)):
+                    for register, code in zip(find.into, row, strict=True):
+                        registers[register] = code
+                    place += 1
+                    break
+            else:
+                return

@@ -1,0 +1,139 @@
+"""Static predicates in conditions of generated code: every answer is the one that the rules mean, however it came."""
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+import ensue
+from ensue.engine.compiled import arrays, asking, lane, strings
+from ensue.engine.knowledge import Knowledge
+from ensue.engine.lanes import plan_of
+from ensue.engine.run import Run
+from ensue.engine.tables import derived_tables
+from ensue.reference import detect
+from tests.agreement import as_checked_python, as_plain_python, from_tables
+
+CHAIN = """
+event shipment(site: string, weight: float).
+table linked(a: string, b: string).
+table limit(site: string, most: float).
+ahead(x, y) :- linked(x, y).
+ahead(x, z) :- linked(x, y), ahead(y, z).
+behind(x, y) :- linked(y, x).
+behind(x, z) :- behind(x, y), linked(z, y).
+light(s, w) :- limit(s, w), w < 5.
+source(s) :- linked(s, _), not linked(_, s).
+walk(origin = site, site) <- shipment(site, _) where source(site).
+walk(origin, site) <- recent walk(origin, prev) seq shipment(site, _) on ahead(prev, site) and behind(site, origin).
+heavy(site, w) <- shipment(site, w) where limit(site, _) and not light(site, w).
+"""
+
+
+def chain(length):
+    """A path of sites, one of which leads back, and two that nothing else leads to."""
+    names = [f"s{k}" for k in range(length)]
+    links = [*pairwise(names), (names[-1], names[length // 2]), ("x", "s1"), ("y", None)]
+    limits = [(name, float(k % 7)) for k, name in enumerate(names)] + [("s1", float("nan")), ("s2", None)]
+    return {"linked": links, "limit": limits}
+
+
+def shipments(seed, count, sites, nulls=False):
+    rng = Random(seed)
+    found = []
+    for time in range(count):
+        site = (
+            None if nulls and rng.random() < 0.1 else rng.choice([f"s{time % sites}", f"s{rng.randrange(sites)}", "x"])
+        )
+        weight = rng.choice([0.0, -0.0, 1.0, 3.0, 6.0, float("nan"), None if nulls else 2.0])
+        found.append(("shipment", {"site": site, "weight": weight}, time, time, None, time))
+    return found
+
+
+def derived(program, rows, tables, compiled, cuts=(), restored=False):
+    """What a run derives: at the times where it is cut, it may be saved and restored in another."""
+    run = Run(program, tables, compiled=compiled)
+    found, before = [], -1
+    for time in (*cuts, len(rows)):
+        batch = run.batch()
+        batch.rows = [row for row in rows if before < row[3] <= time]
+        run.advance(batch, time, 0)
+        wanted = [name for name, event in program.events.items() if event.derived]
+        found += from_tables(derived_tables(batch, program, wanted, False, None))
+        before = time
+        if restored:
+            state, run = run.saved(), Run(program, tables, compiled=compiled)
+            run.restore(state)
+    return sorted(map(str, found))
+
+
+def meant(program, rows, tables):
+    found = detect(program, [row[:5] for row in rows], len(rows), tables)
+    return sorted(
+        f"{e.type}({', '.join(f'{n} = {v!r}' for n, v in e.attributes.items())}) @ [{e.start}, {e.end}]" for e in found
+    )
+
+
+@pytest.fixture
+def program():
+    program = ensue.compile(CHAIN).typed
+    assert plan_of(program, ["walk", "heavy"], False).reasons == ()
+    return program
+
+
+@pytest.mark.parametrize("nulls", [False, True])
+@pytest.mark.parametrize("cuts", [(), (7, 30, 31)])
+def test_tables_that_are_handed_over(program, cuts, nulls):
+    tables, rows = chain(9), shipments(1, 70, 9, nulls)
+    wanted = meant(program, rows, tables)
+    assert {each.partition("(")[0] for each in wanted} == {"walk", "heavy"}
+    assert derived(program, rows, tables, False, cuts) == wanted
+    for way in (as_plain_python, as_checked_python):
+        with way():
+            assert derived(program, rows, tables, None if way is as_plain_python else True, cuts) == wanted
+
+
+def test_a_state_that_is_restored_asks_again(program):
+    tables, rows = chain(9), shipments(2, 60, 9)
+    with as_plain_python():
+        assert derived(program, rows, tables, None, (20, 40), restored=True) == meant(program, rows, tables)
+
+
+def test_more_goals_than_there_is_room_for(program, monkeypatch):
+    monkeypatch.setattr(arrays, "ANSWERS", 4)
+    monkeypatch.setattr(asking, "MOST", 16)
+    monkeypatch.setattr(lane, "CHUNK", 16)
+    tables, rows = chain(30), shipments(3, 200, 30)
+    with as_plain_python():
+        assert derived(program, rows, tables, None) == derived(program, rows, tables, False)
+
+
+def test_answers_go_with_the_strings_that_they_are_about(monkeypatch):
+    """The code of a string that is forgotten is given to another, of which something else may be true."""
+    monkeypatch.setattr(strings, "MANY", 8)
+    program = ensue.compile("""
+        event e(t: string).
+        table good(t: string).
+        found(t) <- e(t) where good(t).
+    """).typed
+    rows = [("e", {"t": f"t{k}"}, k, k, None, k) for k in range(100)]
+    tables = {"good": [(f"t{k}",) for k in range(100) if k % 3 == 0]}
+    with as_plain_python():
+        found = derived(program, rows, tables, None, range(0, 100, 5))
+    assert found == sorted(f"found(t = 't{k}') @ [{k}, {k}]" for k in range(0, 100, 3))
+
+
+def test_what_goes_wrong_while_it_is_asked_is_raised(program, monkeypatch):
+    def held(*_):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(Knowledge, "held", held)
+    with as_plain_python(), pytest.raises(RecursionError, match="too deep"):
+        derived(program, shipments(1, 20, 9), chain(9), None)
+
+
+@pytest.mark.slow
+def test_compiled_by_numba(program):
+    pytest.importorskip("numba")
+    tables, rows = chain(40), shipments(4, 2000, 40)
+    assert derived(program, rows, tables, True, (500, 900)) == derived(program, rows, tables, False)
