@@ -8,10 +8,10 @@ demo: .venv/.demo
 	@$(BIN)/ensue demo
 
 test: .venv/.dev
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-fast: .venv/.dev
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

@@ -36,6 +36,15 @@ def test_tables(found):
     assert json.loads(rows[-1]["rejected"]["row"]) == {"type": "a", "time": None, "k": 3, "x": 8}
 
 
+def test_streams(found):
+    rows = sorted(found["streams"], key=lambda row: (row["end"], row["type"]))
+    assert [(row["type"], row["start"], row["end"], row["x"], row["y"]) for row in rows] == [
+        ("ab", 1, 2, 5, None),
+        ("ab", 3, 4, 6, None),
+        ("far", 1, 4, 5, 7),
+    ]
+
+
 def test_nothing_asks_for_what_connect_does_not_have():
     for path in sorted((ROOT / "src" / "ensue" / "spark").glob("*.py")):
         assert not re.search(r"\.rdd\b|_jvm|_jdf|sparkContext|_sc\b", path.read_text(encoding="utf-8")), path

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import ensue
@@ -29,7 +30,26 @@ def tables(spark: Any) -> Any:
     return program.detect(events, tables={"known": known}, rejected=True, slices=3).toArrow().to_pylist()
 
 
-PROGRAMS = {"tables": tables}
+def streams(spark: Any) -> Any:
+    """Two stages with state on files that are there, up to the last of them."""
+    with TemporaryDirectory() as folder:
+        rows = [("a", 1, 1, 5), ("b", 2, 1, 5), ("a", 3, 2, 6), ("b", 4, 2, 7), ("z", 90, 0, 0), ("a", 1, 1, 1)]
+        events = spark.createDataFrame(rows, "type string, time bigint, k bigint, x bigint")
+        for number, piece in enumerate((events.limit(4), events.offset(4).limit(1), events.offset(5))):
+            piece.coalesce(1).write.parquet(f"{folder}/in/{number}")
+        stream = spark.readStream.schema(events.schema).option("maxFilesPerTrigger", 1).parquet(f"{folder}/in/*")
+        program = ensue.compile(
+            "event a(k: int, x: int). event b(k: int, x: int).  "
+            "ab(k, x) <- a(k, x) seq b(k, _).  far(x, y) <- ab(_, x) seq b(_, y) within 5."
+        )
+        found = program.detect(stream, buckets=2)
+        writer = found.writeStream.format("parquet").option("path", f"{folder}/out")
+        query = writer.option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True).start()
+        query.awaitTermination()
+        return spark.read.parquet(f"{folder}/out").toArrow().to_pylist()
+
+
+PROGRAMS = {"tables": tables, "streams": streams}
 """By name: a function from a session to what was found, as JSON can hold it."""
 
 
