@@ -14,6 +14,7 @@ from typing import Any
 
 import ensue
 from ensue.spark.java import provide_java
+from ensue.spark.local import ROCKS, STATE_STORE
 
 
 def tables(spark: Any) -> Any:
@@ -58,7 +59,12 @@ def main() -> None:
 
     provide_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"}
+    settings = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        STATE_STORE: ROCKS,
+    }
     builder = SparkSession.builder.remote("local[2]")
     for key, value in settings.items():
         builder = builder.config(key, value)

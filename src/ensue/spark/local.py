@@ -12,6 +12,7 @@ from ensue.spark.java import provide_java
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
@@ -33,7 +34,7 @@ def local_session(
     usual = {
         "spark.ui.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.streaming.stateStore.providerClass": ROCKS,
+        STATE_STORE: ROCKS,
         "spark.log.level": "ERROR",
     }
     for key, value in {**usual, **(settings or {})}.items():

@@ -28,6 +28,7 @@ from ensue.spark.found import Found, arrow_schema, found_columns
 from ensue.spark.frames import Given, given_events, known_types, time_of
 from ensue.spark.heartbeat import Heartbeat
 from ensue.spark.job import Job
+from ensue.spark.local import ROCKS, STATE_STORE
 from ensue.spark.packing import PACKED, Packer, Unpacker
 from ensue.spark.processor import LATE, Reader, StagePlan, StageProcessor
 from ensue.spark.recognise import Frames
@@ -51,6 +52,7 @@ def detect_stream(
     for name, frame in frames.items():
         if not frame.isStreaming:
             raise DataError(f"The frame of {name!r} is a table, and others are streams: read it with spark.readStream.")
+        _check_state_store(frame)
     time, instants = time_of(frames, names)
     timestamps = time.typeName() != "long"
     program.check_unit(timestamps)
@@ -74,6 +76,15 @@ def detect_stream(
         warnings.warn(obstacle, OnePartitionWarning, stacklevel=4)
     warn_of_frames(program, job, frames, given)
     return stream.result(rejected)
+
+
+def _check_state_store(frame: DataFrame) -> None:
+    """Spark's operator for state wants a store that is not its default; else a query fails when it starts."""
+    if "RocksDB" not in str(frame.sparkSession.conf.get(STATE_STORE, "")):
+        raise DataError(
+            "Streams keep their state in RocksDB, and this session does not: "
+            f"spark.conf.set({STATE_STORE!r}, {ROCKS!r})"
+        )
 
 
 @dataclass(frozen=True)
