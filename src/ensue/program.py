@@ -148,6 +148,7 @@ class Program:
         compiled: bool | None = None,
         lateness: Length = 0,
         slices: int | None = None,
+        rejected: bool = False,
         buckets: int | None = None,
         heartbeat: Length | None = None,
     ) -> Any:
@@ -172,6 +173,10 @@ class Program:
         what is found comes back as a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`;
         those that come later still are left out and warned of. Events in all other forms are put in order first, so
         `lateness` has no effect on them.
+
+        Spark frames are evaluated where they are, lazily: the answer is a frame of Spark (``docs/spark.md``). With
+        `rejected` it has a last column of that name for rows that cannot be used; `slices` is into how many slices of
+        time a key's events are cut, where these are too many for one part.
         """
         from ensue.data.give_back import give_back
         from ensue.reactions import check_function
@@ -182,10 +187,22 @@ class Program:
         check_function(on_bad_row, "`on_bad_row`")
         frames = spark_frames(events)
         if frames is not None:
-            return self._detect_on_spark(
-                frames, until, Columns(time, start, end, type, sequence), tables, emit, compiled, slices, lateness,
-                buckets, heartbeat,
-            )  # fmt: skip
+            from ensue.spark.options import check_options, check_stream_options
+
+            columns = Columns(time, start, end, type, sequence)
+            if any(frame.isStreaming for frame in frames.values()):
+                check_stream_options(on_bad_row is not None, engine, provenance, slices)
+                return self._detect_on_stream(
+                    frames, until, columns, tables, emit, compiled, strict, rejected, lateness, buckets, heartbeat
+                )
+            check_options(on_bad_row is not None, engine, provenance, lateness, slices, buckets, heartbeat)
+            return self._detect_on_spark(frames, until, columns, tables, emit, compiled, slices, strict, rejected)
+        for name, given in {"rejected": rejected, "slices": slices, "buckets": buckets, "heartbeat": heartbeat}.items():
+            if given not in (None, False):
+                raise DataError(
+                    f"`{name}` is for Spark frames. Here rows that cannot be used are handed to `on_bad_row`, and all "
+                    "events are evaluated in one part."
+                )
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
             first = next(batches, None)
@@ -214,19 +231,28 @@ class Program:
 
     def _detect_on_spark(
         self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
-        emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None,
-        lateness: Length, buckets: int | None, heartbeat: Length | None,
+        emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None, strict: bool, rejected: bool,
     ) -> Any:  # fmt: skip
         from ensue.results import picked
         from ensue.spark.batch import detect_frames
+
+        rows = self._static_rows(tables or {})
+        wanted = picked(self.typed, emit)
+        return detect_frames(self, frames, until, columns, rows, wanted, compiled, slices, strict, rejected)
+
+    def _detect_on_stream(
+        self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
+        emit: str | Iterable[str] | None, compiled: bool | None, strict: bool, rejected: bool, lateness: Length,
+        buckets: int | None, heartbeat: Length | None,
+    ) -> Any:  # fmt: skip
+        from ensue.results import picked
         from ensue.spark.streaming import detect_stream
 
         rows = self._static_rows(tables or {})
-        if any(frame.isStreaming for frame in frames.values()):
-            return detect_stream(
-                self, frames, until, columns, rows, picked(self.typed, emit), compiled, lateness, buckets, heartbeat
-            )
-        return detect_frames(self, frames, until, columns, rows, picked(self.typed, emit), compiled, slices)
+        wanted = picked(self.typed, emit)
+        return detect_stream(
+            self, frames, until, columns, rows, wanted, compiled, strict, rejected, lateness, buckets, heartbeat
+        )
 
     def detect_tables(
         self,
@@ -403,13 +429,17 @@ class Program:
         """
         from ensue.data import attributes_of
 
-        used = {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
+        used = self.used_attributes()
         return [
-            f"No row of {event!r} has a value for {name!r}, which the rules use. Is its column called that?"
+            no_value(event, name)
             for event, table in read.tables.items()
             for name, column in attributes_of(table).items()
             if (event, name) in used and table.num_rows and column.null_count == table.num_rows
         ]
+
+    def used_attributes(self) -> set[tuple[str, str]]:
+        """For other parts of ensue: the attributes that rules use, each with its event."""
+        return {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
 
     def unused_types(self, names: Iterable[str]) -> list[str]:
         """For other parts of ensue: a sentence for each type that the rules do not use, which is likely a slip.
@@ -436,6 +466,11 @@ class Program:
     def _time(self, moment: Moment | None, timestamps: bool) -> int | None:
         """A moment in the time column's unit."""
         return None if moment is None else moment_of(moment, self.typed.unit, timestamps)
+
+
+def no_value(event: str, attribute: str) -> str:
+    """What is said of an attribute that the rules use and that no row has."""
+    return f"No row of {event!r} has a value for {attribute!r}, which the rules use. Is its column called that?"
 
 
 def check_compiled(compiled: object) -> None:

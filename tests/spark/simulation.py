@@ -25,7 +25,7 @@ from ensue.spark.frames import Given, _ensue_type
 from ensue.spark.job import Job
 from ensue.spark.packing import Packer, Unpacker
 from ensue.spark.processor import StageProcessor
-from ensue.spark.streaming import LATE, Stream
+from ensue.spark.streaming import Stream
 from ensue.spark.wire import Column, Wire
 
 NOT_ATTRIBUTES = ("type", "time", "start", "end")
@@ -92,14 +92,14 @@ class Map(Value):
 
 @dataclass
 class Query:
-    """A stream at work. What it found is in `found`, by type, and what came too late in `late`."""
+    """A stream at work. What it found is in `found`, by type, and what took no part in `rejected`."""
 
     stream: Stream
     memories: list[Memory] = field(default_factory=list)
     largest: int | None = None
     watermark: int = 0
     found: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    late: list[str] = field(default_factory=list)
+    rejected: list[tuple[str, str]] = field(default_factory=list)
 
     def batch(self, events: list[pa.Table], forgetful: bool = False) -> None:
         """One micro-batch: a table for each task that reads."""
@@ -151,13 +151,13 @@ class Query:
     def _unpack(self, rows: list[Row]) -> None:
         found = self.stream.found
         columns = found.columns_of(self.stream.job.wanted)
-        schema = arrow_schema(found.spark_schema(columns).add(LATE, "string"))
+        schema = arrow_schema(found.spark_schema(columns).add("reason", "string").add("row", "string"))
         packed = pa.RecordBatch.from_pylist([{"kind": row.kind, "blob": row.blob} for row in rows],
                                             pa.schema([("kind", pa.string()), ("blob", pa.binary())]))  # fmt: skip
-        for batch in Unpacker(schema, self.stream.given.wire, LATE)([packed]):
+        for batch in Unpacker(schema)([packed]):
             for row in batch.to_pylist():
-                if row[LATE] is not None:
-                    self.late.append(row[LATE])
+                if row["reason"] is not None:
+                    self.rejected.append((row["reason"], row["row"]))
                     continue
                 own = {c.attribute: row[c.name] for c in columns if c.holds(row["type"])}
                 self.found.setdefault(row["type"], []).append({"start": row["start"], "end": row["end"], **own})
@@ -196,7 +196,7 @@ def query(
               tuple((event, tuple(each.items())) for event, each in known.items()), compiled)  # fmt: skip
     used = tuple(c for c in columns if any(c.attribute in e.attributes for e in job.rules.events.values()))
     wire = Wire(used, instants, sequence=False)
-    given = Given(None, wire, types, None)  # type: ignore[arg-type]
+    given = Given(None, wire, types, time, ())  # type: ignore[arg-type]
     found = found_columns(job.rules, (), time, wire, types)  # no one table need hold them all
     stream = Stream(job, given, found, {}, until, lateness, buckets, Clock(timestamps))
     rows = pa.concat_tables(parts, promote_options="default")
@@ -225,5 +225,5 @@ def run(
     last = until if until is not None else max(ends, default=0)
     at_work.watermark = max(at_work.watermark, at_work.stream.clock.fires(last))
     at_work.batch([], forgetful=True)
-    assert not at_work.late
+    assert not at_work.rejected
     return at_work.found

@@ -71,10 +71,16 @@ def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
 
 
 def _derived(raw: Raw, kind: str, arrow_type: pa.DataType) -> pa.ChunkedArray:
-    """A column of an event that rules derive too: times, lists, or whatever its values are."""
+    """A column of an event that rules derive too: times and those in lists as integers, the rest as it is.
+
+    >>> _derived(pa.chunked_array([pa.array([1, None], pa.timestamp("us"))]), "time", pa.int64()).to_pylist()
+    [1, None]
+    >>> _derived(pa.chunked_array([[[1, 2]]]), "list<int>", pa.list_(pa.int64())).to_pylist()
+    [[1, 2]]
+    """
     if isinstance(raw, list):
         try:
-            column = pa.chunked_array([pa.array(raw, from_pandas=False)])
+            column = pa.chunked_array([pa.array(raw)])
         except (pa.ArrowInvalid, pa.ArrowTypeError):
             return nulls(len(raw), arrow_type)
     else:
@@ -82,11 +88,10 @@ def _derived(raw: Raw, kind: str, arrow_type: pa.DataType) -> pa.ChunkedArray:
     if kind in ("any", "null"):
         return column
     if kind == "time":
-        moments = pa.types.is_temporal(column.type) or pa.types.is_string(column.type)
-        micros = micros_of(column, text=False)
-        if micros is None:
-            return nulls(len(column), arrow_type)
-        return micros.cast(pa.timestamp("us")) if moments else micros
+        read = micros_of(column, text=False)
+        return nulls(len(column), arrow_type) if read is None else read
+    if pa.types.is_list(column.type) and pa.types.is_timestamp(column.type.value_type):
+        return column.cast(pa.list_(pa.int64()))
     try:
         return column.cast(arrow_type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

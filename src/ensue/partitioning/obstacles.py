@@ -27,10 +27,15 @@ class Obstacle:
         >>> Obstacle(0, "it has no key", "it has no bound").said(program, Source("late() <- a."))
         'The rule `first` (line 1) runs in one part: it has no key, and it has no bound.'
         """
-        rule = program.rules[self.rule]
-        place = "" if source is None else f" (line {source.position(rule.span.start)[0]})"
-        name = f"The rule `{rule.label}`" if rule.label is not None else f"The rule for `{rule.event}`"
-        return f"{name}{place} runs in one part: {self.no_key}, and {self.no_slices}."
+        return f"{rule_said(program, self.rule, source)} runs in one part: {self.no_key}, and {self.no_slices}."
+
+
+def rule_said(program: typed.Program, index: int, source: Source | None = None) -> str:
+    """What a message calls a rule."""
+    rule = program.rules[index]
+    place = "" if source is None else f" (line {source.position(rule.span.start)[0]})"
+    name = f"The rule `{rule.label}`" if rule.label is not None else f"The rule for `{rule.event}`"
+    return f"{name}{place}"
 
 
 def obstacle(program: typed.Program, rule: int, correlated: bool, recursive: bool) -> Obstacle:

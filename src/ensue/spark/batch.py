@@ -10,19 +10,30 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ensue.data import Columns
+from ensue.data import Columns, DataError
 from ensue.language.limits import LATEST
 from ensue.moments import Moment, moment_of
 from ensue.partitioning import ByKey, BySlices, Stage, Whole
-from ensue.program import Program
+from ensue.program import BadRowsWarning, EmptyAttributeWarning, Program, UnusedTypeWarning, no_value
 from ensue.spark.found import Found, found_columns
-from ensue.spark.frames import Given, given_events, known_types, time_of
+from ensue.spark.frames import (
+    Given,
+    given_events,
+    known_types,
+    missing_attributes,
+    time_of,
+    unreadable_attributes,
+)
 from ensue.spark.job import Job
 from ensue.spark.keys import key_columns, without_null_keys
+from ensue.spark.pushdown import pushed
 from ensue.spark.recognise import Frames
-from ensue.spark.stats import as_integer, first_and_last
+from ensue.spark.rejected import with_rejected
+from ensue.spark.sql import among, as_integer, quoted
+from ensue.spark.stats import first_and_last
 from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire
 from ensue.spark.worker import Part
 
@@ -44,7 +55,11 @@ class Detection:
     tables: Mapping[str, Sequence[tuple[Any, ...]]]
     until: int | None
     slices: int | None
-    stats: DataFrame
+    strict: bool
+
+    @cached_property
+    def stats(self) -> DataFrame:
+        return first_and_last(self.given.ends)
 
     def result(self) -> DataFrame:
         """All stages, one after the other, then the columns that people see."""
@@ -103,16 +118,20 @@ class Detection:
 
     def _events(self, index: int, before: DataFrame | None, passed: tuple[str, ...]) -> DataFrame:
         """The events that a stage reads, and those that it hands on."""
-        from pyspark.sql import functions as f
-
-        stage, events = self.job.stages[index], self.given.frame
+        stage, events, given = self.job.stages[index], self.given.frame, self.given
         if not self._sees_all(stage):
-            events = events.where(f.col("type").isin(list(stage.reads)))
+            rules = self.job.stage_rules(index).typed
+            # To be strict is to look at every row, so nothing but its type, where that is done, may decide.
+            mattering = (
+                among("type", stage.reads) if self.strict else pushed(rules, stage.reads, given.wire, given.types)
+            )
+            events = events.where(mattering)
         if before is None:
             return events
-        if self.given.wire.instants:
-            events = events.withColumns({"start": f.col("time"), "end": f.col("time")}).drop("time")
-        read = before.where(f.col("type").isin([*stage.reads, *passed]))
+        if given.wire.instants:
+            others = (quoted(name) for name in events.columns if name != "time")
+            events = events.selectExpr(*others, "`time` as `start`", "`time` as `end`")
+        read = before.where(among("type", [*stage.reads, *passed]))
         return events.unionByName(read, allowMissingColumns=True)
 
     def _in_slices(self, events: DataFrame, end: str, extent: int) -> DataFrame:
@@ -120,21 +139,27 @@ class Detection:
         from pyspark.sql import functions as f
 
         count = self.slices or 4 * _parallelism(events)
-        at = as_integer(f.col(end), self.found.time)
+        until = f"{self.until}L" if self.until is not None else UNTIL
+        at = as_integer(quoted(end), self.found.time.simpleString())
         events = _beside(events, self.stats)
+        # Times may lie as far apart as integers can; then a difference is none, and the last slice takes the rest.
+        length = f"greatest(coalesce(try_subtract({until}, {FIRST}), {LATEST}) div {count} + 1, {max(extent, 1)}L)"
+        events = events.selectExpr("*", f"{at} as at", f"{length} as length")
         if self.until is not None:
             events = events.withColumn(UNTIL, f.lit(self.until).cast("bigint"))
-        length = f.greatest(f.expr(f"({UNTIL} - {FIRST}) div {count} + 1"), f.lit(max(extent, 1)))
-        events = events.withColumns({"at": at, "length": length})
-        place = f"least((at - {FIRST}) div length, {count - 1})"
-        last = f"least((at + {extent} - {FIRST}) div length, {count - 1})"
-        events = events.withColumn(SLICE, f.explode(f.expr(f"sequence(greatest({place}, 0), greatest({last}, 0))")))
+        place = f"least(coalesce(try_subtract(at, {FIRST}) div length, {count - 1}), {count - 1})"
+        last = f"least(coalesce(try_subtract(try_add(at, {extent}L), {FIRST}) div length, {count - 1}), {count - 1})"
+        slices = f"explode(sequence(greatest({place}, 0L), greatest({last}, 0L))) as {SLICE}"
         begin = f"if({SLICE} = 0, {-LATEST}, {FIRST} + {SLICE} * length)"
         over = f"if({SLICE} = {count - 1}, {LATEST}, {FIRST} + ({SLICE} + 1) * length)"
-        return events.withColumns({BEGIN: f.expr(begin), OVER: f.expr(over)}).drop("at", "length")
+        events = events.selectExpr("*", slices).selectExpr("*", f"{begin} as {BEGIN}", f"{over} as {OVER}")
+        return events.drop("at", "length")
 
     def _parted(self, events: DataFrame, stage: Stage, wire: Wire, sliced: bool) -> DataFrame:
         if _in_one_part(stage):
+            if self.until is not None:  # a part without any event is not evaluated, but time passes in it
+                time = events.sparkSession.range(1).selectExpr("cast(null as string) as `type`")
+                events = events.unionByName(time, allowMissingColumns=True)
             return events.repartition(1)
         match stage.parting:
             case ByKey() as parting:
@@ -150,9 +175,9 @@ class Detection:
 def detect_frames(
     program: Program, frames: Frames, until: Moment | None, names: Columns,
     tables: Mapping[str, Sequence[tuple[Any, ...]]], wanted: Sequence[str], compiled: bool | None,
-    slices: int | None = None,
+    slices: int | None = None, strict: bool = False, rejected: bool = False,
 ) -> DataFrame:  # fmt: skip
-    """A lazy frame of what the rules find in frames of events."""
+    """A lazy frame of what the rules find in frames of events, and with `rejected` of the rows that took no part."""
     time, instants = time_of(frames, names)
     timestamps = time.typeName() != "long"
     program.check_unit(timestamps)
@@ -162,12 +187,30 @@ def detect_frames(
         source.text, source.name, tuple(wanted), timestamps, instants,
         tuple((event, tuple(types.items())) for event, types in known.items()), compiled,
     )  # fmt: skip
-    given = given_events(frames, names, job.rules.events)
+    given = given_events(frames, names, job.rules.events, strict, program.typed.events)
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
     moment = None if until is None else moment_of(until, job.rules.unit, timestamps)
-    for obstacle in (o for stage in job.stages if isinstance(stage.parting, Whole) for o in stage.parting.obstacles):
-        warnings.warn(obstacle.said(job.rules, source), OnePartitionWarning, stacklevel=4)
-    return Detection(job, given, found, tables, moment, slices, first_and_last(given.ends)).result()
+    obstacles = (o for stage in job.stages if isinstance(stage.parting, Whole) for o in stage.parting.obstacles)
+    for obstacle in obstacles:
+        warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=4)
+    warn_of_frames(program, job, frames, given)
+    result = Detection(job, given, found, tables, moment, slices, strict).result()
+    return with_rejected(result, given.rejected) if rejected else result
+
+
+def warn_of_frames(program: Program, job: Job, frames: Frames, given: Given) -> None:
+    """Says what can be said before a row is read: what of the frames does not fit."""
+    for note in program.unused_types(name for name in frames if name is not None):
+        warnings.warn(note, UnusedTypeWarning, stacklevel=5)
+    used = program.used_attributes()
+    for event, attribute in missing_attributes(given, job.rules.events):
+        if (event, attribute) in used:
+            warnings.warn(no_value(event, attribute), EmptyAttributeWarning, stacklevel=5)
+    for event, attribute, kind, type_ in unreadable_attributes(given, program.typed.events):
+        said = f"The column {attribute!r} is {type_.simpleString()}, and the rules declare it as {kind} of {event!r}"
+        if kind == "timestamp" and type_.typeName() == "string":
+            raise DataError(f'{said}. Cast it first: df.withColumn("{attribute}", to_timestamp("{attribute}")).')
+        warnings.warn(f"{said}: rows of that type with a value there are left out.", BadRowsWarning, stacklevel=5)
 
 
 def _in_one_part(stage: Stage) -> bool:

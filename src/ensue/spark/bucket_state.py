@@ -24,7 +24,7 @@ from ensue.session import Session
 from ensue.spark.packing import unpacked
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming import StatefulProcessorHandle
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 FORMAT = 1
 """The version of what is written here."""

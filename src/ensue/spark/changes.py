@@ -23,7 +23,7 @@ def refuse(job: Job, buckets: int, about: About) -> NoReturn:
     old, new = _statements(about.job), _statements(job.text)
     gone = [text for text in old if text not in new]
     added = [text for text in new if text not in old]
-    said = [f"no longer there: {_short(gone)}"] * bool(gone) + [f"new: {_short(added)}"] * bool(added)
+    said = [f"{what}: {_short(these)}" for what, these in {"no longer there": gone, "new": added}.items() if these]
     what = "; ".join(said) or "the columns of the events, or the types that are wanted, are others"
     raise StateError(
         f"The checkpoint was written by other rules ({what}). What it holds would not mean the same. Go on with the "

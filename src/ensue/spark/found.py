@@ -13,6 +13,8 @@ from ensue.data.combine import combined
 from ensue.language import typed
 from ensue.language.walk import atoms
 from ensue.results import arrow_type
+from ensue.spark.rejected import REJECTED, REJECTED_TYPE, rejected_struct
+from ensue.spark.sql import among, quoted
 from ensue.spark.wire import Column, Wire
 
 if TYPE_CHECKING:
@@ -46,16 +48,23 @@ class Found:
         """The same as Arrow has it."""
         return arrow_schema(self.spark_schema(columns))
 
-    def shown(self, frame: DataFrame) -> DataFrame:
-        """Detections as people see them: type, start, end, then the union of the attributes."""
-        from pyspark.sql import functions as f
+    def shown(self, frame: DataFrame, rejected: bool = False) -> DataFrame:
+        """Detections as people see them: type, start, end, then the union of the attributes.
 
-        columns = [f.col("type"), f.col("start"), f.col("end")]
+        With `rejected` rows stay that have a reason why they took no part, and there is a column for that.
+        """
+        there = set(frame.columns)
+        columns = ["`type`", "`start`", "`end`"]
         for name, type_ in self.shown_types.items():
-            held = [c for c in self.columns_of(self.wanted) if c.attribute == name and c.name in frame.columns]
-            values = [f.col(c.name).cast(type_) if self.types[c.name] != type_ else f.col(c.name) for c in held]
-            columns.append((f.coalesce(*values) if len(values) > 1 else values[0]).alias(name))
-        return frame.where(f.col("type").isin(list(self.wanted))).select(*columns)
+            held = [c.name for c in self.columns_of(self.wanted) if c.attribute == name and c.name in there]
+            values = [f"cast({c} as {type_.simpleString()})" if self.types[c] != type_ else c for c in held]
+            value = f"coalesce({', '.join(values)})" if len(values) > 1 else values[0]
+            columns.append(f"{value} as {quoted(name)}")
+        if not rejected:
+            return frame.where(among("type", self.wanted)).selectExpr(*columns)
+        struct = rejected_struct("reason", "row")
+        columns.append(f"if(reason is null, cast(null as {REJECTED_TYPE}), {struct}) as {REJECTED}")
+        return frame.where(f"reason is not null or {among('type', self.wanted)}").selectExpr(*columns)
 
 
 def found_columns(

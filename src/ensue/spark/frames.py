@@ -2,27 +2,72 @@
 
 That frame has the columns ``type``, ``start`` and ``end`` (or ``time`` where every event has one time), ``sequence``
 where one is named, and a column for each attribute under a name of its own: frames of different types may have
-attributes of one name and several types.
+attributes of one name and several types. Rows that cannot be used are left out of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from ensue.data import Columns, DataError
 from ensue.data.columns import Layout, find_layout
+from ensue.data.part import named_columns
 from ensue.language import typed
 from ensue.spark.recognise import Frames
-from ensue.spark.stats import as_integer
-from ensue.spark.wire import Column, Wire
+from ensue.spark.rejected import (
+    REJECTED,
+    Fault,
+    faults_of,
+    first_reason,
+    never_read,
+    rejected_struct,
+    right_rows,
+    row_as_json,
+    times_of,
+)
+from ensue.spark.sql import as_integer, literal, quoted
+from ensue.spark.wire import WRONG, Column, Wire
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import DataType
+    from pyspark.sql.types import DataType, StructType
+
+
+@dataclass(frozen=True)
+class Source:
+    """A frame that was handed over, with its columns called ``r0``, ``r1``, …: their names may be anything."""
+
+    frame: DataFrame
+    schema: StructType
+    layout: Layout
+    only: str | None
+    """The type of all its events, if they were handed over by type."""
+    taken: frozenset[str | None]
+    """The columns that are no attributes."""
+    faults: tuple[Fault, ...]
+    """What can be wrong with its rows."""
+
+    @property
+    def places(self) -> dict[str, str]:
+        return {name: f"r{place}" for place, name in enumerate(self.schema.names)}
+
+    @property
+    def row(self) -> str:
+        return row_as_json(self.schema.names)
+
+    @property
+    def right(self) -> DataFrame:
+        """The rows that can be used."""
+        return self.frame.where(right_rows(self.faults)) if self.faults else self.frame
+
+    @property
+    def wrong(self) -> DataFrame:
+        """The others, as the column `REJECTED` holds them."""
+        struct = rejected_struct(first_reason(self.faults), self.row)
+        return self.frame.where(f"not ({right_rows(self.faults)})").selectExpr(f"{struct} as {REJECTED}")
 
 
 @dataclass(frozen=True)
@@ -33,8 +78,24 @@ class Given:
     wire: Wire
     types: Mapping[str, DataType]
     """The Spark type of each column."""
-    ends: DataFrame
-    """The ends of all events, of types that the rules do not use, too: one column of integers, ``end``."""
+    time: DataType
+    sources: tuple[Source, ...]
+
+    @cached_property
+    def ends(self) -> DataFrame:
+        """The ends of all events, of types that the rules do not use, too: one column of integers, ``end``."""
+        kind = self.time.simpleString()
+        parts = []
+        for source in self.sources:
+            end = f"cast({times_of(source.layout, source.places)[1]} as {kind})"
+            parts.append(source.right.selectExpr(f"{as_integer(end, kind)} as `end`"))
+        return reduce(lambda one, other: one.unionAll(other), parts)
+
+    @cached_property
+    def rejected(self) -> DataFrame | None:
+        """The rows that cannot be used, in one column, `REJECTED`; None where there can be none."""
+        parts = [source.wrong for source in self.sources if source.faults]
+        return reduce(lambda one, other: one.unionAll(other), parts) if parts else None
 
 
 def time_of(frames: Frames, names: Columns) -> tuple[DataType, bool]:
@@ -60,32 +121,83 @@ def known_types(frames: Frames, events: Mapping[str, typed.EventType]) -> dict[s
     return found
 
 
-def given_events(frames: Frames, names: Columns, events: Mapping[str, typed.EventType]) -> Given:
-    """The events in frames, with the attributes that the rules use."""
-    from pyspark.sql import functions as f
+def given_events(
+    frames: Frames, names: Columns, events: Mapping[str, typed.EventType], strict: bool = False,
+    declared: Mapping[str, typed.EventType] | None = None, marked: bool = False,
+) -> Given:  # fmt: skip
+    """The events in frames, with the attributes that the rules use.
 
+    `declared` are the events with all attributes that rows are held to; with `strict` a row that cannot be used makes
+    whatever reads it fail; with `marked` such rows stay, and the column `WRONG` has what is wrong with them, and the
+    row on a line of its own.
+    """
     time, instants = time_of(frames, names)
     columns: list[Column] = []
     types: dict[str, DataType] = {}
-    parts, ends = [], []
+    sources, parts = [], []
     for name, frame in frames.items():
-        layout = _layout(frame, names, name)
+        source = _source(frame, names, name, declared or events)
         used = [event for event in events.values() if name in (None, event.name)]
-        picked = {"type": f.col(_quoted(layout.type)).cast("string") if layout.type is not None else f.lit(name)}
-        times = _times(layout, time)
-        picked |= {"time": times["end"]} if instants else times
-        if names.sequence is not None:
-            picked["sequence"] = f.col(_quoted(names.sequence))
-        for attribute in _attributes(frame, layout, used):
-            kind = frame.schema[attribute].dataType
+        places = source.places
+        picked = {"type": places[source.layout.type] if source.layout.type is not None else literal(str(name))}
+        if strict and source.faults:
+            said = f"concat({first_reason(source.faults)}, ': ', {source.row})"
+            picked["type"] = f"if({right_rows(source.faults)}, {picked['type']}, raise_error({said}))"
+        start, end = (f"cast({each} as {time.simpleString()})" for each in times_of(source.layout, places))
+        picked |= {"time": end} if instants else {"start": start, "end": end}
+        if source.layout.sequence is not None:
+            picked["sequence"] = places[source.layout.sequence]
+        for attribute in _attributes(source, used):
+            kind = source.schema[attribute].dataType
             column = _column(columns, attribute, kind.simpleString(), name)
-            picked[column] = f.col(_quoted(attribute))
+            picked[column] = places[attribute]
             types[column] = kind
-        parts.append(frame.select(*(value.alias(key) for key, value in picked.items())))
-        ends.append(frame.select(as_integer(times["end"], time).alias("end")))
+        if marked and source.faults and not strict:
+            reason = first_reason(source.faults)
+            picked[WRONG] = f"if({right_rows(source.faults)}, null, concat({reason}, '\\n', {source.row}))"
+        rows = source.frame if strict or marked else source.right
+        parts.append(rows.selectExpr(*(f"{value} as {quoted(key)}" for key, value in picked.items())))
+        sources.append(source)
     whole = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    wire = Wire(tuple(columns), instants, names.sequence is not None)
-    return Given(whole, wire, types, reduce(lambda one, other: one.unionAll(other), ends))
+    return Given(whole, Wire(tuple(columns), instants, names.sequence is not None), types, time, tuple(sources))
+
+
+def missing_attributes(given: Given, events: Mapping[str, typed.EventType]) -> list[tuple[str, str]]:
+    """Attributes, by event, for which there is no column."""
+    return [
+        (name, attribute)
+        for name, event in events.items()
+        for attribute in event.attributes
+        if any(source.only in (None, name) for source in given.sources)
+        and not any(column.attribute == attribute and column.holds(name) for column in given.wire.columns)
+    ]
+
+
+def unreadable_attributes(given: Given, events: Mapping[str, typed.EventType]) -> list[tuple[str, str, str, DataType]]:
+    """Attributes, by event, that are declared as something that no value of their column is, and what that is."""
+    return [
+        (name, attribute, kind, source.schema[attribute].dataType)
+        for source in given.sources
+        for name, event in events.items()
+        if source.only in (None, name) and (event.declared or event.derived)
+        for attribute, kind in event.attributes.items()
+        if attribute in source.schema.names
+        and attribute not in source.taken
+        and never_read(source.schema[attribute].dataType, kind)
+    ]
+
+
+def _source(frame: DataFrame, names: Columns, only: str | None, events: Mapping[str, typed.EventType]) -> Source:
+    schema, layout = frame.schema, _layout(frame, names, only)
+    if layout.type is not None and schema[layout.type].dataType.typeName() not in ("string", "varchar", "char"):
+        raise DataError(
+            f"The column {layout.type!r} holds the event's type and is {schema[layout.type].dataType.simpleString()}, "
+            "not string. Cast it, or name another one with type=."
+        )
+    by_type = {"type", names.type} if only is not None else set()
+    taken = frozenset({layout.start, layout.end, layout.instant, layout.type, layout.sequence, *by_type})
+    faults = faults_of(schema, layout, only, events, taken)
+    return Source(frame.toDF(*(f"r{n}" for n in range(len(schema.names)))), schema, layout, only, taken, tuple(faults))
 
 
 def _column(columns: list[Column], attribute: str, type_: str, event: str | None) -> str:
@@ -104,40 +216,38 @@ def _joined(events: tuple[str, ...] | None, event: str | None) -> tuple[str, ...
 
 def _layout(frame: DataFrame, names: Columns, only: str | None) -> Layout:
     table = "The Spark frame" if only is None else f"The Spark frame of {only!r}"
-    return find_layout(frame.columns, names, only is not None, table)
+    columns = frame.columns
+    named_columns(columns, [[] for _ in columns], table)
+    return find_layout(columns, names, only is not None, table)
 
 
 def _time_type(frame: DataFrame, layout: Layout) -> DataType:
     """The type of the times of a frame: timestamps as they are, integers as the longest there are."""
-    from pyspark.sql.types import LongType
+    from pyspark.sql.types import LongType, TimestampNTZType
 
-    kinds = {frame.schema[name].dataType for name in (layout.start, layout.end, layout.instant) if name is not None}
-    times = {LongType() if kind.typeName() in ("byte", "short", "integer", "long") else kind for kind in kinds}
+    held = {
+        name: frame.schema[name].dataType for name in (layout.start, layout.end, layout.instant) if name is not None
+    }
+    alike: dict[str, DataType] = {"date": TimestampNTZType()} | dict.fromkeys(_INTEGERS, LongType())
+    times = {alike.get(kind.typeName(), kind) for kind in held.values()}
     if len(times) == 1 and (found := times.pop()).typeName() in ("long", "timestamp", "timestamp_ntz"):
         return found
+    said = " and ".join(f"{name!r} is {kind.simpleString()}" for name, kind in held.items())
     raise DataError(
-        f"The times ({layout.start}, {layout.end}) are of type {', '.join(sorted(k.simpleString() for k in kinds))}; "
-        "times are integers, or timestamps of one kind. Cast them: df.withColumn(…)."
+        f"The column of times {said}; times are integers, or timestamps of one kind. "
+        'Cast what is something else: df.withColumn("time", df.time.cast("timestamp")).'
+        if len(held) == 1
+        else f"Of the columns of times {said}; all are integers, or timestamps of one kind. Cast them to one."
     )
 
 
-def _times(layout: Layout, time: DataType) -> dict[str, SparkColumn]:
-    """Start and end; where a row has neither, the one time that it may have instead."""
-    from pyspark.sql import functions as f
-
-    start, end = f.col(_quoted(layout.start)), f.col(_quoted(layout.end))
-    if layout.instant is not None:
-        neither = start.isNull() & end.isNull()
-        instant = f.col(_quoted(layout.instant))
-        start, end = f.when(neither, instant).otherwise(start), f.when(neither, instant).otherwise(end)
-    return {"start": start.cast(time), "end": end.cast(time)}
-
-
-def _attributes(frame: DataFrame, layout: Layout, events: Iterable[typed.EventType]) -> list[str]:
+def _attributes(source: Source, events: Iterable[typed.EventType]) -> list[str]:
     """The attributes that a frame has and the rules use."""
-    outside = {layout.start, layout.end, layout.instant, layout.type, layout.sequence}
     wanted = dict.fromkeys(name for event in events for name in event.attributes)
-    return [name for name in wanted if name in frame.columns and name not in outside]
+    return [name for name in wanted if name in source.schema.names and name not in source.taken]
+
+
+_INTEGERS = ("byte", "short", "integer", "long")
 
 
 def _ensue_type(type_: DataType) -> str | None:
@@ -155,7 +265,3 @@ def _ensue_type(type_: DataType) -> str | None:
             return "timestamp"
         case _:
             return None
-
-
-def _quoted(name: str | None) -> str:
-    return "`" + str(name).replace("`", "``") + "`"

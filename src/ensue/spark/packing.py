@@ -1,7 +1,7 @@
 """Many events in few rows: Spark's stateful operators take rows one by one, so a row holds a whole table.
 
 A packed row says which stage it is for and in which bucket, and what it holds: events as they were given, what an
-earlier stage derived, what was found, or rows that came too late.
+earlier stage derived, what was found, or rows that take no part.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ensue.spark.as_json import as_json
 from ensue.spark.buckets import NOWHERE, Buckets, Numbers
 from ensue.spark.clock import Clock
-from ensue.spark.wire import Wire
+from ensue.spark.wire import WRONG, Wire, handed_on
 
 if TYPE_CHECKING:
     from pyspark.sql import Row
 
-GIVEN, DERIVED, FOUND, LATE, FIRST, CLOCK = "given", "derived", "found", "late", "first", "clock"
-"""What a packed row holds: events as they were given; what an earlier stage derived; detections; events that came too
-late; the smallest end of some events; nothing but a time for the watermark."""
+GIVEN, DERIVED, FOUND, REJECTED, FIRST, CLOCK = "given", "derived", "found", "rejected", "first", "clock"
+"""What a packed row holds: events as they were given; what an earlier stage derived; detections; rows that take no
+part, and why; the smallest end of some events; nothing but a time for the watermark."""
 
 PACKED = "bucket int, stage int, kind string, size bigint, low bigint, high bigint, clock bigint, blob binary"
 """The columns of packed rows as they are made: of given events, how many there are and the smallest and largest end;
@@ -40,12 +41,20 @@ TOGETHER = 1 << 20
 _END = struct.Struct("<q")
 
 
+NO_REASONS = pa.table({"reason": pa.array([], pa.string()), "row": pa.array([], pa.string())})
+
+
+def rejects(reasons: pa.Array, rows: pa.Array) -> pa.Table:
+    """Rows that take no part, as JSON, and why."""
+    return pa.table({"reason": reasons, "row": rows})
+
+
 def packed(table: pa.Table) -> bytes:
     """A table as bytes."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         writer.write_table(table.combine_chunks())
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue())
 
 
 def unpacked(blob: bytes) -> pa.Table:
@@ -114,6 +123,11 @@ class Packer:
 
     def _rows(self, rows: pa.Table) -> Iterator[dict[str, Any]]:
         time = self.wire.times[-1]
+        rows, rejected = self._usable(rows)
+        if rejected.num_rows:
+            yield {"bucket": 0, "stage": 0, "kind": REJECTED, "blob": packed(rejected)}
+        if not rows.num_rows:
+            return
         for stage, buckets in enumerate(self.stages):
             for bucket, part in in_buckets(rows, buckets.of(rows, self.wire)):
                 low, high = _bounds(part.column(time))
@@ -124,6 +138,29 @@ class Packer:
             yield {"bucket": 0, "stage": stage, "kind": FIRST, "blob": packed_time(least)}
         yield {"bucket": 0, "stage": 0, "kind": CLOCK, "clock": self.clock.milliseconds(most)}
 
+    def _usable(self, rows: pa.Table) -> tuple[pa.Table, pa.Table]:
+        """The rows that can be used, and why others cannot."""
+        why: list[pa.Table] = [NO_REASONS]
+        if WRONG in rows.column_names:
+            wrong = rows.column(WRONG)
+            if wrong.null_count < len(wrong):
+                said = wrong.drop_null()
+                parts = pc.split_pattern(said, "\n", max_splits=1)
+                why.append(rejects(pc.list_element(parts, 0), pc.list_element(parts, 1)))
+                rows = rows.filter(pc.is_null(wrong))
+            rows = rows.drop_columns([WRONG])
+        if rows.num_rows:
+            low, high = self.clock.range
+            least, most = _bounds(rows.column(self.wire.times[-1]))
+            if least < low or most > high:
+                ends = rows.column(self.wire.times[-1]).cast(pa.int64())
+                outside = pc.or_(pc.less(ends, low), pc.greater(ends, high))
+                reason = f"the times of a stream are from {low} to {high}"
+                json = as_json(rows.filter(outside), self.wire)
+                why.append(rejects(pa.array([reason] * len(json), pa.string()), json))
+                rows = rows.filter(pc.invert(outside))
+        return rows, pa.concat_tables(why)
+
 
 def _bounds(times: pa.ChunkedArray) -> tuple[int, int]:
     """The smallest and the largest of times, as integers."""
@@ -133,28 +170,12 @@ def _bounds(times: pa.ChunkedArray) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Unpacker:
-    """What was found, and what came too late, as rows again."""
+    """What was found, and what took no part, as rows again."""
 
     schema: pa.Schema
-    wire: Wire
-    late: str
-    """The column for rows that came too late, as JSON."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from ensue.spark.late import as_json
-
         for batch in batches:
             for kind, blob in zip(batch.column("kind").to_pylist(), batch.column("blob"), strict=True):
-                if kind == FOUND:
-                    yield from self._filled(unpacked(blob.as_buffer()))
-                elif kind == LATE:
-                    yield from self._filled(pa.table({self.late: as_json(unpacked(blob.as_buffer()), self.wire)}))
-
-    def _filled(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
-        arrays = [
-            rows.column(field.name).cast(field.type)
-            if field.name in rows.column_names
-            else pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
-            for field in self.schema
-        ]
-        yield from pa.Table.from_arrays(arrays, schema=self.schema).combine_chunks().to_batches()
+                if kind in (FOUND, REJECTED):
+                    yield from handed_on(unpacked(blob.as_buffer()), self.schema)

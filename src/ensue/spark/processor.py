@@ -15,9 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Row
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
-from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
+from pyspark.sql.streaming.stateful_processor import (
+    ExpiredTimerInfo,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
 
+from ensue.spark.as_json import as_json
 from ensue.spark.bucket_state import About, Store
 from ensue.spark.buckets import Buckets
 from ensue.spark.changes import refuse
@@ -29,15 +34,18 @@ from ensue.spark.packing import (
     FIRST,
     FOUND,
     GIVEN,
-    LATE,
+    REJECTED,
     in_buckets,
     packed,
     packed_row,
+    rejects,
     unpacked,
     unpacked_time,
 )
 from ensue.spark.wire import Wire, gathered
 
+LATE = "it came too late: its time was over"
+"""Why a row takes no part that came after the watermark had passed it."""
 PIECES = 8
 """Events that may wait for several batches are kept in so many pieces, so that each batch reads what it needs."""
 FEW = 1_000
@@ -95,7 +103,7 @@ class StageProcessor(StatefulProcessor):
         """Takes in what came for a bucket, and evaluates what is complete. (Spark asks for these very names.)"""
         plan, given, derived, first = self.plan, [], [], None
         for row in rows:
-            if row.stage > plan.stage or row.kind in (FOUND, LATE):
+            if row.stage > plan.stage or row.kind in (FOUND, REJECTED):
                 yield row
             elif row.kind == GIVEN:
                 given.append(row)
@@ -166,7 +174,8 @@ class StageProcessor(StatefulProcessor):
             missed = missed.filter(pc.is_in(missed.column("type"), pa.array(sorted(plan.reports), pa.string())))
             if missed.num_rows:
                 about.late += missed.num_rows
-                yield packed_row(bucket, 0, LATE, missed)
+                reasons = pa.array([LATE] * missed.num_rows, pa.string())
+                yield packed_row(bucket, 0, REJECTED, rejects(reasons, as_json(missed, plan.given)))
         for piece, own in _by_time(rows, ends, 0 if whole else plan.lateness):
             self._store.add(about, packed(piece), len(own), int(own.min()), int(own.max()))
 

@@ -8,7 +8,8 @@ saw, and the rows with events have no event time for Spark, so that it leaves it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +17,19 @@ import pyarrow as pa
 
 from ensue.data import Columns, DataError
 from ensue.moments import Length, Moment, length_of, moment_of
-from ensue.partitioning import ByKey, ByRow, Whole
+from ensue.partitioning import ByKey, ByRow, BySlices, Whole
+from ensue.partitioning.obstacles import rule_said
 from ensue.program import Program
+from ensue.spark.batch import OnePartitionWarning, warn_of_frames
 from ensue.spark.buckets import MOST, Buckets
 from ensue.spark.clock import Clock
 from ensue.spark.distinct import DistinctProcessor
 from ensue.spark.found import Found, arrow_schema, found_columns
 from ensue.spark.frames import Given, given_events, known_types, time_of
+from ensue.spark.heartbeat import Heartbeat
 from ensue.spark.job import Job
 from ensue.spark.packing import PACKED, Packer, Unpacker
-from ensue.spark.processor import Reader, StagePlan, StageProcessor
+from ensue.spark.processor import LATE, Reader, StagePlan, StageProcessor
 from ensue.spark.recognise import Frames
 from ensue.spark.wire import Wire
 
@@ -34,17 +38,19 @@ if TYPE_CHECKING:
 
 BUCKETS = 16
 """How many buckets there are where nobody says so. It does not depend on the cluster, as it cannot change later."""
-LATE = "late"
 METRICS = "ensue"
-"""Under this name Spark reports how much was found, and how much came too late."""
+"""Under this name Spark reports how many events were found, how many rows came too late, and how many were bad."""
 
 
 def detect_stream(
     program: Program, frames: Frames, until: Moment | None, names: Columns,
-    tables: Mapping[str, Sequence[tuple[Any, ...]]], wanted: Sequence[str], compiled: bool | None,
-    lateness: Length, buckets: int | None = None, heartbeat: Length | None = None,
+    tables: Mapping[str, Sequence[tuple[Any, ...]]], wanted: Sequence[str], compiled: bool | None, strict: bool,
+    rejected: bool, lateness: Length, buckets: int | None, heartbeat: Length | None,
 ) -> DataFrame:  # fmt: skip
     """A streaming frame of what the rules find in streaming frames of events."""
+    for name, frame in frames.items():
+        if not frame.isStreaming:
+            raise DataError(f"The frame of {name!r} is a table, and others are streams: read it with spark.readStream.")
     time, instants = time_of(frames, names)
     timestamps = time.typeName() != "long"
     program.check_unit(timestamps)
@@ -54,14 +60,20 @@ def detect_stream(
         source.text, source.name, tuple(wanted), timestamps, instants,
         tuple((event, tuple(types.items())) for event, types in known.items()), compiled,
     )  # fmt: skip
-    given = given_events(frames, names, job.rules.events)
+    given = given_events(frames, names, job.rules.events, strict, program.typed.events, marked=True)
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
     moment = None if until is None else moment_of(until, job.rules.unit, timestamps)
     late = length_of(lateness, job.rules.unit, timestamps, "the lateness")
     count = BUCKETS if buckets is None else buckets
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
         raise DataError(f"`buckets` is {buckets!r}; it is a number from 1 to {MOST}.")
-    return Stream(job, given, found, tables, moment, late, count, Clock(timestamps)).result()
+    clock = Clock(timestamps)
+    beat = None if heartbeat is None else Heartbeat.of(heartbeat, program.typed.unit, clock)
+    stream = Stream(job, given, found, tables, moment, late, count, clock, beat)
+    for obstacle in stream.obstacles():
+        warnings.warn(obstacle, OnePartitionWarning, stacklevel=4)
+    warn_of_frames(program, job, frames, given)
+    return stream.result(rejected)
 
 
 @dataclass(frozen=True)
@@ -76,8 +88,9 @@ class Stream:
     lateness: int
     count: int
     clock: Clock
+    heartbeat: Heartbeat | None = None
 
-    def result(self) -> DataFrame:
+    def result(self, rejected: bool) -> DataFrame:
         """Packed events, through all stages, then the columns that people see."""
         from pyspark.sql import functions as f
 
@@ -88,13 +101,15 @@ class Stream:
             last = DistinctProcessor(len(self.job.stages), self._repeated())
             rows = self._operator(rows, last)
         columns = self.found.columns_of(self.job.wanted)
-        schema = self.found.spark_schema(columns).add(LATE, "string")
-        unpacker = Unpacker(arrow_schema(schema), self.given.wire, LATE)
-        events = rows.mapInArrow(unpacker, schema)
+        schema = self.found.spark_schema(columns).add("reason", "string").add("row", "string")
+        events = rows.mapInArrow(Unpacker(arrow_schema(schema)), schema)
         events = events.observe(
-            METRICS, f.count_if(f.col(LATE).isNull()).alias("found"), f.count_if(f.col(LATE).isNotNull()).alias("late")
+            METRICS,
+            f.count_if(f.col("reason").isNull()).alias("found"),
+            f.count_if(f.col("reason") == LATE).alias("late"),
+            f.count_if(f.col("reason") != LATE).alias("bad"),
         )
-        return self.found.shown(events)
+        return self.found.shown(events, rejected)
 
     def _packed(self) -> DataFrame:
         from pyspark.sql import functions as f
@@ -103,6 +118,8 @@ class Stream:
         firsts = tuple(index for index, stage in enumerate(self.job.stages) if stage.from_first_end)
         packer = Packer(self.given.wire, stages, firsts, self.clock)
         packed = self.given.frame.mapInArrow(packer, PACKED)
+        if self.heartbeat is not None:
+            packed = packed.unionByName(self.heartbeat.rows(packed.sparkSession), allowMissingColumns=True)
         packed = packed.withColumn("clock", f.timestamp_millis(f.col("clock")))
         timed = packed.withWatermark("clock", self.clock.delay(self.lateness))
         # Rows with a time have done their work; Spark does not move this before the watermark, as it is about the time.
@@ -118,6 +135,26 @@ class Stream:
         one = stage.from_first_end or not isinstance(stage.parting, ByKey | ByRow)
         parting = Whole(()) if one else stage.parting
         return Buckets(stage.reads, parting, self.count)
+
+    def obstacles(self) -> Iterator[str]:
+        """Why stages run in one part, in plain words."""
+        rules, source = self.job.rules, self.job.program.file.source
+        for stage in self.job.stages:
+            match stage.parting:
+                case Whole(obstacles):
+                    yield from (obstacle.said(rules, source) for obstacle in obstacles)
+                case BySlices():
+                    yield from (
+                        f"{rule_said(rules, rule, source)} runs in one part: no variable has one value in everything "
+                        "that it matches. On a table time would be cut into slices; on a stream it is not."
+                        for rule in stage.rules
+                    )
+                case ByKey() if stage.from_first_end:
+                    yield from (
+                        f"{rule_said(rules, rule, source)} runs in one part: it depends on the first event of all, as "
+                        "`every` does."
+                        for rule in stage.rules
+                    )
 
     def _repeated(self) -> frozenset[str]:
         """The detections that several parts may derive."""

@@ -15,6 +15,9 @@ SLICE, BEGIN, OVER, UNTIL, FIRST = "slice", "begin", "over", "until", "first"
 """Columns beside the event: the slice of time that a row is for, where it begins and where it is over; the end of all
 time, and the first end of all. Times here are integers."""
 
+WRONG = "wrong"
+"""A column that says what is wrong with a row, where such rows are marked and not left out."""
+
 
 @dataclass(frozen=True)
 class Column:

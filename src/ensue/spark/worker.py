@@ -77,7 +77,11 @@ class Part:
     def _sent(self, session: Session, rows: pa.Table) -> Iterator[pa.RecordBatch]:
         if self.passed:
             known = pa.array(self.passed, pa.string())
-            yield from handed_on(rows.filter(pc.is_in(rows.column("type"), known)), self.schema)
+            through = pc.is_in(rows.column("type"), known)
+            yield from handed_on(rows.filter(through), self.schema)
+            reads = pa.array(self.job.stages[self.stage].reads, pa.string())
+            rows = rows.filter(pc.or_(pc.invert(through), pc.is_in(rows.column("type"), reads)))
+        rows = rows.filter(pc.is_valid(rows.column("type")))  # one without a type says that time passes
         events = self.given.renamed(rows) if self.given.of_any_type else self.given.by_type(rows)
         yield from gathered(session.send_by_type(events), self.found, self.schema)
 

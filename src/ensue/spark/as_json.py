@@ -1,4 +1,4 @@
-"""Rows that came too late, as JSON."""
+"""Rows that take no part, as JSON."""
 
 from __future__ import annotations
 

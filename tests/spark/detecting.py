@@ -1,0 +1,50 @@
+"""Programs on Spark tables, with answers as other executions give them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ensue import DataError
+from ensue.program import Program
+from ensue.results import arrow_type, picked
+from ensue.spark.batch import OnePartitionWarning
+
+NEEDED = "Ask for one of them with emit"
+
+
+def found_on_spark(
+    spark: Any, program: Program, tables: Mapping[str, pa.Table], until: Any = None, emit: Iterable[str] | None = None,
+    **options: Any,
+) -> dict[str, pa.Table]:  # fmt: skip
+    """What is detected in Arrow tables by type on Spark: a table for each type, in no order."""
+    wanted = picked(program.typed, emit)
+    frames = {name: spark.createDataFrame(table) for name, table in tables.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OnePartitionWarning)
+        try:
+            whole = program.detect(frames, until, emit=wanted, **options).toArrow()
+            return {event: _of_type(program, whole, event) for event in wanted}
+        except DataError as error:
+            if NEEDED not in str(error):
+                raise
+        whole_by_type = {event: program.detect(frames, until, emit=event, **options).toArrow() for event in wanted}
+        return {event: _of_type(program, whole, event) for event, whole in whole_by_type.items()}
+
+
+def _of_type(program: Program, whole: pa.Table, event: str) -> pa.Table:
+    rows = whole.filter(pc.equal(whole.column("type"), event))
+    columns = {"start": rows.column("start"), "end": rows.column("end")}
+    for name, type_ in program.typed.events[event].attributes.items():
+        known = arrow_type(type_, False, None) if type_ in ("int", "float") else None
+        columns[name] = rows.column(name) if known is None else rows.column(name).cast(known)
+    return pa.table(columns)
+
+
+def in_order(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a table of detections, in an order that is always the same."""
+    return sorted(table.to_pylist(), key=lambda row: (row["end"], row["start"], repr(sorted(row.items()))))

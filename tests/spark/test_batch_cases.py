@@ -1,0 +1,63 @@
+"""Every case file, and random programs, on Spark tables: what the reference finds."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import ensue
+from ensue.program import Program
+from ensue.testing import run_test
+from tests.agreement import Detection, as_tables, difference, from_tables, meaning
+from tests.random_programs import given_types, programs, streams
+from tests.spark.detecting import found_on_spark
+from tests.test_cases import PROGRAMS
+
+CASES = [(name, test) for name, program in PROGRAMS.items() for test in program.typed.tests]
+
+
+@dataclass(frozen=True)
+class OnSpark:
+    """A program whose tables are Spark frames: what `run_test` asks of one."""
+
+    spark: Any
+    program: Program
+
+    @property
+    def typed(self):
+        return self.program.typed
+
+    def detect_tables(self, tables, until, emit=None, engine=None):
+        return found_on_spark(self.spark, self.program, tables, until, emit), None
+
+
+@pytest.mark.parametrize(("name", "test"), CASES, ids=[f"{name}:{test.title}" for name, test in CASES])
+def test_case(spark, name, test):
+    outcome = run_test(OnSpark(spark, PROGRAMS[name]), test)
+    assert outcome.passed, outcome.error or outcome.differences
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate], database=None
+)
+@given(programs(most_rules=2), st.data())
+def test_random_programs(spark, text, data):
+    try:
+        program = ensue.compile(text)
+    except ensue.RuleError:
+        return
+    events = data.draw(streams(20, types=given_types(program)))
+    if not events:
+        return
+    wanted = meaning(program, events, None)
+    if isinstance(wanted, type):
+        return
+    found = from_tables(found_on_spark(spark, program, as_tables(program, events)))
+    assert difference(_in_order(wanted), _in_order(found)) is None, text
+
+
+def _in_order(found: list[Detection]) -> list[Detection]:
+    """Spark gives rows in no order, and the sets are what counts."""
+    return sorted(found, key=lambda d: (d.type, d.end, d.start, repr(sorted(d.attributes.items(), key=repr))))
