@@ -13,8 +13,8 @@ engine_option = click.option(
     default=DEFAULT_ENGINE,
     show_default=True,
     metavar="NAME",
-    help="What evaluates the rules: embedded, spark to run them where the data is (`ensue run`), or reference to see what "
-    "they mean.",
+    help="What evaluates the rules: embedded, reference to see what they mean, or with `ensue run` spark, which runs "
+    "them where the data is.",
 )
 
 

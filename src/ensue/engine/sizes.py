@@ -23,9 +23,9 @@ from ensue.language import typed
 class Size:
     """How much one part of a rule keeps.
 
-    `rule` is the rule's label, or else the event that it derives; None where rules share what is kept. `node` says which
-    part it is. `tuples` are kept until they make room, so some may be of no use any more; `keys` are the values by
-    which they are looked up, None where they are not.
+    `rule` is the rule's label, or else the event that it derives; None where rules share what is kept. `node` says
+    which part it is. `tuples` are kept until they make room, so some may be of no use any more; `keys` are the values
+    by which they are looked up, None where they are not.
     """
 
     rule: str | None

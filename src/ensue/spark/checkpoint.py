@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
 from ensue.data import DataError
 from ensue.engine.sizes import Size, added
 from ensue.spark.bucket_state import About, state_of
+from ensue.spark.packing import unpacked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -67,32 +71,38 @@ def _operators(spark: SparkSession, path: str) -> list[int]:
 def _stage(spark: SparkSession, path: str, operator: int) -> Iterator[StageState]:
     """The state of the stage that an operator runs; the one that only keeps repeated detections apart runs none."""
     from pyspark.errors import PySparkException
-    from pyspark.sql import functions as f
 
     try:
-        abouts = [
-            About.read(row.text) for row in _variable(spark, path, operator, "about").select("value.text").collect()
-        ]
+        rows = _variable(spark, path, operator, "about").select("key.bucket", "value.text").collect()
     except PySparkException:
         return
-    if not abouts:
+    if not rows:
         return
-    first = abouts[0]
-    times = [about.time for about in abouts if about.time is not None]
+    abouts = {row.bucket: About.read(row.text) for row in rows}
+    first, *_ = abouts.values()
+    times = [about.time for about in abouts.values() if about.time is not None]
     state = StageState(first.stage, first.job, first.buckets, used=len(abouts), time=max(times, default=None))
-    state.received = sum(about.received for about in abouts)
-    state.late = sum(about.late for about in abouts)
-    state.waiting = sum(piece.rows for about in abouts for piece in about.pieces)
-    state.engine_bytes = sum(about.size for about in abouts)
-    waiting = _variable(spark, path, operator, "waiting").select(f.octet_length("user_map_value.rows").alias("bytes"))
-    state.waiting_bytes = sum(row.bytes for row in waiting.collect())
-    sizes = []
+    state.received = sum(about.received for about in abouts.values())
+    state.late = sum(about.late for about in abouts.values())
+    state.engine_bytes = sum(about.size for about in abouts.values())
+    evaluated = {bucket: about.time for bucket, about in abouts.items()}
+    pieces = _variable(spark, path, operator, "waiting").select("key.bucket", "user_map_value.rows")
+    for bucket, rows in pieces.toLocalIterator():
+        state.waiting += _after(unpacked(bytes(rows)), evaluated.get(bucket))
+        state.waiting_bytes += len(rows)
+    sizes: list[Size] = []
     for row in _variable(spark, path, operator, "session").select("value.state").toLocalIterator():
         kept = state_of(bytes(row.state), first.fingerprint)
         state.timestamps = kept["timestamps"]
         sizes.extend(Size(*size) for size in kept["sizes"])
     state.nodes = added(sizes)
     yield state
+
+
+def _after(rows: pa.Table, time: int | None) -> int:
+    """How many of some events end after a time."""
+    ends = rows.column("end" if "end" in rows.column_names else "time").cast(pa.int64()).to_numpy()
+    return rows.num_rows if time is None else int(np.count_nonzero(ends > time))
 
 
 def _variable(spark: SparkSession, path: str, operator: int, name: str) -> DataFrame:

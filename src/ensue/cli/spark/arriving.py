@@ -106,7 +106,7 @@ class Arriving:
                 return assumed_schema(self.program, only, self.columns)
             if self._is_empty(source):
                 raise DataError(
-                    f"There is no file in {source.where} yet, and the columns of CSV are in the order of the files: say it "
+                    f"There is no file in {source.where} yet, and only files tell the order of the columns of CSV: say it "
                     "with --schema, as in --schema 'type string, time timestamp, id bigint'."
                 ) from None
             raise

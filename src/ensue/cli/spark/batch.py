@@ -12,11 +12,12 @@ from ensue.cli.output import counted, printable, say
 from ensue.cli.progress import progress
 from ensue.cli.rules import STDIN
 from ensue.cli.sources import Sources, paths_of
-from ensue.cli.spark.detecting import REJECTED, detected
+from ensue.cli.spark.detecting import detected
 from ensue.cli.spark.failures import spark_failures
 from ensue.cli.spark.options import Cluster, pairs
 from ensue.cli.spark.session import cores_of, spark_session
 from ensue.cli.spark.writing import Output, by_type
+from ensue.spark.rejected import REJECTED
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -23,15 +23,14 @@ _CAUSE = re.compile(r"^(?:Caused by: )?[\w.$]+(?:Error|Exception): (?!\s)(.+)$",
 @contextmanager
 def spark_failures() -> Iterator[None]:
     """Turns errors of Spark's into a `DataError` of one sentence; ENSUE_TRACEBACK=1 shows them whole as well."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     from ensue.data import DataError
     from ensue.engine.state import StateError
 
     try:
         yield
-    except (PySparkException, Py4JError, StateError) as error:
+    except Exception as error:
+        if not isinstance(error, StateError) and type(error).__module__.split(".")[0] not in ("pyspark", "py4j"):
+            raise
         if os.environ.get("ENSUE_TRACEBACK"):
             traceback.print_exc()
         raise DataError(sentence_of(str(error))) from None

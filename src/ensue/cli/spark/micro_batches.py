@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 from ensue.cli.output import counted
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from ensue.spark.clock import Clock
 
 METRICS = "ensue"
-"""The name under which a stream reports how much was found, and how much came too late."""
+"""The name under which a stream reports how much was found, and how much came too late or was bad."""
+
+HEARTBEAT = "Rate"
+"""How Spark's name begins of the source that a heartbeat is made of."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CYCLE = timedelta(days=146_097)
@@ -25,9 +28,10 @@ _CYCLE = timedelta(days=146_097)
 class MicroBatches:
     """The micro-batches of a query of which nobody has been told."""
 
-    def __init__(self, query: StreamingQuery, clock: Clock) -> None:
+    def __init__(self, query: StreamingQuery, clock: Clock, heartbeat: bool) -> None:
         self._query = query
         self._clock = clock
+        self._heartbeat = heartbeat
         self._told = -1
 
     def lines(self) -> Iterator[str]:
@@ -35,15 +39,19 @@ class MicroBatches:
         for progress in self._query.recentProgress:
             if progress.batchId > self._told and "addBatch" in progress.durationMs:
                 self._told = progress.batchId
-                yield line_of(progress, self._clock)
+                yield line_of(progress, self._clock, self._heartbeat)
 
 
-def line_of(progress: Any, clock: Clock) -> str:
-    """What Spark reports of a micro-batch, in one line."""
+def line_of(progress: Any, clock: Clock, heartbeat: bool) -> str:
+    """What Spark reports of a micro-batch, in one line; the rows of a heartbeat are no events."""
+    sources = [s for s in progress.sources if not (heartbeat and s.description.startswith(HEARTBEAT))]
     metrics = progress.observedMetrics.get(METRICS)
     counts = {} if metrics is None else metrics.asDict()
-    parts = [f"{counted(progress.numInputRows, 'event')} in", f"{counts.get('found', 0)} found"]
-    parts += [f"{counts[name]} {name}" for name in ("late", "rejected") if counts.get(name) is not None]
+    parts = [
+        f"{counted(sum(source.numInputRows for source in sources), 'event')} in",
+        f"{counts.get('found', 0)} found",
+    ]
+    parts += [f"{counts[name]} {name}" for name in ("late", "bad") if counts.get(name) is not None]
     parts.append(f"state {in_bytes(sum(map(_state_bytes, progress.stateOperators)))}")
     watermark = progress.eventTime.get("watermark")
     parts.append(complete(watermark, clock))

@@ -13,7 +13,7 @@ from ensue.data.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming import DataStreamWriter
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 STDOUT = "-"
 FILES = ("parquet", "json", "csv", "orc", "avro")
@@ -73,7 +73,7 @@ def sources(arguments: Sequence[str]) -> Place | dict[str, Place]:
     for argument, match in zip(arguments, named, strict=True):
         if match is None or match[1] in found:
             raise click.UsageError(
-                f"Several sources each have a type of events of their own, as in --source order=json:orders, not {argument!r}."
+                f"Each of several sources has a type of events of its own, as in --source order=json:orders, not {argument}."
             )
         found[match[1]] = place(match[2], "--source")
     return found

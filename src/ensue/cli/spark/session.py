@@ -29,7 +29,7 @@ def check_installed() -> None:
 
     with_pandas()
     try:
-        import pyspark  # noqa: F401
+        import pyspark
         import pyspark.sql  # noqa: F401
     except ModuleNotFoundError as error:
         raise DataError(f"This needs Spark for Python ({error.name} is missing): pip install 'ensue[spark]'.") from None

@@ -22,13 +22,14 @@ from ensue.cli.spark.session import check_installed, cores_of, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from ensue.cli.spark.places import Place
     from ensue.data import Columns
     from ensue.program import Program
 
-PAUSE = 0.5
+PAUSE = 1
 """Seconds between two looks at how far the stream is."""
 
 
@@ -43,7 +44,9 @@ PAUSE = 0.5
     "--lateness", metavar="LENGTH", default="0", help="How much later than others an event may come. [default: 0]"
 )
 @click.option("--buckets", type=click.IntRange(1), metavar="N", help="How many parts the events have. [default: 16]")
-@click.option("--heartbeat", metavar="LENGTH", help="Time goes on by the clock when no event comes for so long.")
+@click.option(
+    "--heartbeat", metavar="LENGTH", help="Time goes on by the clock, which is told so often: 10s or the like."
+)
 @click.option("--trigger", metavar="WHEN", help="10s or the like; once or available-now: what is there, then stop.")
 @click.option("--rejected", metavar="FORMAT:WHERE", help="Where rows go that came too late or cannot be used.")
 @click.option("--emit", multiple=True, metavar="TYPE", help="Give only this type of what was found; may be repeated.")
@@ -97,7 +100,7 @@ def stream(
         program_of(rules), sources(arriving), to, side, checkpoint, Columns(time, start, end, type_, sequence), schema,
         pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
         {
-            "lateness": _number(lateness), "buckets": buckets, "heartbeat": _number(heartbeat), "until": until,
+            "lateness": _number(lateness), "buckets": buckets, "heartbeat": heartbeat, "until": until,
             "tables": table_sources(tables), "emit": emit or None,
         },
     )  # fmt: skip
@@ -129,9 +132,10 @@ class StreamJob:
     def run(self, spark: SparkSession, stopped: threading.Event) -> int:
         """Runs until it is stopped, or has seen all there is; gives the exit code."""
         from ensue.cli.spark.arriving import Arriving
-        from ensue.cli.spark.detecting import REJECTED, detected
+        from ensue.cli.spark.detecting import detected
         from ensue.cli.spark.micro_batches import MicroBatches
         from ensue.spark.clock import Clock
+        from ensue.spark.rejected import REJECTED
 
         events = Arriving(spark, self.program, self.columns, self.schema, self.options).frames(self.sources)
         whole = detected(self.program, events, self.columns, **self.settings)
@@ -141,7 +145,9 @@ class StreamJob:
             writer = writer.trigger(**self.trigger)
         tabled = self.rejected is None and self.sink.format in ("table", "iceberg")
         query = writer.toTable(self.sink.where) if tabled else writer.start()
-        return self._follow(query, MicroBatches(query, Clock(timestamps)), stopped)
+        return self._follow(
+            query, MicroBatches(query, Clock(timestamps), self.settings["heartbeat"] is not None), stopped
+        )
 
     def _writer(self, whole: DataFrame, column: str) -> DataStreamWriter:
         from ensue.cli.spark.places import STDOUT, written

@@ -75,7 +75,7 @@ class Output:
 
 
 def by_type(found: pa.Table, program: Program, wanted: list[str]) -> dict[str, pa.Table]:
-    """One table of detections as a table for each type, with the attributes that it has; the order is always the same."""
+    """One table of detections as a table for each type, each always in the same order."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
