@@ -106,8 +106,8 @@ class Arriving:
                 return assumed_schema(self.program, only, self.columns)
             if self._is_empty(source):
                 raise DataError(
-                    f"There is no file in {source.where} yet, and only files tell the order of the columns of CSV: say it "
-                    "with --schema, as in --schema 'type string, time timestamp, id bigint'."
+                    f"There is no file in {source.where} yet to tell the order of the columns of CSV: say it with "
+                    "--schema, as in --schema 'type string, time timestamp, id bigint'."
                 ) from None
             raise
 

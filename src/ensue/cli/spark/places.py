@@ -73,7 +73,7 @@ def sources(arguments: Sequence[str]) -> Place | dict[str, Place]:
     for argument, match in zip(arguments, named, strict=True):
         if match is None or match[1] in found:
             raise click.UsageError(
-                f"Each of several sources has a type of events of its own, as in --source order=json:orders, not {argument}."
+                f"Of several sources each names its type of events, as in --source order=json:orders, not {argument}."
             )
         found[match[1]] = place(match[2], "--source")
     return found

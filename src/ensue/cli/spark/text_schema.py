@@ -61,14 +61,13 @@ def text_schema(
 
 
 def assumed_schema(program: Program, only: str | None, columns: Columns) -> StructType:
-    """The schema of events of which none is there yet. Times are integers where the rules state what one of them is."""
+    """The schema of events of which none is there yet: times are timestamps."""
     from pyspark.sql.types import StructField, StructType
 
-    time = "timestamp" if program.typed.unit is None else "bigint"
     interval = columns.start is not None or columns.end is not None
     times = [columns.start or "start", columns.end or "end"] if interval else [columns.time or "time"]
     outside = {} if only is not None else {columns.type or "type": "string"}
-    outside |= dict.fromkeys(times, time)
+    outside |= dict.fromkeys(times, "timestamp")
     if columns.sequence is not None:
         outside[columns.sequence] = "bigint"
     attributes = {name: _SPARK.get(type_, "string") for name, type_ in declared_types(program, only).items()}
