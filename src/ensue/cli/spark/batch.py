@@ -16,7 +16,8 @@ from ensue.cli.spark.detecting import detected
 from ensue.cli.spark.failures import spark_failures
 from ensue.cli.spark.options import Cluster, pairs
 from ensue.cli.spark.session import cores_of, spark_session
-from ensue.cli.spark.writing import Output, by_type
+from ensue.cli.spark.writing import STDOUT, Output, by_type
+from ensue.data import DataError
 from ensue.spark.rejected import REJECTED
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Job:
 
 def run_on_spark(job: Job, write: Callable[[Mapping[str, pa.Table], str], None]) -> None:
     """Runs a job; `write` puts a table for each type where one process can."""
-    job.output.check()
+    job.output.check(paths_of(job.sources))
     if STDIN in paths_of(job.sources):
         raise click.UsageError("Spark reads files and tables, not standard input; name a file.")
     for note in job.program.unused_types(job.sources) if isinstance(job.sources, dict) else ():
@@ -62,7 +63,6 @@ def run_on_spark(job: Job, write: Callable[[Mapping[str, pa.Table], str], None])
 
 def _run(job: Job, spark: Any, write: Callable[[Mapping[str, pa.Table], str], None]) -> None:
     from ensue.cli.spark.reading import Reader
-    from ensue.results import picked
 
     reader = Reader(spark, job.program, job.columns, job.format, pairs(job.options, "--option"))
     read = reader.read(job.sources)
@@ -70,48 +70,70 @@ def _run(job: Job, spark: Any, write: Callable[[Mapping[str, pa.Table], str], No
         job.program, read.events, job.columns, until=job.until, tables=job.tables, emit=job.emit or None,
         strict=job.strict,
     )  # fmt: skip
-    wanted = picked(job.program.typed, job.emit or None)
-    if job.output.is_collected:
-        rows = whole.toArrow()
-        found, rejected = _split(rows)
-        amount, bad, shown = found.num_rows, rejected.num_rows, rejected.slice(0, MOST_BAD_ROWS).to_pylist()
-    else:
-        whole = whole.persist()
-        rows, left_out = whole.where(f"{REJECTED} is null").drop(REJECTED), whole.where(f"{REJECTED} is not null")
-        job.output.write_folder(rows)
-        amount, bad = rows.count(), left_out.count()
-        shown = [row.asDict() for row in left_out.select(f"{REJECTED}.*").limit(MOST_BAD_ROWS).collect()] if bad else []
-    if read.unreadable is not None:
-        unreadable = read.unreadable.count()
-        bad += unreadable
-        shown += [row.asDict() for row in read.unreadable.limit(MOST_BAD_ROWS).collect()] if unreadable else []
-    _report(shown, bad)
-    if not amount and not bad and not any(frame.take(1) for frame in _frames(read.events)):
+    unreadable = LeftOut(0, []) if read.unreadable is None else _counted(read.unreadable)
+    if job.strict and unreadable.count:
+        raise DataError(unreadable.said()[0])
+    amounts, rejected = _collected(job, whole, write) if job.output.is_collected else _in_folder(job, whole)
+    bad = LeftOut(unreadable.count + rejected.count, [*unreadable.first, *rejected.first])
+    for line in bad.said():
+        click.echo(printable(line), err=True)
+    if not any(amounts.values()) and not bad.count and not any(frame.take(1) for frame in _frames(read.events)):
         say("There are no events in what was read.")
-    if job.output.is_collected:
-        write(by_type(found, job.program, wanted), job.output.where)
-    if job.output.where != STDIN:
-        click.echo(printable(f"found {counted(amount, 'event')}; written to {job.output.where}"), err=True)
-    if bad:
-        click.echo(f"{counted(bad, 'row')} left out", err=True)
+    if job.output.where != STDOUT:
+        found = ", ".join(f"{amount} {name}" for name, amount in amounts.items()) or "nothing"
+        click.echo(printable(f"found {found}; written to {job.output.where}"), err=True)
+    if bad.count:
+        click.echo(f"{counted(bad.count, 'row')} left out", err=True)
 
 
-def _split(rows: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Detections, and rows that took no part with the reason."""
-    import pyarrow as pa
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows that took no part: how many, and the first of them, each with its reason."""
+
+    count: int
+    first: list[dict[str, str]]
+
+    def said(self) -> list[str]:
+        """A line for each of the first, and how many more there are."""
+        lines = [f"{row['reason']}: {row['row']}" for row in self.first[:MOST_BAD_ROWS]]
+        more = self.count - MOST_BAD_ROWS
+        return [*lines, f"… and {counted(more, 'more row')}"] if more > 0 else lines
+
+
+def _counted(rows: DataFrame) -> LeftOut:
+    count = rows.count()
+    return LeftOut(count, [row.asDict() for row in rows.limit(MOST_BAD_ROWS).collect()] if count else [])
+
+
+def _collected(
+    job: Job, whole: DataFrame, write: Callable[[Mapping[str, pa.Table], str], None]
+) -> tuple[dict[str, int], LeftOut]:
+    """Has this process write all detections; how many there are of each type, and what was left out."""
     import pyarrow.compute as pc
 
+    from ensue.results import picked
+
+    rows = whole.toArrow()
     rejected = rows.column(REJECTED).combine_chunks()
     bad = pc.is_valid(rejected)
-    flat = pa.Table.from_batches([pa.RecordBatch.from_struct_array(rejected.filter(bad))])
-    return rows.filter(pc.invert(bad)).drop_columns([REJECTED]), flat
+    found = by_type(rows.filter(pc.invert(bad)), job.program, picked(job.program.typed, job.emit or None))
+    write(found, job.output.where)
+    left_out = rejected.filter(bad)
+    return {n: table.num_rows for n, table in found.items()}, LeftOut(
+        len(left_out), left_out[:MOST_BAD_ROWS].to_pylist()
+    )
 
 
-def _report(shown: list[dict[str, Any]], bad: int) -> None:
-    for row in shown[:MOST_BAD_ROWS]:
-        click.echo(printable(f"{row['reason']}: {row['row']}"), err=True)
-    if bad > MOST_BAD_ROWS:
-        click.echo(f"… and {counted(bad - MOST_BAD_ROWS, 'more row')}", err=True)
+def _in_folder(job: Job, whole: DataFrame) -> tuple[dict[str, int], LeftOut]:
+    """Has the workers write all detections; how many there are of each type, and what was left out."""
+    kept = whole.persist()
+    try:
+        found = kept.where(f"{REJECTED} is null").drop(REJECTED)
+        job.output.write_folder(found)
+        amounts = {row["type"]: row["count"] for row in found.groupBy("type").count().collect()}
+        return amounts, _counted(kept.where(f"{REJECTED} is not null").select(f"{REJECTED}.*"))
+    finally:
+        kept.unpersist()
 
 
 def _frames(events: DataFrame | dict[str, DataFrame]) -> list[DataFrame]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ensue.cli.spark.reading import TABLE
 from ensue.data import DataError
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from ensue.program import Program
 
 STDOUT = "-"
-MODES = ("error", "append", "overwrite")
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class Output:
     format: str | None = None
     mode: str | None = None
 
-    def check(self) -> None:
-        """Refuses what could not be written, before the work is done."""
+    def check(self, paths: Iterable[str]) -> None:
+        """Refuses what could not be written, or is one of the paths that are read, before the work is done."""
         if self.where == STDOUT:
             if self.format is not None or self.mode is not None:
                 raise click.UsageError("--output-format and --mode go with -o: standard output is JSON lines.")
@@ -46,6 +47,8 @@ class Output:
                 raise DataError(f"{self.where} is a folder; name a file in it, or say --output-format.")
             if not Path(self.where).parent.is_dir():
                 raise DataError(f"There is no folder {Path(self.where).parent} to write {Path(self.where).name} to.")
+            if Path(self.where).exists() and any(Path(p).exists() and Path(p).samefile(self.where) for p in paths):
+                raise DataError(f"{self.where} is one of the files that are read; write to another one.")
 
     @property
     def is_file(self) -> bool:
@@ -53,7 +56,7 @@ class Output:
         from ensue.data.write import WRITERS
 
         named = Path(self.where).suffix.lower() in WRITERS and "://" not in self.where
-        return named and self.format is None and not self.where.endswith("/")
+        return named and self.format is None and not self.where.startswith(TABLE) and not self.where.endswith("/")
 
     @property
     def is_collected(self) -> bool:
@@ -62,8 +65,6 @@ class Output:
 
     def write_folder(self, found: DataFrame) -> None:
         """Has Spark write detections."""
-        from ensue.cli.spark.reading import TABLE
-
         writer = found.write.mode(self.mode or "error")
         if self.where.startswith(TABLE):
             writer.saveAsTable(self.where.removeprefix(TABLE), format=self.format)
