@@ -15,7 +15,7 @@ from ensue.cli.sources import Sources, paths_of
 from ensue.cli.spark.detecting import detected
 from ensue.cli.spark.failures import spark_failures
 from ensue.cli.spark.options import Cluster, pairs
-from ensue.cli.spark.session import cores_of, spark_session
+from ensue.cli.spark.session import cores_of, from_here, spark_session
 from ensue.cli.spark.writing import STDOUT, Output, by_type
 from ensue.data import DataError
 from ensue.spark.rejected import REJECTED
@@ -65,7 +65,7 @@ def _run(job: Job, spark: Any, write: Callable[[Mapping[str, pa.Table], str], No
     from ensue.cli.spark.reading import Reader
 
     reader = Reader(spark, job.program, job.columns, job.format, pairs(job.options, "--option"))
-    read = reader.read(job.sources)
+    read = reader.read(_from_here(job.sources, job.cluster))
     whole = detected(
         job.program, read.events, job.columns, until=job.until, tables=job.tables, emit=job.emit or None,
         strict=job.strict,
@@ -129,11 +129,17 @@ def _in_folder(job: Job, whole: DataFrame) -> tuple[dict[str, int], LeftOut]:
     kept = whole.persist()
     try:
         found = kept.where(f"{REJECTED} is null").drop(REJECTED)
-        job.output.write_folder(found)
+        job.output.write_folder(found, from_here(job.output.where, job.cluster))
         amounts = {row["type"]: row["count"] for row in found.groupBy("type").count().collect()}
         return amounts, _counted(kept.where(f"{REJECTED} is not null").select(f"{REJECTED}.*"))
     finally:
         kept.unpersist()
+
+
+def _from_here(sources: Sources, cluster: Cluster) -> Sources:
+    if isinstance(sources, dict):
+        return {name: [from_here(path, cluster) for path in paths] for name, paths in sources.items()}
+    return [from_here(path, cluster) for path in sources]
 
 
 def _frames(events: DataFrame | dict[str, DataFrame]) -> list[DataFrame]:

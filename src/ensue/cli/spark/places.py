@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 
+from ensue.cli.spark.options import Cluster
+from ensue.cli.spark.session import from_here
 from ensue.data.errors import DataError
 
 if TYPE_CHECKING:
@@ -31,6 +33,10 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.format}:{self.where}" if self.where else self.format
+
+    def from_here(self, cluster: Cluster) -> Place:
+        """The same with a path as Spark is told it."""
+        return replace(self, where=from_here(self.where, cluster)) if self.format in (*FILES, "delta") else self
 
     @property
     def servers_and_topic(self) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import warnings
@@ -69,6 +70,17 @@ def cores_of(cluster: Cluster) -> int | None:
         return None
     number = master.removeprefix("local").strip("[]").split(",")[0]
     return int(number) if number.isdigit() else os.cpu_count() if number == "*" else 1
+
+
+def from_here(path: str, cluster: Cluster) -> str:
+    """A path as Spark is told it. On this machine it begins where the command was called; Java may be elsewhere.
+
+    >>> from_here("s3a://events", Cluster()), from_here("events", Cluster(master="yarn"))
+    ('s3a://events', 'events')
+    """
+    if cores_of(cluster) is None or re.match(r"[\w+.-]+:", path):
+        return path
+    return str(Path(path).absolute())
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import click
 from ensue.cli.output import counted, printable
 from ensue.cli.progress import progress
 from ensue.cli.spark.options import Cluster, cluster_options
-from ensue.cli.spark.session import check_installed, spark_session
+from ensue.cli.spark.session import check_installed, from_here, spark_session
 
 if TYPE_CHECKING:
     from ensue.spark.checkpoint import StageState
@@ -36,9 +36,10 @@ def state(checkpoint: str, as_json: bool, master: str | None, conf: tuple[str, .
     from ensue.cli.spark.failures import spark_failures
     from ensue.spark.checkpoint import read_checkpoint
 
-    spark = spark_session(Cluster(master, conf, log))
+    cluster = Cluster(master, conf, log)
+    spark = spark_session(cluster)
     with spark_failures(), progress("Reading the state…"):
-        stages = read_checkpoint(spark, checkpoint)
+        stages = read_checkpoint(spark, from_here(checkpoint, cluster))
     if as_json:
         click.echo(json.dumps({"checkpoint": checkpoint, "stages": [_plain(stage) for stage in stages]}, indent=2))
         return 0

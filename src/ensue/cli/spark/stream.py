@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +19,7 @@ from ensue.cli.output import printable, say
 from ensue.cli.rules import program_of
 from ensue.cli.sources import table_sources
 from ensue.cli.spark.options import Cluster, cluster_options, pairs
-from ensue.cli.spark.session import check_installed, cores_of, spark_session
+from ensue.cli.spark.session import check_installed, cores_of, from_here, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -93,6 +94,7 @@ def stream(
     from ensue.cli.spark.places import check_sink, place, sources
     from ensue.data import Columns
 
+    cluster = Cluster(master, conf, log)
     to, side = place(sink, "--sink"), None if rejected is None else place(rejected, "--rejected")
     for each in (to, *([side] if side is not None else [])):
         check_sink(each)
@@ -104,10 +106,9 @@ def stream(
             "tables": table_sources(tables), "emit": emit or None,
         },
     )  # fmt: skip
-    cluster = Cluster(master, conf, log)
     spark = spark_session(cluster, {"spark.sql.shuffle.partitions": str(_partitions(cores_of(cluster), buckets))})
     with spark_failures(), _stopped_by_signals() as stopped:
-        return job.run(spark, stopped)
+        return job.seen_from_here(cluster).run(spark, stopped)
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,17 @@ class StreamJob:
     settings: dict[str, Any]
     broken: threading.Event = field(default_factory=threading.Event)
     """Set when nobody reads standard output any more."""
+
+    def seen_from_here(self, cluster: Cluster) -> StreamJob:
+        """The same with paths as Spark is told them."""
+        came_from, side = self.sources, self.rejected
+        if isinstance(came_from, dict):
+            came_from = {name: source.from_here(cluster) for name, source in came_from.items()}
+        else:
+            came_from = came_from.from_here(cluster)
+        side = None if side is None else side.from_here(cluster)
+        sink, checkpoint = self.sink.from_here(cluster), from_here(self.checkpoint, cluster)
+        return replace(self, sources=came_from, sink=sink, rejected=side, checkpoint=checkpoint)
 
     def run(self, spark: SparkSession, stopped: threading.Event) -> int:
         """Runs until it is stopped, or has seen all there is; gives the exit code."""
@@ -151,9 +163,14 @@ class StreamJob:
 
     def _writer(self, whole: DataFrame, column: str) -> DataStreamWriter:
         from ensue.cli.spark.places import STDOUT, written
+        from ensue.data import DataError
 
         if self.rejected is None and self.sink.format != STDOUT:
             return written(whole.where(f"{column} is null").drop(column), self.sink, self.sink_options)
+        if os.environ.get("SPARK_REMOTE"):
+            raise DataError(
+                "Through Spark Connect there is neither --sink - nor --rejected: this process sees no rows."
+            )
         return whole.writeStream.foreachBatch(self._batch(column))
 
     def _batch(self, column: str) -> Callable[[DataFrame, int], None]:

@@ -43,6 +43,8 @@ def text_schema(
     names = list(dict.fromkeys(name for row in rows for name in row))
     layout = find_layout(names, columns, only is not None, ", ".join(paths))
     types = declared_types(program, only)
+    if format == "json":
+        names += [name for name in types if name not in names]  # of events that come later
     unknown = [name for name in names if types.get(name) == "any"]
     inferred = _inferred(spark, format, paths, options) if unknown else {}
     fields = []

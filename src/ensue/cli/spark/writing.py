@@ -63,16 +63,16 @@ class Output:
         """Whether this process takes all detections into its memory."""
         return self.where == STDOUT or self.is_file
 
-    def write_folder(self, found: DataFrame) -> None:
-        """Has Spark write detections."""
+    def write_folder(self, found: DataFrame, where: str) -> None:
+        """Has Spark write detections; `where` is the path as Spark is told it."""
         writer = found.write.mode(self.mode or "error")
-        if self.where.startswith(TABLE):
-            writer.saveAsTable(self.where.removeprefix(TABLE), format=self.format)
+        if where.startswith(TABLE):
+            writer.saveAsTable(where.removeprefix(TABLE), format=self.format)
             return
         format = self.format or "parquet"
         if format == "csv":
             writer = writer.option("header", "true")
-        writer.format(format).save(self.where)
+        writer.format(format).save(where)
 
 
 def by_type(found: pa.Table, program: Program, wanted: list[str]) -> dict[str, pa.Table]:
