@@ -82,6 +82,7 @@ def test_a_stream_goes_on_and_its_state_can_be_read(ensue: Command, folder: Path
     assert sum(node["tuples"] for node in stage["nodes"]) > 0
     assert "evaluated up to  89999" in ensue("state", "state").stdout
 
+    arrive(folder / "arriving", 3, order(90_001, 45))
     other = ensue(*arguments[:-1], "3")
     assert other.exit_code == 2
     assert other.stderr.splitlines()[-1].startswith("ensue: The checkpoint has 2 buckets, and 3 were asked for")
@@ -108,7 +109,7 @@ def test_rows_that_took_no_part_go_to_a_place_of_their_own(ensue: Command, folde
 def test_a_checkpoint_that_is_none(ensue: Command, folder: Path) -> None:  # noqa: F811
     result = ensue("state", str(folder))
     assert result.exit_code == 2
-    assert "is no checkpoint of a stream" in result.stderr
+    assert "holds no state of a stream" in result.stderr
 
 
 @pytest.mark.slow
