@@ -119,13 +119,13 @@ def test_a_stream_in_its_own_process_is_quiet_and_stops_when_told(folder: Path) 
         sys.executable, "-m", "ensue", "stream", "shop.ensue", "--source", "json:arriving", "--sink", "json:found",
         "--checkpoint", "state", "--buckets", "1",
     ]  # fmt: skip
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stderr is not None
     lines = []
-    for line in process.stderr:
-        lines.append(line)
-        if " 1 found" in line:
-            process.send_signal(signal.SIGTERM)
-    assert process.wait() == 0
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            lines.append(line)
+            if " 1 found" in line:
+                process.send_signal(signal.SIGTERM)
+    assert process.returncode == 0
     assert all(line.startswith(("reading json:", "batch ", "ensue: Stopped")) for line in lines), lines
     assert [row["type"] for row in in_sink(folder / "found")] == ["comp"]

@@ -78,21 +78,21 @@ def _arrive(folder: Path, number: int, lines: Sequence[str]) -> None:
 
 def _killed_after_a_find(command: Sequence[str], meanwhile: Callable[[], None]) -> None:
     """Runs a stream until it has found something, then kills it in the middle of the next micro-batch."""
-    process = _started(command)
-    for line in _lines(process):
-        if " found" in line and " 0 found" not in line:
-            break
-    meanwhile()
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    with _started(command) as process:
+        for line in _lines(process):
+            if " found" in line and " 0 found" not in line:
+                break
+        if process.poll() is None:
+            meanwhile()
+            os.killpg(process.pid, signal.SIGKILL)
     click.secho("  killed: SIGKILL, in the middle of its work, Java and all workers", fg="red")
 
 
 def _finished(command: Sequence[str]) -> int:
-    process = _started(command)
-    for _ in _lines(process):
-        pass
-    return process.wait()
+    with _started(command) as process:
+        for _ in _lines(process):
+            pass
+    return process.returncode
 
 
 def _started(command: Sequence[str]) -> subprocess.Popen[str]:
