@@ -56,13 +56,6 @@ def test_without_spark_it_says_what_to_install(
     assert "pip install 'ensue[spark]'" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["stream", "state"])
-def test_commands_on_spark_explain_themselves_with_an_example(ensue: Command, command: str) -> None:
-    result = ensue(command, "--help")
-    assert result.exit_code == 0
-    assert f"ensue {command}" in result.stdout.partition("Example:")[2]
-
-
 def test_a_format_that_nothing_tells() -> None:
     with pytest.raises(DataError, match="--format"):
         format_of("s3a://bucket/events")

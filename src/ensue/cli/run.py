@@ -107,7 +107,7 @@ def run(
       ensue run shop.ensue order=orders.csv shipped=parcels.csv --time at
       ensue run shop.ensue 'logs/*.parquet' --emit overdue -o overdue.csv
       zcat events.jsonl.gz | ensue run shop.ensue -
-      ensue run shop.ensue s3a://logs/2026/ --engine spark --format parquet -o s3a://found/2026
+      ensue run shop.ensue s3a://logs/a.parquet --engine spark -o s3a://found
     """
     if engine == SPARK:
         check_installed()

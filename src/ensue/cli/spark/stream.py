@@ -86,8 +86,10 @@ def stream(
 
     \b
     Example:
-      ensue stream shop.ensue --source json:arriving --sink parquet:found --checkpoint state --lateness 10m
-      ensue stream shop.ensue --source kafka:host:9092/orders --sink kafka:host:9092/alerts --checkpoint state
+      ensue stream shop.ensue --source json:arriving --sink parquet:found \\
+        --checkpoint state --lateness 10m
+      ensue stream shop.ensue --source kafka:host:9092/orders --sink - \\
+        --checkpoint state
     """
     check_installed()
     from ensue.cli.spark.failures import spark_failures
