@@ -2,10 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-fast lint fuzz bench clean
+.PHONY: demo demo-spark test test-fast lint fuzz bench clean
 
 demo: .venv/.demo
 	@$(BIN)/ensue demo
+
+# A stream on Spark, which is killed in the middle and goes on.
+demo-spark: .venv/.spark
+	@$(BIN)/ensue demo --spark
 
 test: .venv/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
@@ -37,9 +41,13 @@ bench: .venv/.bench
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli]'
 	@touch $@
 
+.venv/.spark: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli,spark]'
+	@touch $@ .venv/.demo
+
 .venv/.dev: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@touch $@ .venv/.demo
+	@touch $@ .venv/.demo .venv/.spark
 
 .venv/.bench: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'

@@ -15,6 +15,7 @@ from ensue.data import BadRow, DataError, Form
 from ensue.data.errors import did_you_mean, listed, shortened
 from ensue.engine.batch import Batch
 from ensue.engine.network.instances import Event
+from ensue.engine.sizes import Size
 from ensue.engine.state import StateError, fingerprint, seal, unseal
 from ensue.engine.tables import FEW
 from ensue.live.arrangement import Arrangement, Settings
@@ -211,6 +212,10 @@ class Session:
     def late(self) -> int:
         """How many events came too late."""
         return self._progress.late
+
+    def sizes(self) -> list[Size]:
+        """How many keys and tuples each part of the rules keeps, beside the events that wait."""
+        return [] if self._progress.run is None else self._progress.run.sizes()
 
     @property
     def program(self) -> Program:

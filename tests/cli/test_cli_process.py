@@ -56,7 +56,7 @@ def test_the_version(ensue: Command) -> None:
     assert ensue("--version").stdout == f"ensue {package.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["check", "fmt", "test", "run", "demo"])
+@pytest.mark.parametrize("command", ["check", "fmt", "test", "run", "demo", "stream", "state"])
 def test_every_command_explains_itself_with_an_example(ensue: Command, command: str) -> None:
     shown = ensue(command, "--help").stdout
     assert "Example:\n" in shown and f"    ensue {command}" in shown

@@ -1,4 +1,4 @@
-"""The command line: `ensue check`, `fmt`, `test`, `run` and `demo`.
+"""The command line: `ensue check`, `fmt`, `test`, `run` and `demo`; on Spark `run`, `stream` and `state`.
 
 Every command has its own module. They import what they work with when they run, so that `ensue --version` and
 `ensue --help` answer at once.
@@ -18,6 +18,11 @@ class WithoutPandas:
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         if name == "pandas":
             raise ModuleNotFoundError("No module named 'pandas'", name=name)
+
+
+def with_pandas() -> None:
+    """Has pandas found again, for what cannot do without."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, WithoutPandas)]
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

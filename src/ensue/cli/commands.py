@@ -14,6 +14,8 @@ from ensue.cli.demo import demo
 from ensue.cli.failures import BROKEN_PIPE, INTERRUPTED, explained, hush_broken_pipes
 from ensue.cli.fmt import fmt
 from ensue.cli.run import run
+from ensue.cli.spark.state import state
+from ensue.cli.spark.stream import stream
 from ensue.cli.test import test
 
 
@@ -74,5 +76,5 @@ def ensue(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, check, test, run, fmt):
+for command in (demo, check, test, run, fmt, stream, state):
     ensue.add_command(command)

@@ -24,13 +24,19 @@ FEW = 7
 
 
 @click.command(short_help="Show what ensue does, on events that come with it.")
-def demo() -> int:
+@click.option("--spark", is_flag=True, help="As a stream on Spark, which is killed in the middle and goes on.")
+def demo(spark: bool) -> int:
     """Runs rules for a shop's orders on two days of events: which orders are complete, and which overdue?
 
     \b
     Example:
       ensue demo
+      ensue demo --spark
     """
+    if spark:
+        from ensue.cli.spark.demo import run_demo
+
+        return run_demo()
     from ensue import datasets
     from ensue.program import compile
 

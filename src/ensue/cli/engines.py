@@ -5,13 +5,16 @@ from __future__ import annotations
 import click
 
 DEFAULT_ENGINE = "embedded"
+SPARK = "spark"
+"""The engine where the data is; `ensue run` knows it."""
 
 engine_option = click.option(
     "--engine",
     default=DEFAULT_ENGINE,
     show_default=True,
     metavar="NAME",
-    help="What evaluates the rules: embedded, or reference to see what they mean.",
+    help="What evaluates the rules: embedded, reference to see what they mean, or with `ensue run` spark, which runs "
+    "them where the data is.",
 )
 
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ensue.cli.engines import chosen, engine_option
+from ensue.cli.engines import SPARK, chosen, engine_option
 from ensue.cli.files import replace_file
 from ensue.cli.output import counted, printable, say
 from ensue.cli.progress import progress
 from ensue.cli.rules import STDIN, program_of
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
+from ensue.cli.spark.options import Cluster, cluster_options
+from ensue.cli.spark.session import check_installed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +40,11 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
 @click.argument("rules")
 @click.argument("events", nargs=-1, required=True)
 @_option(
-    "-o", "--output", "FILE", "Write to a file, as its ending says: .jsonl, .csv, .parquet or .arrow.", default=STDOUT
+    "-o",
+    "--output",
+    "FILE",
+    "Write to a file, as its ending says: .jsonl, .csv, .parquet or .arrow. With Spark also to a folder.",
+    default=STDOUT,
 )
 @_option("--time", "COLUMN", "The column that holds the time of an event. [default: time]")
 @_option("--start", "COLUMN", "The column that holds the start of an event. [default: start]")
@@ -55,6 +61,11 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
 @_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
 @click.option("--strict", is_flag=True, help="Stop at the first row that cannot be used, instead of leaving it out.")
 @engine_option
+@_option("--format", "NAME", "Spark: the format of EVENTS, where their names do not say it, such as delta.")
+@_option("--option", "options", "KEY=VALUE", "Spark: an option of that format; may be repeated.", multiple=True)
+@_option("--output-format", "NAME", "Spark: the format of a folder: parquet, json, csv or another. [default: parquet]")
+@click.option("--mode", type=click.Choice(["error", "append", "overwrite"]), help="Spark: if there is output already.")
+@cluster_options
 def run(
     rules: str,
     events: tuple[str, ...],
@@ -69,6 +80,13 @@ def run(
     tables: tuple[str, ...],
     strict: bool,
     engine: str,
+    format: str | None,
+    options: tuple[str, ...],
+    output_format: str | None,
+    mode: str | None,
+    master: str | None,
+    conf: tuple[str, ...],
+    log: str | None,
 ) -> int:
     """Finds what RULES describe in EVENTS, and writes it in the order in which it happened.
 
@@ -80,16 +98,38 @@ def run(
 
     Rows that cannot be used are reported and left out.
 
+    With --engine spark, EVENTS are also whatever Spark can read: s3a://bucket/events/*.parquet, table:shop.events, or
+    with --format delta the path of such a table.
+
     \b
     Example:
       ensue run shop.ensue events.jsonl
       ensue run shop.ensue order=orders.csv shipped=parcels.csv --time at
       ensue run shop.ensue 'logs/*.parquet' --emit overdue -o overdue.csv
       zcat events.jsonl.gz | ensue run shop.ensue -
+      ensue run shop.ensue s3a://logs/a.parquet --engine spark -o s3a://found
     """
+    if engine == SPARK:
+        check_installed()
+    elif format or options or output_format or mode or master or conf or log:
+        raise click.UsageError(
+            f"--format, --option, --output-format, --mode, --master, --conf and --log need --engine {SPARK}."
+        )
     from ensue.data import Columns
 
     sources, static = event_sources(events), table_sources(tables)
+    columns = Columns(time, start, end, type_, sequence)
+    if engine == SPARK:
+        from ensue.cli.spark.batch import Job, run_on_spark
+        from ensue.cli.spark.writing import Output
+
+        program = program_of(rules)
+        output_ = Output(output, output_format, mode)
+        cluster = Cluster(master, conf, log)
+        run_on_spark(
+            Job(program, sources, columns, until, static, emit, strict, format, options, output_, cluster), _write
+        )
+        return 0
     engine = chosen(engine)
     paths = paths_of(sources)
     if rules == STDIN and STDIN in paths:
@@ -101,9 +141,7 @@ def run(
         say(note)
     events_read = with_stdin_read(sources)
     with progress("Detecting…"):
-        found, read = program.detect_tables(
-            events_read, until, Columns(time, start, end, type_, sequence), static, emit or None, strict, engine
-        )
+        found, read = program.detect_tables(events_read, until, columns, static, emit or None, strict, engine)
     _report_bad_rows(read)
     _note_nothing_read(program, read)
     for note in program.empty_attributes(read):

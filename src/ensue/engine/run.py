@@ -19,6 +19,7 @@ from ensue.engine.knowledge import Knowledge, Row
 from ensue.engine.lanes import Lane, plan_of, with_instants
 from ensue.engine.network.node import Clock, Setting
 from ensue.engine.network.stratum import Stratum
+from ensue.engine.sizes import Size, sizes_of
 from ensue.language import typed
 
 
@@ -85,6 +86,10 @@ class Run:
     def due(self) -> int | None:
         """The next time at which something ends by itself, if no event comes before it."""
         return min((due for lane in self.lanes if (due := lane.due()) is not None), default=None)
+
+    def sizes(self) -> list[Size]:
+        """How many keys and tuples each part of the rules keeps."""
+        return sizes_of(self.program, self.lanes)
 
     # --- state
 

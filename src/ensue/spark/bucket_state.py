@@ -2,7 +2,7 @@
 
 Three states of Spark's hold it. ``about`` is one short text, which says what the others hold. ``waiting`` has the
 events whose time is not complete, in pieces by time, each written once and removed when its last event is over.
-``session`` is the engine's state, written when it changed.
+``session`` is the engine's state, written when it changed, and how much each part of the rules keeps in it.
 
 The worker that wrote a session keeps it in memory under its checksum. Where the same worker goes on with the bucket, it
 need not be read; and a session of a batch that failed is under a checksum that nobody asks for.
@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -149,7 +149,8 @@ class Store:
 
     def keep(self, about: About, session: Session) -> None:
         """Keeps what a session knows."""
-        state = pa.compress(seal(session.state(), bytes.fromhex(about.fingerprint)), "zstd", asbytes=True)
+        whole = {**session.state(), "sizes": [astuple(size) for size in session.sizes()]}
+        state = pa.compress(seal(whole, bytes.fromhex(about.fingerprint)), "zstd", asbytes=True)
         about.session = hashlib.sha256(state).hexdigest()
         about.size = len(state)
         self._session.update((state,))

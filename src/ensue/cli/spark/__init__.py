@@ -1,0 +1,1 @@
+"""Whole Spark jobs from the command line: `ensue run --engine spark`, `ensue stream` and `ensue state`."""

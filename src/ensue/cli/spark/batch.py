@@ -1,0 +1,146 @@
+"""`ensue run --engine spark`: the same as elsewhere, where the data is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ensue.cli.output import counted, printable, say
+from ensue.cli.progress import progress
+from ensue.cli.rules import STDIN
+from ensue.cli.sources import Sources, paths_of
+from ensue.cli.spark.detecting import detected
+from ensue.cli.spark.failures import spark_failures
+from ensue.cli.spark.options import Cluster, pairs
+from ensue.cli.spark.session import cores_of, from_here, spark_session
+from ensue.cli.spark.writing import STDOUT, Output, by_type
+from ensue.data import DataError
+from ensue.spark.rejected import REJECTED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from ensue.data import Columns
+    from ensue.program import Program
+
+MOST_BAD_ROWS = 20
+"""How many rows that were left out are shown, each with what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A batch job as it was asked for."""
+
+    program: Program
+    sources: Sources
+    columns: Columns
+    until: str | None
+    tables: Mapping[str, list[str]]
+    emit: tuple[str, ...]
+    strict: bool
+    format: str | None
+    options: tuple[str, ...]
+    output: Output
+    cluster: Cluster
+
+
+def run_on_spark(job: Job, write: Callable[[Mapping[str, pa.Table], str], None]) -> None:
+    """Runs a job; `write` puts a table for each type where one process can."""
+    job.output.check(paths_of(job.sources))
+    if STDIN in paths_of(job.sources):
+        raise click.UsageError("Spark reads files and tables, not standard input; name a file.")
+    for note in job.program.unused_types(job.sources) if isinstance(job.sources, dict) else ():
+        say(note)
+    cores = cores_of(job.cluster)
+    spark = spark_session(job.cluster, {} if cores is None else {"spark.sql.shuffle.partitions": str(2 * cores)})
+    with spark_failures(), progress("Detecting…"):
+        _run(job, spark, write)
+
+
+def _run(job: Job, spark: Any, write: Callable[[Mapping[str, pa.Table], str], None]) -> None:
+    from ensue.cli.spark.reading import Reader
+
+    reader = Reader(spark, job.program, job.columns, job.format, pairs(job.options, "--option"))
+    read = reader.read(_from_here(job.sources, job.cluster))
+    whole = detected(
+        job.program, read.events, job.columns, until=job.until, tables=job.tables, emit=job.emit or None,
+        strict=job.strict,
+    )  # fmt: skip
+    unreadable = LeftOut(0, []) if read.unreadable is None else _counted(read.unreadable)
+    if job.strict and unreadable.count:
+        raise DataError(unreadable.said()[0])
+    amounts, rejected = _collected(job, whole, write) if job.output.is_collected else _in_folder(job, whole)
+    bad = LeftOut(unreadable.count + rejected.count, [*unreadable.first, *rejected.first])
+    for line in bad.said():
+        click.echo(printable(line), err=True)
+    if not any(amounts.values()) and not bad.count and not any(frame.take(1) for frame in _frames(read.events)):
+        say("There are no events in what was read.")
+    if job.output.where != STDOUT:
+        found = ", ".join(f"{amount} {name}" for name, amount in amounts.items()) or "nothing"
+        click.echo(printable(f"found {found}; written to {job.output.where}"), err=True)
+    if bad.count:
+        click.echo(f"{counted(bad.count, 'row')} left out", err=True)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows that took no part: how many, and the first of them, each with its reason."""
+
+    count: int
+    first: list[dict[str, str]]
+
+    def said(self) -> list[str]:
+        """A line for each of the first, and how many more there are."""
+        lines = [f"{row['reason']}: {row['row']}" for row in self.first[:MOST_BAD_ROWS]]
+        more = self.count - MOST_BAD_ROWS
+        return [*lines, f"… and {counted(more, 'more row')}"] if more > 0 else lines
+
+
+def _counted(rows: DataFrame) -> LeftOut:
+    count = rows.count()
+    return LeftOut(count, [row.asDict() for row in rows.limit(MOST_BAD_ROWS).collect()] if count else [])
+
+
+def _collected(
+    job: Job, whole: DataFrame, write: Callable[[Mapping[str, pa.Table], str], None]
+) -> tuple[dict[str, int], LeftOut]:
+    """Has this process write all detections; how many there are of each type, and what was left out."""
+    import pyarrow.compute as pc
+
+    from ensue.results import picked
+
+    rows = whole.toArrow()
+    rejected = rows.column(REJECTED).combine_chunks()
+    bad = pc.is_valid(rejected)
+    found = by_type(rows.filter(pc.invert(bad)), job.program, picked(job.program.typed, job.emit or None))
+    write(found, job.output.where)
+    left_out = rejected.filter(bad)
+    return {n: table.num_rows for n, table in found.items()}, LeftOut(
+        len(left_out), left_out[:MOST_BAD_ROWS].to_pylist()
+    )
+
+
+def _in_folder(job: Job, whole: DataFrame) -> tuple[dict[str, int], LeftOut]:
+    """Has the workers write all detections; how many there are of each type, and what was left out."""
+    kept = whole.persist()
+    try:
+        found = kept.where(f"{REJECTED} is null").drop(REJECTED)
+        job.output.write_folder(found, from_here(job.output.where, job.cluster))
+        amounts = {row["type"]: row["count"] for row in found.groupBy("type").count().collect()}
+        return amounts, _counted(kept.where(f"{REJECTED} is not null").select(f"{REJECTED}.*"))
+    finally:
+        kept.unpersist()
+
+
+def _from_here(sources: Sources, cluster: Cluster) -> Sources:
+    if isinstance(sources, dict):
+        return {name: [from_here(path, cluster) for path in paths] for name, paths in sources.items()}
+    return [from_here(path, cluster) for path in sources]
+
+
+def _frames(events: DataFrame | dict[str, DataFrame]) -> list[DataFrame]:
+    return list(events.values()) if isinstance(events, dict) else [events]

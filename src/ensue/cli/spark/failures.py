@@ -1,0 +1,53 @@
+"""What Spark says when something fails, as one sentence: ours where a worker raised it, else the first of Spark's."""
+
+from __future__ import annotations
+
+import os
+import re
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+OURS = ("StateError", "DataError", "DetectError", "RuleError")
+"""The errors of ensue's that workers raise."""
+
+_RAISED = re.compile(
+    rf"^[\w.]*\.(?:{'|'.join(OURS)}): (.*?)(?=\n\s*\n|\n\s+at |\n[\w.$]+(?:Error|Exception)\b|\Z)", re.M | re.S
+)
+_RAISED_IN_SQL = re.compile(r"\[USER_RAISED_EXCEPTION\] (.*?)(?: SQLSTATE: \w+|\n|\Z)", re.S)
+_CONDITION = re.compile(r"\[[A-Z_.0-9]+\] ")
+_STATE = re.compile(r"\.? SQLSTATE: \w+")
+_CAUSE = re.compile(r"^(?:Caused by: )?[\w.$]+(?:Error|Exception): (?!\s)(.+)$", re.M)
+
+
+@contextmanager
+def spark_failures() -> Iterator[None]:
+    """Turns errors of Spark's into a `DataError` of one sentence; ENSUE_TRACEBACK=1 shows them whole as well."""
+    from ensue.data import DataError
+    from ensue.engine.state import StateError
+
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, StateError) and type(error).__module__.split(".")[0] not in ("pyspark", "py4j"):
+            raise
+        if os.environ.get("ENSUE_TRACEBACK"):
+            traceback.print_exc()
+        raise DataError(sentence_of(str(error))) from None
+
+
+def sentence_of(said: str) -> str:
+    r"""The sentence in what Spark says.
+
+    >>> sentence_of("Query [id = 1] terminated with exception: Job aborted.\n  File x\n"
+    ...             "ensue.engine.state.StateError: The checkpoint has 4 buckets.\n\n\tat org.apache.spark.A(B.java)")
+    'The checkpoint has 4 buckets.'
+    >>> sentence_of("[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03\n\tat org.apache.spark")
+    'Spark: Path does not exist: file:/x'
+    """
+    ours = _RAISED.search(said) or _RAISED_IN_SQL.search(said)
+    if ours is not None:
+        return " ".join(ours[1].split())
+    causes = _CAUSE.findall(said)
+    first = causes[-1] if causes else next((line for line in said.splitlines() if line.strip()), "it failed")
+    return "Spark: " + _STATE.split(_CONDITION.sub("", first).strip())[0]

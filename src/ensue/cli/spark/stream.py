@@ -1,0 +1,285 @@
+"""`ensue stream`: a job that finds what rules describe as events arrive, on Spark."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ensue.cli.failures import BROKEN_PIPE, hush_broken_pipes
+from ensue.cli.output import printable, say
+from ensue.cli.rules import program_of
+from ensue.cli.sources import table_sources
+from ensue.cli.spark.options import Cluster, cluster_options, pairs
+from ensue.cli.spark.session import check_installed, cores_of, from_here, spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from ensue.cli.spark.places import Place
+    from ensue.data import Columns
+    from ensue.program import Program
+
+PAUSE = 1
+"""Seconds between two looks at how far the stream is."""
+
+
+@click.command(short_help="Find what rules describe as events arrive, with Spark.")
+@click.argument("rules")
+@click.option(
+    "--source", "arriving", required=True, multiple=True, metavar="FORMAT:WHERE", help="Where events come from."
+)
+@click.option("--sink", required=True, metavar="FORMAT:WHERE", help="Where detections go; - is standard output.")
+@click.option("--checkpoint", required=True, metavar="DIR", help="Where the stream keeps its state; Spark needs it.")
+@click.option(
+    "--lateness", metavar="LENGTH", default="0", help="How much later than others an event may come. [default: 0]"
+)
+@click.option("--buckets", type=click.IntRange(1), metavar="N", help="How many parts the events have. [default: 16]")
+@click.option(
+    "--heartbeat", metavar="LENGTH", help="Time goes on by the clock, which is told so often: 10s or the like."
+)
+@click.option("--trigger", metavar="WHEN", help="10s or the like; once or available-now: what is there, then stop.")
+@click.option("--rejected", metavar="FORMAT:WHERE", help="Where rows go that came too late or cannot be used.")
+@click.option("--emit", multiple=True, metavar="TYPE", help="Give only this type of what was found; may be repeated.")
+@click.option("--table", "tables", multiple=True, metavar="NAME=FILE", help="Rows of a table that the rules declare.")
+@click.option("--until", metavar="TIME", help="The end of time: what ends later does not count.")
+@click.option("--time", metavar="COLUMN", help="The column that holds the time of an event. [default: time]")
+@click.option("--start", metavar="COLUMN", help="The column that holds the start of an event. [default: start]")
+@click.option("--end", metavar="COLUMN", help="The column that holds the end of an event. [default: end]")
+@click.option("--type", "type_", metavar="COLUMN", help="The column that holds the type of an event. [default: type]")
+@click.option("--sequence", metavar="COLUMN", help="A column that orders events of the same moment.")
+@click.option("--schema", metavar="DDL", help="The columns of the events, as 'type string, time timestamp, id bigint'.")
+@click.option(
+    "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the source; may be repeated."
+)
+@click.option("--sink-option", "sink_options", multiple=True, metavar="KEY=VALUE", help="An option of the sink.")
+@click.option("--quiet", is_flag=True, help="No line for each micro-batch.")
+@cluster_options
+def stream(
+    rules: str, arriving: tuple[str, ...], sink: str, checkpoint: str, lateness: str, buckets: int | None,
+    heartbeat: str | None, trigger: str | None, rejected: str | None, emit: tuple[str, ...], tables: tuple[str, ...],
+    until: str | None, time: str | None, start: str | None, end: str | None, type_: str | None, sequence: str | None,
+    schema: str | None, options: tuple[str, ...], sink_options: tuple[str, ...], quiet: bool, master: str | None,
+    conf: tuple[str, ...], log: str | None,
+) -> int:  # fmt: skip
+    """Finds what RULES describe as events arrive, until it is stopped: Ctrl-C, or SIGTERM.
+
+    Sources are folders in which files arrive (parquet:DIR, json:DIR, csv:DIR), kafka:SERVERS/TOPIC, delta:PATH,
+    iceberg:TABLE, table:NAME, or any format that your Spark has. With a type in front, order=json:orders, all events of
+    a source are of that type.
+
+    Sinks are the same, console, and - for JSON lines on standard output. In files, Delta and Iceberg each detection is
+    there exactly once, whatever fails in between: start the same command again, and it goes on from the checkpoint.
+
+    A line on standard error tells of each micro-batch: events in, what was found, what came too late, how much is kept,
+    and up to when time is complete.
+
+    \b
+    Example:
+      ensue stream shop.ensue --source json:arriving --sink parquet:found \\
+        --checkpoint state --lateness 10m
+      ensue stream shop.ensue --source kafka:host:9092/orders --sink - \\
+        --checkpoint state
+    """
+    check_installed()
+    from ensue.cli.spark.failures import spark_failures
+    from ensue.cli.spark.places import check_sink, place, sources
+    from ensue.data import Columns
+
+    cluster = Cluster(master, conf, log)
+    to, side = place(sink, "--sink"), None if rejected is None else place(rejected, "--rejected")
+    for each in (to, *([side] if side is not None else [])):
+        check_sink(each)
+    job = StreamJob(
+        program_of(rules), sources(arriving), to, side, checkpoint, Columns(time, start, end, type_, sequence), schema,
+        pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
+        {
+            "lateness": _number(lateness), "buckets": buckets, "heartbeat": heartbeat, "until": until,
+            "tables": table_sources(tables), "emit": emit or None,
+        },
+    )  # fmt: skip
+    spark = spark_session(cluster, {"spark.sql.shuffle.partitions": str(_partitions(cores_of(cluster), buckets))})
+    with spark_failures(), _stopped_by_signals() as stopped:
+        return job.seen_from_here(cluster).run(spark, stopped)
+
+
+@dataclass(frozen=True)
+class StreamJob:
+    """A stream as it was asked for. `settings` are those of `Program.detect`."""
+
+    program: Program
+    sources: Place | dict[str, Place]
+    sink: Place
+    rejected: Place | None
+    checkpoint: str
+    columns: Columns
+    schema: str | None
+    options: dict[str, str]
+    sink_options: dict[str, str]
+    trigger: dict[str, Any]
+    quiet: bool
+    settings: dict[str, Any]
+    broken: threading.Event = field(default_factory=threading.Event)
+    """Set when nobody reads standard output any more."""
+
+    def seen_from_here(self, cluster: Cluster) -> StreamJob:
+        """The same with paths as Spark is told them."""
+        came_from, side = self.sources, self.rejected
+        if isinstance(came_from, dict):
+            came_from = {name: source.from_here(cluster) for name, source in came_from.items()}
+        else:
+            came_from = came_from.from_here(cluster)
+        side = None if side is None else side.from_here(cluster)
+        sink, checkpoint = self.sink.from_here(cluster), from_here(self.checkpoint, cluster)
+        return replace(self, sources=came_from, sink=sink, rejected=side, checkpoint=checkpoint)
+
+    def run(self, spark: SparkSession, stopped: threading.Event) -> int:
+        """Runs until it is stopped, or has seen all there is; gives the exit code."""
+        from ensue.cli.spark.arriving import Arriving
+        from ensue.cli.spark.detecting import detected
+        from ensue.cli.spark.micro_batches import MicroBatches
+        from ensue.spark.clock import Clock
+        from ensue.spark.rejected import REJECTED
+
+        events = Arriving(spark, self.program, self.columns, self.schema, self.options).frames(self.sources)
+        whole = detected(self.program, events, self.columns, **self.settings)
+        timestamps = whole.schema["end"].dataType.typeName() != "long"
+        writer = self._writer(whole, REJECTED).option("checkpointLocation", self.checkpoint)
+        if self.trigger:
+            writer = writer.trigger(**self.trigger)
+        tabled = self.rejected is None and self.sink.format in ("table", "iceberg")
+        query = writer.toTable(self.sink.where) if tabled else writer.start()
+        return self._follow(
+            query, MicroBatches(query, Clock(timestamps), self.settings["heartbeat"] is not None), stopped
+        )
+
+    def _writer(self, whole: DataFrame, column: str) -> DataStreamWriter:
+        from ensue.cli.spark.places import STDOUT, written
+        from ensue.data import DataError
+
+        if self.rejected is None and self.sink.format != STDOUT:
+            return written(whole.where(f"{column} is null").drop(column), self.sink, self.sink_options)
+        if os.environ.get("SPARK_REMOTE"):
+            raise DataError(
+                "Through Spark Connect there is neither --sink - nor --rejected: this process sees no rows."
+            )
+        return whole.writeStream.foreachBatch(self._batch(column))
+
+    def _batch(self, column: str) -> Callable[[DataFrame, int], None]:
+        """What is done with a micro-batch where Spark has no sink for it."""
+        from ensue.cli.spark.places import STDOUT, write_batch
+
+        def write(rows: DataFrame, number: int) -> None:
+            kept = rows.persist()
+            try:
+                found = kept.where(f"{column} is null").drop(column)
+                if self.sink.format == STDOUT:
+                    self._print(found)
+                else:
+                    write_batch(found, self.sink, self.sink_options, number, self.checkpoint)
+                if self.rejected is not None:
+                    side = kept.where(f"{column} is not null").select(f"{column}.*")
+                    if not side.isEmpty():
+                        write_batch(side, self.rejected, {}, number, f"{self.checkpoint} rejected")
+            finally:
+                kept.unpersist()
+
+        return write
+
+    def _print(self, found: DataFrame) -> None:
+        from ensue.cli.spark.writing import by_type
+        from ensue.data.json_lines import json_lines_by_type
+        from ensue.results import picked
+
+        wanted = picked(self.program.typed, self.settings["emit"])
+        try:
+            sys.stdout.writelines(
+                f"{line}\n" for line in json_lines_by_type(by_type(found.toArrow(), self.program, wanted))
+            )
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self.broken.set()
+
+    def _follow(self, query: StreamingQuery, batches: Any, stopped: threading.Event) -> int:
+        """Tells of each micro-batch until the query ends."""
+        if not self.quiet:
+            click.echo(
+                printable(f"reading {_listed(self.sources)}, state in {self.checkpoint}; Ctrl-C stops"), err=True
+            )
+        over = False
+        while not over and not stopped.is_set() and not self.broken.is_set():
+            over = bool(query.awaitTermination(PAUSE))
+            self._tell(batches)
+        if not over:
+            query.stop()
+            self._tell(batches)
+            if stopped.is_set():
+                say("Stopped. The same command goes on from here.")
+        if self.broken.is_set():
+            hush_broken_pipes()
+            return BROKEN_PIPE
+        return 0
+
+    def _tell(self, batches: Any) -> None:
+        if not self.quiet:
+            for line in batches.lines():
+                click.echo(line, err=True)
+
+
+def trigger_of(written: str | None) -> dict[str, Any]:
+    """When a micro-batch begins, as Spark has it.
+
+    >>> trigger_of("10s"), trigger_of("once"), trigger_of(None)
+    ({'processingTime': '10 seconds'}, {'availableNow': True}, {})
+    """
+    if written is None:
+        return {}
+    if written in ("once", "available-now"):
+        return {"availableNow": True}
+    found = re.fullmatch(r"(\d+)\s*(ms|s|m|h)", written)
+    if found is None:
+        raise click.UsageError(f"--trigger takes 10s or the like, once, or available-now, not {written!r}.")
+    unit = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours"}[found[2]]
+    return {"processingTime": f"{found[1]} {unit}"}
+
+
+def _number(length: str | None) -> int | str | None:
+    """A length of time; one that is a plain number is in the unit of the time column."""
+    return int(length) if length is not None and length.isdigit() else length
+
+
+def _partitions(cores: int | None, buckets: int | None) -> int:
+    """More tasks than buckets have nothing to do; more than cores cost more than they bring."""
+    from ensue.spark.streaming import BUCKETS
+
+    count = buckets or BUCKETS
+    return min(count, cores or count)
+
+
+def _listed(sources: Place | dict[str, Place]) -> str:
+    return ", ".join(f"{n}={s}" for n, s in sources.items()) if isinstance(sources, dict) else str(sources)
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set, while it lasts; only a main thread has signals."""
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+    before = {number: signal.signal(number, lambda *_: stopped.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

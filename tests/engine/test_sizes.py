@@ -1,0 +1,65 @@
+"""How much a program at work keeps: in the network, in generated code, and after a state was saved and resumed."""
+
+from typing import Any
+
+import pytest
+
+import ensue
+from ensue.engine.sizes import Size, added
+
+RULES = """
+event order(id: int, product: string).
+event shipped(id: int).
+done(id) <- order(id, _) seq shipped(id).
+overdue(id) <- o: order(id, _), w: extend(o, 6), while w: not shipped(id).
+rule busy: many(count(o)) <- while last 10: collect o: order(_, _).
+"""
+
+ORDERS = [{"type": "order", "time": time, "id": time % 5, "product": "tea"} for time in range(20)]
+
+
+def session(compiled: bool) -> ensue.Session:
+    """A session in which twenty orders of five customers have come, the last one when time is over."""
+    found = ensue.compile(RULES).start(compiled=compiled)
+    found.send(ORDERS)
+    found.advance(19)
+    return found
+
+
+def kept(sizes: list[Size], rule: str) -> dict[str, tuple[Any, int]]:
+    return {size.node: (size.keys, size.tuples) for size in sizes if size.rule == rule and size.tuples}
+
+
+def test_the_network_tells_what_each_node_keeps() -> None:
+    sizes = session(compiled=False).sizes()
+    assert kept(sizes, "done") == {"join lefts of order, shipped": (5, 20)}
+    assert kept(sizes, "overdue") == {"body pending of order, shipped": (None, 6)}
+    assert kept(sizes, "busy") == {"window rests of order": (None, 10)}
+
+
+def test_generated_code_tells_what_its_arrays_keep() -> None:
+    sizes = session(compiled=True).sizes()
+    assert (5, 20) in [(size.keys, size.tuples) for size in sizes if "order" in size.node]
+    assert kept(sizes, "overdue") == {"queue": (None, 6)}
+    assert kept(sizes, "busy") == {"window": (None, 10)}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_resumed_session_keeps_the_same(compiled: bool) -> None:
+    before = session(compiled)
+    assert ensue.compile(RULES).resume(before.save()).sizes() == before.sizes()
+
+
+def test_nothing_is_kept_before_anything_came() -> None:
+    assert ensue.compile(RULES).start().sizes() == []
+
+
+def test_what_is_over_is_not_kept() -> None:
+    over = session(compiled=False)
+    over.advance(100)
+    assert kept(over.sizes(), "overdue") == {}
+
+
+def test_sizes_of_parts_are_added_by_rule_and_node() -> None:
+    parts = [Size("a", "store", 2, 5), Size("a", "queue", None, 1), Size("a", "store", 3, 4)]
+    assert added(parts) == [Size("a", "store", 5, 9), Size("a", "queue", None, 1)]

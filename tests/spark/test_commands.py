@@ -1,0 +1,131 @@
+"""Whole Spark jobs from the command line: they find what `ensue run` finds."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ensue.cli.spark.demo import committed
+from tests.cli.conftest import Command, ensue, folder  # noqa: F401 (fixtures)
+
+pytestmark = pytest.mark.usefixtures("spark")
+
+
+def arrive(where: Path, number: int, *events: dict[str, object]) -> None:
+    """Puts a file into a folder; Spark takes files in the order of their times."""
+    where.mkdir(exist_ok=True)
+    file = where / f"{number}.jsonl"
+    file.write_text("".join(json.dumps(event) + "\n" for event in events))
+    os.utime(file, (1_700_000_000 + number,) * 2)
+
+
+def order(time: int, id_: int) -> dict[str, object]:
+    return {"type": "order", "time": time, "id": id_, "product": "tea", "qty": 1}
+
+
+def shipped(time: int, id_: int) -> dict[str, object]:
+    return {"type": "shipped", "time": time, "id": id_, "tracking": "x"}
+
+
+def in_sink(where: Path) -> list[dict[str, object]]:
+    rows = [json.loads(line) for file in committed(where) for line in file.read_text().splitlines()]
+    return sorted(rows, key=lambda row: (row["end"], row["start"]))
+
+
+def test_run_finds_the_same_on_spark(ensue: Command) -> None:  # noqa: F811
+    here, there = (ensue("run", "shop.ensue", "events.jsonl", "--engine", name) for name in ("embedded", "spark"))
+    assert there.exit_code == 0, there.stderr
+    assert here.stdout
+    assert there.stdout == here.stdout
+
+
+def test_run_reads_csv_as_the_rules_declare_it(ensue: Command, folder: Path, spark: object) -> None:  # noqa: F811
+    (folder / "orders.csv").write_text("qty,at,id,product\n2,3,42,007\nx,4,43,tea\n1,,44,tea\n")
+    (folder / "parcels.csv").write_text("at,id,tracking\n7,42,a\n")
+    arguments = ("run", "shop.ensue", "order=orders.csv", "shipped=parcels.csv", "--time", "at", "--engine", "spark")
+    result = ensue(*arguments, "-o", "found", "--output-format", "json")
+    assert result.exit_code == 0, result.stderr
+    assert "2 rows left out" in result.stderr
+    assert "not of the type that the rules declare: x,4,43,tea" in result.stderr
+    rows = [json.loads(line) for file in (folder / "found").glob("*.json") for line in file.read_text().splitlines()]
+    assert rows == [{"type": "comp", "start": 3, "end": 7, "id": 42, "product": "007"}]
+    again = ensue(*arguments, "-o", "found", "--output-format", "json")
+    assert again.exit_code == 2
+    assert again.stderr.splitlines()[-1].startswith("ensue: Spark:")
+
+
+def test_a_stream_goes_on_and_its_state_can_be_read(ensue: Command, folder: Path) -> None:  # noqa: F811
+    arguments = (
+        "stream", "shop.ensue", "--source", "json:arriving", "--sink", "json:found", "--checkpoint", "state",
+        "--trigger", "once", "--buckets", "2",
+    )  # fmt: skip
+    arrive(folder / "arriving", 1, order(3, 42), order(5, 43))
+    first = ensue(*arguments)
+    assert first.exit_code == 0, first.stderr
+    assert "batch 0: 2 events in, 0 found" in first.stderr
+    arrive(folder / "arriving", 2, shipped(7, 42), order(90_000, 44))
+    second = ensue(*arguments)
+    assert second.exit_code == 0, second.stderr
+    assert "complete before 90000" in second.stderr
+
+    whole = ensue("run", "shop.ensue", "arriving/*.jsonl")
+    assert in_sink(folder / "found") == [json.loads(line) for line in whole.stdout.splitlines()]
+    assert len(whole.stdout.splitlines()) == 2
+
+    (stage,) = json.loads(ensue("state", "state", "--json").stdout)["stages"]
+    assert (stage["buckets"], stage["received"], stage["late"], stage["waiting"]) == (2, 4, 0, 1)
+    assert stage["time"] == 89_999
+    assert sum(node["tuples"] for node in stage["nodes"]) > 0
+    assert "evaluated up to  89999" in ensue("state", "state").stdout
+
+    arrive(folder / "arriving", 3, order(90_001, 45))
+    other = ensue(*arguments[:-1], "3")
+    assert other.exit_code == 2
+    assert other.stderr.splitlines()[-1].startswith("ensue: The checkpoint has 2 buckets, and 3 were asked for")
+
+
+def test_rows_that_took_no_part_go_to_a_place_of_their_own(ensue: Command, folder: Path) -> None:  # noqa: F811
+    arguments = (
+        "stream", "shop.ensue", "--source", "json:arriving", "--sink", "-", "--rejected", "json:rejected",
+        "--checkpoint", "state", "--trigger", "once", "--buckets", "1",
+    )  # fmt: skip
+    arrive(folder / "arriving", 1, order(3, 42), shipped(7, 42), order(100, 43))
+    first = ensue(*arguments)
+    assert [json.loads(line)["type"] for line in first.stdout.splitlines()] == ["comp"]
+    arrive(folder / "arriving", 2, order(4, 50), order(101, 51) | {"qty": "many"})
+    second = ensue(*arguments)
+    assert second.exit_code == 0, second.stderr
+    rows = [
+        json.loads(line) for file in folder.glob("rejected/batch=*/*.json") for line in file.read_text().splitlines()
+    ]
+    assert len(rows) == 2
+    assert any('"id": 50' in row["row"] or '"id":50' in row["row"] for row in rows)
+
+
+def test_a_checkpoint_that_is_none(ensue: Command, folder: Path) -> None:  # noqa: F811
+    result = ensue("state", str(folder))
+    assert result.exit_code == 2
+    assert "holds no state of a stream" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_stream_in_its_own_process_is_quiet_and_stops_when_told(folder: Path) -> None:  # noqa: F811
+    arrive(folder / "arriving", 1, order(3, 42), shipped(7, 42), order(100, 43))
+    command = [
+        sys.executable, "-m", "ensue", "stream", "shop.ensue", "--source", "json:arriving", "--sink", "json:found",
+        "--checkpoint", "state", "--buckets", "1",
+    ]  # fmt: skip
+    lines = []
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            lines.append(line)
+            if " 1 found" in line:
+                process.send_signal(signal.SIGTERM)
+    assert process.returncode == 0
+    assert all(line.startswith(("reading json:", "batch ", "ensue: Stopped")) for line in lines), lines
+    assert [row["type"] for row in in_sink(folder / "found")] == ["comp"]
