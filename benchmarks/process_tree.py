@@ -13,24 +13,25 @@ _PARENT, _TIMES = 1, slice(11, 15)
 """The fields of `/proc/N/stat`, from the state on: the parent; user and system time, own and of children waited for."""
 
 
-def tree_cpu(root: int | None = None) -> float:
-    """The seconds of CPU that a process (this one, where none is named) and its descendants have taken so far."""
+def tree_cpu(program: str | None = None) -> float:
+    """The seconds of CPU that this process and its descendants have taken so far; of one program, where it is named."""
     parents: dict[int, int] = {}
     ticks: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
         try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            before, _, after = (folder / "stat").read_text().rpartition(")")
         except OSError:  # it has ended in the meantime
             continue
+        fields = after.split()
         parents[int(folder.name)] = int(fields[_PARENT])
-        ticks[int(folder.name)] = sum(map(int, fields[_TIMES]))
-    root = root or os.getpid()
-    return sum(n for process, n in ticks.items() if _descends(process, root, parents)) / os.sysconf("SC_CLK_TCK")
+        if program is None or before.endswith(f"({program}"):
+            ticks[int(folder.name)] = sum(map(int, fields[_TIMES]))
+    return sum(n for process, n in ticks.items() if _is_ours(process, parents)) / os.sysconf("SC_CLK_TCK")
 
 
-def _descends(process: int, root: int, parents: dict[int, int]) -> bool:
-    while process != root and process in parents:
+def _is_ours(process: int, parents: dict[int, int]) -> bool:
+    while process != os.getpid() and process in parents:
         process = parents[process]
-    return process == root
+    return process == os.getpid()

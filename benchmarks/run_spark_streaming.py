@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 import ensue
-from benchmarks.process_tree import tree_cpu
+from benchmarks.measure import in_tree
 from benchmarks.run_spark import CORES, SETTINGS
 from benchmarks.stream_files import folder_of
 from benchmarks.workloads import WORKLOADS, Workload
@@ -49,10 +48,7 @@ def streamed(session: SparkSession, workload: Workload, format_: str, source: Pa
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "found")
         writer = found.writeStream.format(format_).option("checkpointLocation", str(Path(folder, "checkpoint")))
-        cpu, wall = tree_cpu(), time.perf_counter()
-        query = writer.trigger(availableNow=True).start(str(target))
-        query.awaitTermination()
-        taken = {"cpu": tree_cpu() - cpu, "wall": time.perf_counter() - wall, "batches": len(query.recentProgress)}
+        taken = in_tree(lambda: writer.trigger(availableNow=True).start(str(target)).awaitTermination())
         return taken | {"count": rows_in(target)}
 
 

@@ -64,11 +64,13 @@ def _wrong(names: list[str], size: Size, found: dict[str, Any]) -> list[str]:
 
 def _floor_table(names: list[str], size: Size, found: dict[str, Any]) -> Table:
     title = f"Spark, batch, local[{CORES}]: Ensue and its floor ({size[0]:,} events, {size[1]:,} keys, from Parquet)"
-    header = ("workload", "floor, CPU s", "ensue, CPU s", "ensue / floor", "floor, s", "ensue, s", "detections")
+    header = ("workload", "floor, CPU s", "of it Java", "ensue, CPU s", "of it Java", "ensue / floor", "floor, s",
+              "ensue, s", "detections")  # fmt: skip
     rows = []
     for name in (name for name in names if name in found):
         floor, ours = found[name]["floor"], found[name]["ensue"]
-        cpu = (seconds(floor["cpu"]), seconds(ours["cpu"]), times(ours["cpu"], floor["cpu"], 2))
+        cpu = [seconds(taken[part]) for taken in (floor, ours) for part in ("cpu", "java")]
+        cpu.append(times(ours["cpu"], floor["cpu"], 2))
         rows.append((_title(name), *cpu, seconds(floor["wall"]), seconds(ours["wall"]), f"{found[name]['count']:,}"))
     return Table(title, header, tuple(rows), _failures(found))
 
