@@ -100,7 +100,7 @@ class Job:
         """A session for a part of a stage."""
         time, start, end = ("time", None, None) if wire.instants else (None, "start", "end")
         columns = Columns(time, start, end, "type", "sequence" if wire.sequence else None)
-        settings = Settings(lateness, columns, tables, self.emitted(index), False, self.compiled)
+        settings = Settings(lateness, columns, tables, self.emitted(index), False, self.compiled, fixed=True)
         return Session(self.stage_rules(index), settings)
 
 
