@@ -28,9 +28,10 @@ def run(options: Options) -> Result:
     names = [workload.name for workload in options.workloads(STREAMED)]
     for size in sizes:
         in_child("benchmarks.stream_files", *size)
-    found = {"parquet": _measured("parquet", names, sizes), "csv": _measured("csv", names, [short, long])}
-    found["flink"] = _measured("flink", names, [short, long])
-    tables = (_rates(names, long, found), _growth(names, sizes, (short, long), "events", found["parquet"]),
+    compared = list(dict.fromkeys((short, long)))
+    found = {"parquet": _measured("parquet", names, sizes)}
+    found |= {way: _measured(way, names, compared) for way in ("csv", "flink")}
+    tables = (_rates(names, compared, found), _growth(names, sizes, (short, long), "events", found["parquet"]),
               _growth(names, sizes, (few, many), "keys", found["parquet"]))  # fmt: skip
     return Result("spark-streaming", tables, found, tuple(_wrong(names, sizes, found)))
 
@@ -59,13 +60,15 @@ def _wrong(names: list[str], sizes: list[Size], found: dict[str, Any]) -> list[s
     return said
 
 
-def _rates(names: list[str], size: Size, found: dict[str, Any]) -> Table:
+def _rates(names: list[str], sizes: list[Size], found: dict[str, Any]) -> Table:
+    """What each takes on the last of some streams, which are the first that it went through."""
+    size, place = sizes[-1], len(sizes) - 1
     title = f"Spark, streaming, local[{CORES}]: thousand events per CPU-second ({size[0]:,} events, {size[1]:,} keys)"
     header = ("workload", *RUNS.values(), "ensue / Flink, CSV", "recorded Flink", "ensue / recorded",
               *(f"{who}, wall s" for who in RUNS.values()), "detections")  # fmt: skip
     rows = []
     for name in names:
-        taken = {way: found[way][name][-1 if way != "parquet" else 1] for way in RUNS if name in found[way]}
+        taken = {way: found[way][name][place] for way in RUNS if name in found[way]}
         rates = {way: size[0] / taken[way]["cpu"] if way in taken else None for way in RUNS}
         shown = [thousands(rate and rate / 1000) for rate in rates.values()]
         walls = [seconds(taken[way]["wall"]) if way in taken else NONE for way in RUNS]
