@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo demo-spark test test-fast lint fuzz bench clean
+.PHONY: demo demo-spark test test-fast lint fuzz bench bench-spark clean
 
 demo: .venv/.demo
 	@$(BIN)/ensue demo
@@ -33,6 +33,10 @@ ONLY ?=
 bench: .venv/.bench
 	$(BIN)/python -m benchmarks $(ONLY)
 
+# Ensue on Spark, beside SQL and beside Flink (which gets an environment of its own): make bench-spark ONLY="--spark 1000000"
+bench-spark: .venv/.bench
+	$(BIN)/python -m benchmarks spark spark-streaming $(ONLY)
+
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("ensue needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; say make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
@@ -54,4 +58,4 @@ bench: .venv/.bench
 	@touch $@
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-flink build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

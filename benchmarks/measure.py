@@ -18,6 +18,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.process_tree import tree_cpu
+
 ROOT = Path(__file__).parent.parent
 ONE_THREAD = {
     "POLARS_MAX_THREADS": "1",
@@ -31,9 +33,11 @@ class ChildError(Exception):
     """A child process failed; the text is the last line it said."""
 
 
-def in_child(module: str, *arguments: object, env: Mapping[str, str] | None = None) -> Any:
+def in_child(
+    module: str, *arguments: object, env: Mapping[str, str] | None = None, python: Path | str = sys.executable
+) -> Any:
     """Runs `python -m module arguments…` and gives back the JSON that it prints last."""
-    command = [sys.executable, "-m", module, *map(str, arguments)]
+    command = [str(python), "-m", module, *map(str, arguments)]
     done = subprocess.run(command, cwd=ROOT, env=environment(env), capture_output=True, text=True)
     if done.returncode != 0:
         raise ChildError(_last_line(done.stderr) or f"{module} ended with {done.returncode}")
@@ -67,6 +71,23 @@ def repeated(action: Callable[[], object], runs: int) -> dict[str, Any]:
         action()
         taken.append({"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "peak_mb": peak_mb()})
     return summary(taken)
+
+
+def in_turns(actions: Mapping[str, Callable[[], object]], runs: int) -> dict[str, Any]:
+    """Runs actions, which are warm, in turns: what each takes at best, with all processes that were started for it."""
+    taken: dict[str, list[dict[str, float]]] = {name: [] for name in actions}
+    for _ in range(runs):
+        for name, action in actions.items():
+            taken[name].append(in_tree(action))
+    return {name: {**min(each, key=lambda run: run["cpu"]), "runs": each} for name, each in taken.items()}
+
+
+def in_tree(action: Callable[[], object]) -> dict[str, float]:
+    """What an action takes with all processes that were started for it, and what Java has of that."""
+    cpu, java, wall = tree_cpu(), tree_cpu("java"), time.perf_counter()
+    action()
+    wall = time.perf_counter() - wall
+    return {"cpu": tree_cpu() - cpu, "java": tree_cpu("java") - java, "wall": wall}
 
 
 def summary(runs: list[dict[str, float]]) -> dict[str, Any]:

@@ -20,6 +20,8 @@ class Options:
     runs: int = 5
     stream: int = 100_000_000
     """How long the stream is that must pass in flat memory."""
+    spark: int = 10_000_000
+    """How long the streams on Spark are; they have as many keys as the shorter ones."""
     sends: int = 8_000
     """How many single events are timed."""
     live: tuple[int, ...] = (10_000, 1_000_000)

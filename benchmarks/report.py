@@ -19,7 +19,7 @@ from rich.table import Table as RichTable
 from benchmarks.streams import DATA
 
 JSON, MARKDOWN = DATA / "results.json", DATA / "results.md"
-PACKAGES = ("ensue", "numba", "numpy", "pyarrow", "duckdb", "polars")
+PACKAGES = ("ensue", "numba", "numpy", "pyarrow", "duckdb", "polars", "pyspark")
 NONE = "–"
 
 
@@ -88,13 +88,13 @@ def thousands(count: float | None) -> str:
     return f"{count:,.0f}" if count >= 10 else f"{count:.1f}"
 
 
-def times(one: float | None, other: float | None) -> str:
+def times(one: float | None, other: float | None, digits: int = 1) -> str:
     """How many times the other the one is.
 
     >>> times(10, 4), times(None, 4)
     ('2.5', '–')
     """
-    return NONE if one is None or not other else f"{one / other:.1f}"
+    return NONE if one is None or not other else f"{one / other:.{digits}f}"
 
 
 def seconds(value: float | None) -> str:

@@ -31,6 +31,8 @@ class Settings:
     emit: tuple[str, ...] | None
     provenance: bool
     compiled: bool | None
+    fixed: bool = False
+    """Whether the rules stay as they are: then those that hand events to each other run, and are saved, as one."""
 
     def saved(self) -> dict[str, Any]:
         names = self.columns
@@ -41,6 +43,7 @@ class Settings:
             "emit": self.emit,
             "provenance": self.provenance,
             "compiled": self.compiled,
+            "fixed": self.fixed,
         }
 
     @staticmethod
@@ -93,7 +96,7 @@ class Arrangement:
         return length_of(self.settings.lateness, self.program.typed.unit, bool(self.timestamps), "the lateness")
 
     def run(self, compiled: bool | None = False, texts: Sequence[str | None] = ()) -> Run:
-        """The engine, as it begins; rules keep their states apart, so that they can be added and removed.
+        """The engine, as it begins; rules keep their states apart where they can be added and removed.
 
         `compiled` counts where the settings leave it open; `texts` are strings that a state knows already.
         """
@@ -102,5 +105,6 @@ class Arrangement:
         choice = compiled if settings.compiled is None else settings.compiled
         return Run(
             self.rules, settings.tables, provenance=settings.provenance, compiled=choice,
-            instant=settings.columns.time is not None, apart=True, texts=texts,
+            emit=self.wanted if settings.fixed else None, instant=settings.columns.time is not None,
+            apart=not settings.fixed, texts=texts,
         )  # fmt: skip

@@ -8,7 +8,7 @@ through it as it is, so that nothing is computed twice.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -83,14 +83,14 @@ class Detection:
             events = self._in_slices(events, end, stage)
         elif self._needs_stats(stage):
             events = _beside(events, self.stats)
-        events = self._parted(events, stage, wire, sliced, passed).sortWithinPartitions(
-            *([SLICE] if sliced else []), end
-        )
+        only = _only(stage) if before is None else None
+        events = self._parted(events, stage, wire, passed, sliced, only)
+        events = events.sortWithinPartitions(*([SLICE] if sliced else []), end)
         emitted = self.job.emitted(index)
         columns = self.found.columns_of({*emitted, *passed})
         part = Part(
             self.job, index, wire, Wire(columns, instants=False, sequence=False), self.found.schema(columns),
-            self.tables, self.until, passed, sliced,
+            self.tables, self.until, passed, sliced, only,
         )  # fmt: skip
         result = events.mapInArrow(part, self.found.spark_schema(columns))
         return self.found.distinct(result, columns) if stage.duplicates & {*emitted} else result
@@ -161,7 +161,9 @@ class Detection:
         over = f"if({SLICE} = {count - 1}, {LATEST}, {begin} + ({SLICE} + 1) * length) as {OVER}"
         return rows.selectExpr("*", first, over).drop("length")
 
-    def _parted(self, events: DataFrame, stage: Stage, wire: Wire, sliced: bool, passed: Iterable[str]) -> DataFrame:
+    def _parted(
+        self, events: DataFrame, stage: Stage, wire: Wire, passed: tuple[str, ...], sliced: bool, only: str | None
+    ) -> DataFrame:
         if _in_one_part(stage):
             if self.until is not None:  # a part without any event is not evaluated, but time passes in it
                 time = events.sparkSession.range(1).selectExpr("cast(null as string) as `type`")
@@ -170,7 +172,9 @@ class Detection:
         match stage.parting:
             case ByKey() as parting:
                 events = without_null_keys(events, parting, wire, passed)
-                keys = key_columns(parting, wire)
+                if only is not None:
+                    events = events.drop("type")
+                keys = key_columns(parting, wire, (*stage.reads, *passed))
                 return events.repartition(*keys, *([SLICE] if sliced else []))
             case BySlices():
                 return events.repartition(SLICE)
@@ -224,6 +228,12 @@ def warn_of_frames(program: Program, job: Job, frames: Frames, given: Given) -> 
 def _in_one_part(stage: Stage) -> bool:
     """Whether a stage has one part; one that reads nothing, but the time, runs once."""
     return isinstance(stage.parting, Whole) or not stage.reads
+
+
+def _only(stage: Stage) -> str | None:
+    """The one type of events that a stage reads, parted by their key: rows need not say it on their way."""
+    keyed = isinstance(stage.parting, ByKey) and not _in_one_part(stage) and {*stage.reads} <= {*stage.parting.keys}
+    return stage.reads[0] if keyed and len(stage.reads) == 1 else None
 
 
 def _beside(events: DataFrame, stats: DataFrame) -> DataFrame:

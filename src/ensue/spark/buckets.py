@@ -63,24 +63,26 @@ class Buckets:
         return np.where(read, found, np.int16(NOWHERE))
 
     def _by_key(self, rows: pa.Table, wire: Wire, parting: ByKey, codes: Any, names: list[str]) -> Numbers:
-        """Types with the same columns for their keys are looked at together."""
+        """Types with the same columns for their keys are looked at together; where these are all, so are all rows."""
         alike: dict[tuple[str, ...], list[str]] = {}
         anywhere = []
         for name in names:
+            if name not in self.reads:
+                continue
             if name in parting.keys:
                 alike.setdefault(_key_columns(parting, wire, name), []).append(name)
             else:
                 anywhere.append(name)
         found: Numbers = np.full(rows.num_rows, NOWHERE, np.int16)
+        whole = len(alike) == 1 and not anywhere
         for columns, types in alike.items():
-            mask = np.array([*(name in types for name in names), False])[codes]
-            whole = bool(mask.all())
+            mask = slice(None) if whole else np.array([*(name in types for name in names), False])[codes]
             own = rows if whole else rows.filter(pa.array(mask))
             hashes, nulls = _hashed(own, columns, parting.kinds)
             numbers = _number(hashes, self.count)
             if nulls is not None:
                 needless = np.array([*(name not in parting.nulls for name in names), False])[codes]
-                numbers[nulls & (needless if whole else needless[mask])] = NOWHERE
+                numbers[nulls & needless[mask]] = NOWHERE
             found[mask] = numbers
         if anywhere:
             mask = np.array([*(name in anywhere for name in names), False])[codes]
@@ -172,4 +174,5 @@ def _mixed(numbers: Hashes) -> Hashes:
 
 
 def _number(hashes: Hashes, count: int) -> Numbers:
-    return ((hashes >> np.uint64(33)) % np.uint64(count)).astype(np.int16)
+    """Hashes spread over some numbers: the upper 31 bits, as a fraction of what they can be."""
+    return ((hashes >> np.uint64(33)) * np.uint64(count) >> np.uint64(31)).astype(np.int16)

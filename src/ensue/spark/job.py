@@ -15,7 +15,6 @@ from ensue.language.print import show
 from ensue.language.source import Source
 from ensue.live.arrangement import Settings
 from ensue.live.change import rules_of
-from ensue.moments import Length
 from ensue.partitioning import ByKey, Stage, stage_program, stages
 from ensue.program import Program, compiled
 from ensue.session import Session
@@ -94,13 +93,11 @@ class Job:
         """What tells the states of stages apart: their form, and the rules."""
         return _digest(self.form(index, wire, buckets), *self.rules_of(index))
 
-    def session(
-        self, index: int, wire: Wire, tables: Mapping[str, Sequence[tuple[Any, ...]]], lateness: Length = 0
-    ) -> Session:
-        """A session for a part of a stage."""
+    def session(self, index: int, wire: Wire, tables: Mapping[str, Sequence[tuple[Any, ...]]], fixed: bool) -> Session:
+        """A session for a part of a stage; `fixed` says that its rules never change."""
         time, start, end = ("time", None, None) if wire.instants else (None, "start", "end")
         columns = Columns(time, start, end, "type", "sequence" if wire.sequence else None)
-        settings = Settings(lateness, columns, tables, self.emitted(index), False, self.compiled)
+        settings = Settings(0, columns, tables, self.emitted(index), False, self.compiled, fixed)
         return Session(self.stage_rules(index), settings)
 
 

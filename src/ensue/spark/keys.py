@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ensue.partitioning import ByKey
@@ -18,13 +19,15 @@ _SPARK_TYPES = {
 """What values of a kind are compared as."""
 
 
-def key_columns(parting: ByKey, wire: Wire) -> list[Column]:
-    """A column for each part of the key. Events of types without one may be anywhere: their times spread them."""
+def key_columns(parting: ByKey, wire: Wire, types: Collection[str]) -> list[Column]:
+    """A column for the key of events of some types. Those without a key may be anywhere: their times spread them."""
     from pyspark.sql import functions as f
 
-    keys = ", ".join(_part(parting, wire, place) for place in range(len(parting.kinds)))
-    elsewhere = f"xxhash64({quoted(wire.times[-1])})"
-    return [f.expr(f"if({among('type', sorted(parting.keys))}, xxhash64({keys}), {elsewhere})")]
+    own = replace(parting, keys={name: key for name, key in parting.keys.items() if name in types})
+    key = f"xxhash64({', '.join(_part(own, wire, place) for place in range(len(own.kinds)))})"
+    if not set(types) <= set(own.keys):
+        key = f"if({among('type', sorted(own.keys))}, {key}, xxhash64({quoted(wire.times[-1])}))"
+    return [f.expr(key)]
 
 
 def without_null_keys(events: DataFrame, parting: ByKey, wire: Wire, kept: Iterable[str] = ()) -> DataFrame:

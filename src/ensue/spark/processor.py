@@ -106,7 +106,7 @@ class StagePlan:
 
     def session(self, job: Job) -> Session:
         """A new session of a job's rules."""
-        session = job.session(self.stage, self.reads, self.tables)
+        session = job.session(self.stage, self.reads, self.tables, fixed=False)
         session.stop_at(self.until)
         session.begin(job.timestamps, self.timezone)
         return session

@@ -63,15 +63,19 @@ class Wire:
 
     def by_type(self, rows: pa.Table) -> dict[str, pa.Table]:
         """Rows as a table for each type; those without one are left out."""
-        found = {}
-        for event in pc.unique(rows.column("type")).drop_null().to_pylist():
-            own = rows.filter(pc.equal(rows.column("type"), event))
-            columns = {name: own.column(name) for name in self.outside if name != "type"}
-            for column in self.columns:
-                if column.holds(event):
-                    columns[column.attribute] = _either(columns.get(column.attribute), own.column(column.name))
-            found[event] = pa.table(columns)
-        return found
+        types = rows.column("type")
+        names = pc.unique(types)
+        if len(names) == 1 and names.null_count == 0:
+            return {name: self.of_type(rows, name) for name in names.to_pylist()}
+        return {name: self.of_type(rows.filter(pc.equal(types, name)), name) for name in names.drop_null().to_pylist()}
+
+    def of_type(self, rows: pa.Table, event: str) -> pa.Table:
+        """Rows that are all of one type as a table of its events; they need not say so."""
+        columns = {name: rows.column(name) for name in self.outside if name != "type"}
+        for column in self.columns:
+            if column.holds(event):
+                columns[column.attribute] = _either(columns.get(column.attribute), rows.column(column.name))
+        return pa.table(columns)
 
 
 def _either(one: pa.ChunkedArray | None, other: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -38,6 +38,8 @@ class Part:
     """Types that earlier stages derived, and that are handed on as they are."""
     sliced: bool = False
     """Whether rows are for slices of time, each of which is evaluated by itself."""
+    only: str | None = None
+    """The type of all rows, where they do not say it themselves."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not self.sliced:
@@ -69,7 +71,7 @@ class Part:
             yield from gathered(session.close_by_type(until), self.found, self.schema)
 
     def _session(self, rows: pa.Table) -> Session:
-        session = self.job.session(self.stage, self.given, self.tables)
+        session = self.job.session(self.stage, self.given, self.tables, fixed=True)
         session.begin(self.job.timestamps, None)
         if FIRST in rows.column_names:
             session.progress.first = rows.column(FIRST)[0].as_py()
@@ -82,11 +84,20 @@ class Part:
             yield from handed_on(rows.filter(through), self.schema)
             reads = pa.array(self.job.stages[self.stage].reads, pa.string())
             rows = rows.filter(pc.or_(pc.invert(through), pc.is_in(rows.column("type"), reads)))
-        rows = rows.filter(pc.is_valid(rows.column("type")))  # one without a type says that time passes
-        if not rows.num_rows:
-            return
-        events = self.given.renamed(rows) if self.given.of_any_type else self.given.by_type(rows)
-        yield from gathered(session.send_by_type(events), self.found, self.schema)
+        rows = self._with_type(rows)
+        if rows.num_rows:
+            yield from gathered(session.send_by_type(self._events(rows)), self.found, self.schema)
+
+    def _with_type(self, rows: pa.Table) -> pa.Table:
+        """The rows that are events; one without a type says that time passes."""
+        if self.only is not None or not rows.column("type").null_count:
+            return rows
+        return rows.filter(pc.is_valid(rows.column("type")))
+
+    def _events(self, rows: pa.Table) -> pa.Table | dict[str, pa.Table]:
+        if self.only is not None:
+            return {self.only: self.given.of_type(rows, self.only)}
+        return self.given.renamed(rows) if self.given.of_any_type else self.given.by_type(rows)
 
     def _slice(self, pieces: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
         """What ends in a slice. It begins at one time and is over at another, which each of its rows says."""

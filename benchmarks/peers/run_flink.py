@@ -1,0 +1,67 @@
+"""Flink SQL on files, through PyFlink: CSV in, CSV of detections out. Run by the Python of an environment of its own.
+
+    .venv-flink/bin/python -m benchmarks.peers.run_flink w1,w4 1000000 10000 10000000 10000
+
+The sizes are pairs of events and keys. The first stream is gone through twice, to warm up. One task at a time, as that
+takes the least CPU time; state in memory, no checkpoints. This imports nothing that environment does not have.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from itertools import count, pairwise
+from pathlib import Path
+from typing import Any
+
+from benchmarks.process_tree import tree_cpu
+
+DATA = Path(__file__).parent.parent / ".data"
+EVENTS = """
+CREATE TEMPORARY TABLE events (
+  type STRING, ts BIGINT, id BIGINT, x DOUBLE, moment AS TO_TIMESTAMP_LTZ(ts, 3), WATERMARK FOR moment AS moment
+) WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')"""
+FOUND = """
+CREATE TEMPORARY TABLE found{number} (id BIGINT, first_ts BIGINT, last_ts BIGINT)
+WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')"""
+
+_numbers = count()
+
+
+def measured(names: list[str], sizes: list[tuple[int, int]]) -> dict[str, Any]:
+    """What each workload takes on each stream, and how much it finds."""
+    from pyflink.table import EnvironmentSettings, TableEnvironment
+
+    tables = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    tables.get_config().set("parallelism.default", "1")
+    found = {}
+    for name in names:
+        query = (Path(__file__).parent / f"flink_{name}.sql").read_text(encoding="utf-8")
+        _streamed(tables, query, *sizes[0])
+        found[name] = [_streamed(tables, query, *size) for size in sizes]
+    return found
+
+
+def _streamed(tables: Any, query: str, n: int, keys: int) -> dict[str, Any]:
+    number, source = next(_numbers), DATA / f"files_{n}_{keys}" / "csv"
+    tables.execute_sql("DROP TEMPORARY TABLE IF EXISTS events")
+    tables.execute_sql(EVENTS.format(path=source.as_uri()))
+    with tempfile.TemporaryDirectory() as folder:
+        tables.execute_sql(FOUND.format(number=number, path=Path(folder).as_uri()))
+        cpu, wall = tree_cpu(), time.perf_counter()
+        tables.execute_sql(f"INSERT INTO found{number} {query}").wait()
+        taken = {"cpu": tree_cpu() - cpu, "wall": time.perf_counter() - wall}
+        return taken | {"count": sum(_lines(path) for path in Path(folder).rglob("*") if path.is_file())}
+
+
+def _lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(1 for _ in file)
+
+
+if __name__ == "__main__":
+    of, *numbers = sys.argv[1:]
+    pairs = list(pairwise(map(int, numbers)))[::2]
+    print(json.dumps(measured(of.split(","), pairs)))

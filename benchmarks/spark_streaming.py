@@ -1,0 +1,95 @@
+"""Spark, on streams: files of a million events a micro-batch, state in RocksDB, beside Flink SQL on the same events.
+
+Flink reads CSV, as it brings no Parquet along; so Ensue is measured on both. Each goes from files to files, warm, in a
+running process. CPU time is that of all processes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.measure import ChildError, in_child
+from benchmarks.options import Options
+from benchmarks.peers.flink import RECORDED, on_flink
+from benchmarks.report import NONE, Result, Table, seconds, thousands, times
+from benchmarks.run_spark import CORES
+from benchmarks.spark import FEW, MANY, Size
+from benchmarks.workloads import WORKLOADS
+
+STREAMED = ("w1", "w3", "w4")
+RUNS = {"parquet": "ensue, Parquet", "csv": "ensue, CSV", "flink": "Flink, CSV"}
+
+
+def run(options: Options) -> Result:
+    keys = options.of_keys
+    short, long = (options.events, keys), (options.spark, keys)
+    few, many = (options.events, FEW), (options.events, MANY)
+    sizes = list(dict.fromkeys((short, long, few, many)))
+    names = [workload.name for workload in options.workloads(STREAMED)]
+    for size in sizes:
+        in_child("benchmarks.stream_files", *size)
+    compared = list(dict.fromkeys((short, long)))
+    found = {"parquet": _measured("parquet", names, sizes)}
+    found |= {way: _measured(way, names, compared) for way in ("csv", "flink")}
+    tables = (_rates(names, compared, found), _growth(names, sizes, (short, long), "events", found["parquet"]),
+              _growth(names, sizes, (few, many), "keys", found["parquet"]))  # fmt: skip
+    return Result("spark-streaming", tables, found, tuple(_wrong(names, sizes, found)))
+
+
+def _measured(way: str, names: list[str], sizes: list[Size]) -> dict[str, Any]:
+    try:
+        if way == "flink":
+            return on_flink(names, sizes)
+        flat = [number for size in sizes for number in size]
+        return dict(in_child("benchmarks.run_spark_streaming", ",".join(names), way, *flat))
+    except ChildError as error:
+        return {"failed": str(error)}
+
+
+def _wrong(names: list[str], sizes: list[Size], found: dict[str, Any]) -> list[str]:
+    """Counts that are not as they should be, or where nothing is known, not those of the engine without Spark."""
+    said = []
+    for name in names:
+        for place, size in enumerate(sizes):
+            counts = {RUNS[way]: f[name][place]["count"] for way, f in found.items() if len(f.get(name, ())) > place}
+            right = WORKLOADS[name].expected(*size) if counts else 0
+            if right is None:
+                right = in_child("benchmarks.contestant", "ensue", name, "arrow", *size, 1)["count"]
+            said += [f"{who}: {n:,} are found in {name} of {size[0]:,} events and {size[1]:,} keys, not {right:,}"
+                     for who, n in counts.items() if n != right]  # fmt: skip
+    return said
+
+
+def _rates(names: list[str], sizes: list[Size], found: dict[str, Any]) -> Table:
+    """What each takes on the last of some streams, which are the first that it went through."""
+    size, place = sizes[-1], len(sizes) - 1
+    title = f"Spark, streaming, local[{CORES}]: thousand events per CPU-second ({size[0]:,} events, {size[1]:,} keys)"
+    header = ("workload", *RUNS.values(), "ensue / Flink, CSV", "recorded Flink", "ensue / recorded",
+              *(f"{who}, wall s" for who in RUNS.values()), "detections")  # fmt: skip
+    rows = []
+    for name in names:
+        taken = {way: found[way][name][place] for way in RUNS if name in found[way]}
+        rates = {way: size[0] / taken[way]["cpu"] if way in taken else None for way in RUNS}
+        shown = [thousands(rate and rate / 1000) for rate in rates.values()]
+        walls = [seconds(taken[way]["wall"]) if way in taken else NONE for way in RUNS]
+        count = f"{taken['parquet']['count']:,}" if "parquet" in taken else NONE
+        recorded = RECORDED[name]
+        rows.append((f"{name} {WORKLOADS[name].title}", *shown, times(rates["csv"], rates["flink"]),
+                     thousands(recorded / 1000), times(rates["parquet"], recorded), *walls, count))  # fmt: skip
+    notes = tuple(f"{RUNS[way]}: {found[way]['failed']}" for way in RUNS if "failed" in found[way])
+    return Table(title, header, tuple(rows), notes)
+
+
+def _growth(names: list[str], sizes: list[Size], between: tuple[Size, Size], what: str, found: dict[str, Any]) -> Table:
+    """How the CPU time grows between two streams."""
+    place = 0 if what == "events" else 1
+    counts = [f"{size[place]:,} {what}" for size in between]
+    header = ("workload", *(f"{count}, CPU s" for count in counts), "ratio", "detections")
+    rows = []
+    for name in (name for name in names if name in found):
+        ends = [found[name][sizes.index(size)] for size in between]
+        cpu = [taken["cpu"] for taken in ends]
+        counted = " and ".join(f"{taken['count']:,}" for taken in ends)
+        rows.append((f"{name} {WORKLOADS[name].title}", *map(seconds, cpu), times(cpu[1], cpu[0]), counted))
+    among = f"{between[0][1]:,} keys" if what == "events" else f"{between[0][0]:,} events"
+    return Table(f"Spark, streaming: growth with {what} ({among}, from Parquet)", header, tuple(rows))

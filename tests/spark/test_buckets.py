@@ -1,0 +1,51 @@
+"""The bucket of an event is a matter of the event alone, never of what comes with it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ensue.partitioning import ByKey
+from ensue.spark.buckets import NOWHERE, Buckets
+from ensue.spark.wire import Column, Wire
+
+# a and b have their key in the same column, c in another one; d is read and has none, e is not read
+PARTING = ByKey({"a": ("x",), "b": ("x",), "c": ("x",)}, ("int",), frozenset({"b"}))
+WIRE = Wire((Column("c0", "x", "bigint", ("a", "b")), Column("c1", "x", "double", ("c",))), True, False)
+BUCKETS = Buckets(("a", "b", "c", "d"), PARTING, 7)
+
+events = st.tuples(st.sampled_from("abcde"), st.integers(0, 99), st.none() | st.integers(-3, 3))
+
+
+def numbers(rows: list[tuple[str, int, int | None]]) -> list[int]:
+    table = pa.table(
+        {
+            "type": pa.array([kind for kind, _, _ in rows], pa.string()),
+            "time": pa.array([time for _, time, _ in rows], pa.int64()),
+            "c0": pa.array([x if kind != "c" else None for kind, _, x in rows], pa.int64()),
+            "c1": pa.array([x if kind == "c" else None for kind, _, x in rows], pa.float64()),
+        }
+    )
+    return BUCKETS.of(table, WIRE).tolist()
+
+
+@given(st.lists(events, min_size=1))
+def test_the_bucket_of_an_event_does_not_depend_on_the_others(rows: list[tuple[str, int, int | None]]) -> None:
+    assert numbers(rows) == [numbers([row])[0] for row in rows]
+
+
+@given(st.sampled_from("abc"), st.sampled_from("abc"), st.integers(0, 99), st.integers())
+def test_equal_keys_have_one_bucket(one: str, other: str, time: int, key: int) -> None:
+    key %= 1000
+    assert len({*numbers([(one, time, key)]), *numbers([(other, 0, key)])}) == 1
+
+
+def test_what_is_not_needed_has_no_bucket() -> None:
+    needless = [("e", 1, 1), ("a", 1, None), ("c", 1, None)]
+    assert numbers(needless) == [NOWHERE] * 3
+    assert all(0 <= number < BUCKETS.count for number in numbers([("b", 1, None), ("d", 1, None), ("a", 1, 5)]))
+
+
+def test_keys_are_spread() -> None:
+    assert {*numbers([("a", 0, key) for key in range(200)])} == {*range(BUCKETS.count)}
