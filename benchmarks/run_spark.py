@@ -46,7 +46,7 @@ def measured(contestant: str, names: Iterable[str], n: int, keys: int, runs: int
         taken = in_turns({contestant: _written(other), "ensue": _written(ours)}, runs)
         found[name] = {**taken, "count": count}
         if contestant == "sql":
-            found[name]["alike"] = _rows(ours).equals(_rows(other))
+            found[name]["alike"] = _rows(ours) == _rows(other)
     session.stop()
     return found
 
@@ -82,9 +82,11 @@ def _written(frame: DataFrame) -> Callable[[], None]:
     return lambda: frame.write.format("noop").mode("overwrite").save()
 
 
-def _rows(frame: DataFrame) -> pa.Table:
+def _rows(frame: DataFrame) -> dict[str, list[Any]]:
+    """The rows of a frame in an order that is always the same, whatever may be null in its columns."""
     order = [("start", "ascending"), ("end", "ascending"), ("id", "ascending")]
-    return frame.select("type", "start", "end", "id").toArrow().sort_by(order).combine_chunks()
+    rows: dict[str, list[Any]] = frame.select("type", "start", "end", "id").toArrow().sort_by(order).to_pydict()
+    return rows
 
 
 if __name__ == "__main__":
