@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from ensue import DataError
+from ensue import DataError, UnusedTypeWarning
 from ensue.program import Program
 from ensue.results import arrow_type, picked
 from ensue.spark.batch import OnePartitionWarning
@@ -27,6 +27,7 @@ def found_on_spark(
     frames = {name: as_frame(spark, table) for name, table in tables.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnePartitionWarning)
+        warnings.simplefilter("ignore", UnusedTypeWarning)
         try:
             whole = program.detect(frames, until, emit=wanted, **options).toArrow()
             return {event: _of_type(program, whole, event) for event in wanted}
