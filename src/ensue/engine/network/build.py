@@ -8,68 +8,45 @@ from ensue.engine.network.alternatives import EitherNode, LackingNode, NestedNod
 from ensue.engine.network.atoms import AtomNode, MomentNode, PeriodicNode
 from ensue.engine.network.bodies import BodyNode, Conditions, RestrictedNode, rests
 from ensue.engine.network.contexts import SelectNode
-from ensue.engine.network.lifetimes import Lifetime, distances_of, lifetime, since
 from ensue.engine.network.node import Node, Setting
 from ensue.engine.network.pairs import JoinNode
 from ensue.engine.network.restricted import InnermostNode, LastingNode, LatestNode, WithoutNode
 from ensue.engine.network.runs import RunNode
-from ensue.engine.network.scopes import Part, ScopeNode
+from ensue.engine.network.scopes import ScopeNode
 from ensue.engine.network.windows import WindowNode
 from ensue.language import typed
 from ensue.language.walk import visible_variables
-from ensue.temporal.constraints import labelled
+from ensue.temporal.lifetimes import Frame, Lifetime, distances_of, lifetime, scope_reach
 
 
-def build_body(body: typed.Body, setting: Setting, head: Iterable[typed.Expression] = ()) -> Node:
+def build_body(frame: Frame, setting: Setting, head: Iterable[typed.Expression] = ()) -> Node:
     """The node of a body; `head` holds the head's terms, which decide the groups of a window."""
+    body = frame.body
     conditions = Conditions(body, setting)
     if body.restricted:
         assert body.pattern is not None
         return RestrictedNode(_restricted(body.pattern, body, body.correlation, setting), conditions)
-    pattern = None if body.pattern is None else build_pattern(body.pattern, body, conditions, setting)
+    pattern = None if body.pattern is None else build_pattern(body.pattern, frame, conditions, setting)
     window = None
     if body.window is not None:
         fixed = rests(body, setting) if body.pattern is None else None
         window = WindowNode(body.window, list(head), fixed, setting, _alone)
-    absences = [ScopeNode(absence, _reach(absence, body, setting), setting, _alone) for absence in body.absences]
-    gatherings = [ScopeNode(part, _reach(part, body, setting), setting, _alone) for part in body.gatherings]
+    absences = [
+        ScopeNode(part, scope_reach(part.scope, frame, setting.events), setting, _alone) for part in body.absences
+    ]
+    gatherings = [
+        ScopeNode(part, scope_reach(part.scope, frame, setting.events), setting, _alone) for part in body.gatherings
+    ]
     return BodyNode(body, pattern, conditions, absences, gatherings, window, setting)
 
 
 def _alone(pattern: typed.Pattern, setting: Setting) -> Node:
     """The node of a pattern that stands alone, as what is negated, gathered or collected does."""
-    body = typed.Body(pattern)
-    return build_pattern(pattern, body, Conditions(body, setting), setting)
+    frame = Frame.of(typed.Body(pattern))
+    return build_pattern(pattern, frame, Conditions(frame.body, setting), setting)
 
 
-def _reach(part: Part, body: typed.Body, setting: Setting) -> int | None:
-    """How far a scope's beginning can lie before the end of the body's match."""
-    match part.scope:
-        case typed.During(label=label):
-            labels = dict(labelled(body.pattern)) if body.pattern is not None else {}
-            labels.update({timer.label: timer.id for timer in body.timers if timer.label is not None})
-            return since(body, (labels[label], False), setting.events) if label in labels else None
-        case typed.Between(pair=id_):
-            left = _left_of(body.pattern, id_)
-            return None if left is None else since(body, (left, True), setting.events)
-        case typed.Inside(pattern=id_):
-            return since(body, (id_, False), setting.events)
-
-
-def _left_of(pattern: typed.Pattern | None, id_: int) -> int | None:
-    match pattern:
-        case typed.Pair(left=left, right=right):
-            if pattern.id == id_:
-                return left.id
-            found = _left_of(left, id_)
-            return _left_of(right, id_) if found is None else found
-        case typed.Lacking(pattern=inner):
-            return _left_of(inner, id_)
-        case _:
-            return None
-
-
-def build_pattern(pattern: typed.Pattern, body: typed.Body, conditions: Conditions, setting: Setting) -> Node:
+def build_pattern(pattern: typed.Pattern, frame: Frame, conditions: Conditions, setting: Setting) -> Node:
     """The node of a pattern that stands in a body."""
     match pattern:
         case typed.Atom():
@@ -79,23 +56,23 @@ def build_pattern(pattern: typed.Pattern, body: typed.Body, conditions: Conditio
         case typed.Periodic():
             return PeriodicNode(pattern, setting)
         case typed.Pair(left=left, right=right):
-            one, other = (build_pattern(side, body, conditions, setting) for side in (left, right))
-            lifetimes = _lifetimes(pattern, body, setting)
+            one, other = (build_pattern(side, frame, conditions, setting) for side in (left, right))
+            lifetimes = _lifetimes(pattern, frame, setting)
             if pattern.left_context is None:
                 return JoinNode(pattern, one, other, lifetimes)
             return SelectNode(pattern, one, other, conditions.eligible(pattern), lifetimes)
         case typed.Either(alternatives=alternatives):
-            return EitherNode(pattern, [build_pattern(side, body, conditions, setting) for side in alternatives])
+            return EitherNode(pattern, [build_pattern(side, frame, conditions, setting) for side in alternatives])
         case typed.Lacking(pattern=inner):
-            return LackingNode(pattern, build_pattern(inner, body, conditions, setting))
+            return LackingNode(pattern, build_pattern(inner, frame, conditions, setting))
         case typed.Run(pattern=inner):
             return RunNode(pattern, _alone(inner, setting))
-        case typed.Nested(body=nested, label=label):
-            return NestedNode(label, build_body(nested, setting))
+        case typed.Nested(label=label):
+            return NestedNode(label, build_body(frame.inside(pattern), setting))
 
 
-def _lifetimes(pair: typed.Pair, body: typed.Body, setting: Setting) -> tuple[Lifetime, Lifetime]:
-    distances = distances_of(body, pair, setting.events)
+def _lifetimes(pair: typed.Pair, frame: Frame, setting: Setting) -> tuple[Lifetime, Lifetime]:
+    distances = distances_of(frame, pair, setting.events)
     return lifetime(distances, pair.left.id, pair), lifetime(distances, pair.right.id, pair)
 
 
@@ -108,7 +85,7 @@ def _restricted(pattern: typed.Pattern, body: typed.Body, correlation: Iterable[
             return LatestNode(SeveralNode(sides), variables)
         case typed.Pair(left=left, right=right, relation=relation):
             one, other = (_restricted(side, body, body.correlation, setting) for side in (left, right))
-            lifetimes = _lifetimes(pattern, typed.Body(pattern, within=body.within), setting)
+            lifetimes = _lifetimes(pattern, Frame.of(typed.Body(pattern, within=body.within)), setting)
             joined = LastingNode(JoinNode(pattern, one, other, lifetimes), body.within, body.lasting)
             return InnermostNode(joined, variables) if relation.word == "seq" else LatestNode(joined, variables)
         case typed.Lacking(id=id_, pattern=inner):
@@ -117,6 +94,6 @@ def _restricted(pattern: typed.Pattern, body: typed.Body, correlation: Iterable[
             absent = ScopeNode(absence, None, setting, lambda p, s: _restricted(p, body, shared, s))
             return WithoutNode(_restricted(inner, body, body.correlation, setting), absent)
         case typed.Nested(body=nested, label=label):
-            return NestedNode(label, build_body(nested, setting))
+            return NestedNode(label, build_body(Frame.of(nested), setting))
         case _:
-            return LatestNode(build_pattern(pattern, body, Conditions(body, setting), setting), variables)
+            return LatestNode(build_pattern(pattern, Frame.of(body), Conditions(body, setting), setting), variables)

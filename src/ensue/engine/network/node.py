@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ensue.engine.network.instances import NOTHING, Event, Instance
-from ensue.engine.network.lifetimes import Store
+from ensue.engine.network.stores import Store
 from ensue.language import typed
 
 if TYPE_CHECKING:

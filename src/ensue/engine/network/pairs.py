@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ensue.engine.network.instances import Instance, both, correlation
-from ensue.engine.network.lifetimes import Lifetime, Store
 from ensue.engine.network.node import New, Node
+from ensue.engine.network.stores import Store
 from ensue.language import typed
+from ensue.temporal.lifetimes import Lifetime
 
 Related = Callable[[int, int, int, int], bool]
 """Whether two intervals stand in a relation: start and end of the one, start and end of the other."""

@@ -30,6 +30,7 @@ def _check_contradiction(body: typed.Body, events: Mapping[str, typed.EventType]
     spans = sorted({span for reason in reasons for span in _spans(reason, text)})
     parts = [f"`{_short(' '.join(text[s.start : s.end].split()))}`" for s in spans]
     parts += [f"`{r.event}` is instantaneous" for r in reasons if isinstance(r, typed.Atom)]
+    parts += [f"`{_compared(r)}`" for r in reasons if isinstance(r, typed.Operation)]
     parts = list(dict.fromkeys(parts))
     place = spans[-1] if spans else body.span
     if len(parts) > 1:
@@ -38,6 +39,14 @@ def _check_contradiction(body: typed.Body, events: Mapping[str, typed.EventType]
         message = "this can never happen"
     report.error("E501", place, message, "change one of them, or the rule will never find anything")
     return False
+
+
+def _compared(condition: typed.Operation) -> str:
+    """A comparison of two points in time as it is written."""
+    left, right = (
+        f"{p.label}.{'end' if p.end else 'start'}" for p in condition.arguments if isinstance(p, typed.TimeOf)
+    )
+    return f"{left} {condition.name} {right}"
 
 
 def _spans(reason: object, text: str) -> Iterator[Span]:
