@@ -15,7 +15,7 @@ from ensue.temporal.distances import Constraint, Distances
 class Implied:
     """A bound that follows from others: of a relation between names, of a pairing, or ``within``.
 
-    `distances` are those of the relation that need not be checked; none stand for all of ``within``.
+    `distances` are those of the relation with the limits that need not be checked; ``within`` has none.
     """
 
     of: typed.Related | typed.Pair | typed.Body
@@ -38,31 +38,20 @@ def implied(body: typed.Body, events: Events) -> tuple[Implied, ...]:
 
 def _of_pairings(body: typed.Body, events: Events) -> Iterator[Implied]:
     for pair in pairs(body.pattern):
-        distances = constrain(typed.Body(pair), events)
-        found = []
-        for distance in pair.relation.distances:
-            rest = _without(distances, pair, distance, (pair.left.id, pair.right.id))
-            if rest is not None:
-                distances = rest
-                found.append(distance)
+        found, _ = _of_relation(pair, (pair.left.id, pair.right.id), constrain(typed.Body(pair), events))
         if found:
-            yield Implied(pair, tuple(found))
+            yield Implied(pair, found)
 
 
 def _of_body(body: typed.Body, events: Events) -> Iterator[Implied]:
     distances = constrain(body, events)
-    labels = _labels(body)
+    labels = dict(labelled(body.pattern)) if body.pattern is not None else {}
+    labels |= {timer.label: timer.id for timer in body.timers if timer.label is not None}
     for related in body.related:
-        if related.left not in labels or related.right not in labels:
-            continue
-        found = []
-        for distance in related.relation.distances:
-            rest = _without(distances, related, distance, (labels[related.left], labels[related.right]))
-            if rest is not None:
-                distances = rest
-                found.append(distance)
-        if found:
-            yield Implied(related, tuple(found))
+        if related.left in labels and related.right in labels:
+            found, distances = _of_relation(related, (labels[related.left], labels[related.right]), distances)
+            if found:
+                yield Implied(related, found)
     if body.within is not None and body.window is None:
         rest = Distances([c for c in distances.constraints if c.reason != ("within", body)])
         longest = [rest.longest((one, False), (other, True)) for one in parts(body) for other in parts(body)]
@@ -70,34 +59,33 @@ def _of_body(body: typed.Body, events: Events) -> Iterator[Implied]:
             yield Implied(body)
 
 
-def _labels(body: typed.Body) -> dict[str, int]:
-    found = dict(labelled(body.pattern)) if body.pattern is not None else {}
-    return found | {timer.label: timer.id for timer in body.timers if timer.label is not None}
+def _of_relation(
+    of: typed.Related | typed.Pair, sides: tuple[int, int], distances: Distances
+) -> tuple[tuple[typed.Distance, ...], Distances]:
+    """The limits of a relation that follow from the other constraints, one by one, and the constraints without them."""
+    found = []
+    for distance in of.relation.distances:
+        earlier = (sides[distance.earlier[0]], distance.earlier[1])
+        later = (sides[distance.later[0]], distance.later[1])
+        low, high = distance.low, distance.high
+        if high is not None:
+            rest = _without(distances, Constraint(earlier, later, high, of))
+            distances, high = (distances, None) if rest is None else (rest, high)
+        if low is not None:
+            rest = _without(distances, Constraint(later, earlier, -low, of))
+            distances, low = (distances, None) if rest is None else (rest, low)
+        if low is not None or high is not None:
+            found.append(replace(distance, low=low, high=high))
+    return tuple(found), distances
 
 
-def _without(
-    distances: Distances, reason: object, distance: typed.Distance, sides: tuple[int, int]
-) -> Distances | None:
-    """The constraints without those of one distance, if they follow from the others; else None."""
-    earlier = (sides[distance.earlier[0]], distance.earlier[1])
-    later = (sides[distance.later[0]], distance.later[1])
-    own = []
-    if distance.high is not None:
-        own.append(Constraint(earlier, later, distance.high, reason))
-    if distance.low is not None:
-        own.append(Constraint(later, earlier, -distance.low, reason))
+def _without(distances: Distances, constraint: Constraint) -> Distances | None:
+    """The other constraints, if this one follows from them; else None."""
     rest = list(distances.constraints)
-    for constraint in own:
-        at = next((i for i, each in enumerate(rest) if each == constraint and each.reason is reason), None)
-        if at is None:
-            return None
-        del rest[at]
+    rest.remove(constraint)
     remaining = Distances(rest)
-    low, high = remaining.shortest(earlier, later), remaining.longest(earlier, later)
-    follows = (distance.low is None or (low is not None and low >= distance.low)) and (
-        distance.high is None or (high is not None and high <= distance.high)
-    )
-    return remaining if follows else None
+    longest = remaining.longest(constraint.earlier, constraint.later)
+    return remaining if longest is not None and longest <= constraint.limit else None
 
 
 def without_implied(body: typed.Body, events: Events) -> typed.Body:
@@ -117,9 +105,19 @@ def without_implied(body: typed.Body, events: Events) -> typed.Body:
 
 
 def _left(relation: typed.Relation, implied: Implied | None) -> typed.Relation:
+    """A relation without the limits that are implied."""
     if implied is None:
         return relation
-    return replace(relation, distances=tuple(d for d in relation.distances if d not in implied.distances))
+    left_out = {(each.earlier, each.later): each for each in implied.distances}
+    kept = []
+    for distance in relation.distances:
+        less = left_out.get((distance.earlier, distance.later))
+        if less is not None:
+            low = None if less.low is not None else distance.low
+            distance = replace(distance, low=low, high=None if less.high is not None else distance.high)
+        if distance.low is not None or distance.high is not None:
+            kept.append(distance)
+    return replace(relation, distances=tuple(kept))
 
 
 def _checked(pattern: typed.Pattern, left_out: dict[int, Implied]) -> typed.Pattern:
