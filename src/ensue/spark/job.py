@@ -8,7 +8,6 @@ from functools import cache, cached_property
 from typing import Any
 
 from ensue.data import Columns
-from ensue.engine.lanes import with_instants
 from ensue.language import typed
 from ensue.language.source import Source
 from ensue.live.arrangement import Settings
@@ -18,6 +17,7 @@ from ensue.program import Program, compiled
 from ensue.session import Session
 from ensue.spark.pruning import pruned
 from ensue.spark.wire import Wire
+from ensue.temporal.instants import with_instants
 
 Types = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 """Event types that are not declared, and what is known of their attributes."""

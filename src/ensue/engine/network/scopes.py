@@ -13,6 +13,7 @@ from ensue.engine.network.stores import Store
 from ensue.language import typed
 from ensue.language.contained import Apart as Part
 from ensue.language.contained import self_contained
+from ensue.temporal.lifetimes import Lifetime
 
 Build = Callable[[typed.Pattern, Setting], Node]
 """How the node of a pattern that stands alone is built."""
@@ -32,8 +33,7 @@ class ScopeNode(Node):
         self.setting = setting
         self.build = build
         self.ends_included = isinstance(part.scope, typed.Inside)
-        over = None if reach is None else (lambda instance, time: time > instance.start + reach)
-        self.store = Store(over)
+        self.store = Store(Lifetime(start=reach))
         self.events: list[Event] = []
         pattern, conditions = self_contained(part)
         self.inner = None if pattern is None else build(pattern, setting)
