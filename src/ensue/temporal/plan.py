@@ -52,6 +52,8 @@ class Part:
     streams: tuple[str, ...] = ()
     suppresses: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    event: str | None = None
+    """The type of events that it takes, where it is one."""
 
     @property
     def key(self) -> str:
@@ -68,20 +70,25 @@ class Part:
             yield from part.walk()
 
 
+SOME = 2**56
+"""A length of time, to see what any would do; longer than those that rules write."""
+
+
 def plan_of_rule(rule: typed.Rule, events: Events) -> Part:
     """The plan of a rule, with advice where something is kept for ever."""
     plan = _body(Frame.of(rule.body), events)
     if all(kept.memory.bounded for part in plan.walk() for kept in part.kept):
         return plan
-    bounded = replace(rule.body, within=1) if rule.body.within is None and not rule.body.lasting else rule.body
+    bounded = replace(rule.body, within=SOME) if rule.body.within is None and not rule.body.lasting else rule.body
     with_length = {part.key: part for part in _body(Frame.of(bounded), events).walk()}
     return _advised(plan, with_length)
 
 
 def _advised(part: Part, with_length: dict[str, Part]) -> Part:
+    bounds = {kept.what: kept.memory for kept in with_length[part.key].kept}
     kept = []
-    for each, bounded in zip(part.kept, with_length[part.key].kept, strict=True):
-        if not each.memory.bounded and each.advice is None and bounded.memory.bounded:
+    for each in part.kept:
+        if not each.memory.bounded and each.advice is None and bounds[each.what].bounded:
             each = replace(each, advice="say how long it may take, with `within` at the end of the rule")
         kept.append(each)
     return replace(part, kept=tuple(kept), parts=tuple(_advised(inner, with_length) for inner in part.parts))
@@ -178,7 +185,7 @@ def _pattern(pattern: typed.Pattern, frame: Frame, events: Events) -> Part:
         case typed.Atom(event=event, fields=fields):
             filters = any(isinstance(term, typed.Constant) for _, term in fields)
             cost = f"compares each {event}" if filters else f"takes each {event}"
-            return Part("event", pattern.id, pattern_said(pattern), cost)
+            return Part("event", pattern.id, pattern_said(pattern), cost, event=event)
         case typed.Moment() | typed.Periodic():
             return Part("timer", pattern.id, pattern_said(pattern), "nothing but time")
         case typed.Pair():
@@ -203,7 +210,7 @@ def _pattern(pattern: typed.Pattern, frame: Frame, events: Events) -> Part:
 
 def _join(pair: typed.Pair, frame: Frame, events: Events, inner: tuple[Part, ...]) -> Part:
     sides, ends = sides_of(frame, pair, events), ended_by(frame, pair, events)
-    names = (events_said(pair.left), events_said(pair.right))
+    names = _names(pair)
     kept = []
     for side, name in zip(sides, names, strict=True):
         if not side.stored:
@@ -211,7 +218,7 @@ def _join(pair: typed.Pair, frame: Frame, events: Events, inner: tuple[Part, ...
         bound = _bound(side.lifetime)
         if side is sides[0] and ends and not (bound.bounded and bound.size == 0):
             by = " or ".join(dict.fromkeys(events_said(absence.pattern) for absence in ends))
-            bound = constant(1) if by == name else until(by)
+            bound = constant(1) if by == events_said(pair.left) else until(by)
         kept.append(Kept(name, pair.shared, bound))
     return Part(
         "join", pair.id, relation_said(pair.relation), _probes(pair, sides, names, bool(ends)), tuple(kept),
@@ -219,6 +226,12 @@ def _join(pair: typed.Pair, frame: Frame, events: Events, inner: tuple[Part, ...
         tuple(name for side, name in zip(sides, names, strict=True) if side.suppressed),
         inner,
     )  # fmt: skip
+
+
+def _names(pair: typed.Pair) -> tuple[str, str]:
+    """What the sides of a pairing are called: by their events, if that tells them apart."""
+    left, right = events_said(pair.left), events_said(pair.right)
+    return (left, right) if left != right else (pattern_said(pair.left), pattern_said(pair.right))
 
 
 def _probes(pair: typed.Pair, sides: tuple[Side, Side], names: tuple[str, str], newest: bool) -> str:
@@ -265,7 +278,7 @@ def _restricted(pattern: typed.Pattern, frame: Frame, events: Events) -> Part:
             joined = _join(pattern, Frame.of(typed.Body(pattern, within=body.within)), events, inner)
             latest = Kept("the latest start", body.correlation, constant(1))
             kept = (*joined.kept, latest) if pattern.relation.word == "seq" else joined.kept
-            return replace(joined, title=f"{joined.title}, restricted", kept=kept)
+            return replace(joined, title=f"{joined.title}, restricted", kept=kept, suppresses=())
         case typed.Lacking(id=id_, pattern=inside):
             (absence,) = (each for each in body.absences if each.scope == typed.Inside(id_))
             absent = _pattern(absence.pattern, Frame.of(typed.Body(absence.pattern)), events)

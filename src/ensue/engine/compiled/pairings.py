@@ -179,6 +179,7 @@ def store_of(rule: RuleParts, pair: typed.Pair, side: int) -> Store:
     life = lifetime(distances_of(Frame.of(rule.body), pair, unit.events), node.id, pair)
     bounds = [bound for bound in (life.start, life.end) if bound is not None]
     store.needed(max(0, min(bounds)) if bounds else None)
+    store.users.add(rule.number)
     if side == 0 and adjacent(rule, pair):
         store.ended_by = mark_of(rule, adjacent(rule, pair)[0])
     elsewhere = on_both_sides(rule, pair)

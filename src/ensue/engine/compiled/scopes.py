@@ -70,6 +70,7 @@ def _store(rule: RuleParts, part: Part, inner: Inner) -> Store:
     begin, _ = rule.span(part.scope)
     reach = since(Frame.of(rule.body), (begin[1], begin[0] == "end"), unit.events)
     store.needed(None if reach is None else max(0, reach))
+    store.users.add(rule.number)
     for attribute in sorted(_attributes(rule, part, inner)):
         store.column(("@", attribute), unit.kind(inner.atom.event, attribute))
     return store

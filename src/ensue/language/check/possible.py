@@ -144,13 +144,13 @@ def _check_instant(rule: typed.Rule, events: Mapping[str, typed.EventType], repo
     apart = [distances.longest((start, False), (end, True)) for start in starts for end in covered]
     if body.window is not None or any(length is None or length > 0 for length in apart):
         report.error(
-            "E410", _head(rule, report.source.text),
+            "E410", head_span(rule, report.source.text),
             f"`{rule.event}` is declared as `instant`, but this rule derives it over an interval",
             "leave `instant` out of its declaration, or start it at its end: `… from e <- …`",
         )  # fmt: skip
 
 
-def _head(rule: typed.Rule, text: str) -> Span:
+def head_span(rule: typed.Rule, text: str) -> Span:
     """Where the name in the head of a rule stands."""
     found = re.compile(rf"`?{re.escape(rule.event)}`?(?=[\s(])").search(text, *rule.span)
     return Span(*found.span()) if found else rule.span
