@@ -279,7 +279,7 @@ def found_in(program, events):
 STREAMS = streams(most_events=10, times=("dense", "usual"), types=["a", "b", "i"])
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(bodies(), STREAMS)
 def test_what_is_reported_as_contradictory_never_happens(rules, events):
     program, codes = typed_of(rules)
@@ -289,7 +289,8 @@ def test_what_is_reported_as_contradictory_never_happens(rules, events):
 
 WITHOUT = [
     "(a(k, _) seq b(k, _)) without a(k, _)", "(a(k, x) seq b(k, _)) without a(_, _)",
-    "(a(1, x) and i(k, x)) without a(1, x)", "(a(1, x) and i(k, x)) without a(1, _)", "(a(k, x) and i(k, _)) without i(k, _)", "a(k, x) without a(k, _)",
+    "(a(1, x) and i(k, x)) without a(1, x)", "(a(1, x) and i(k, x)) without a(1, _)",
+    "(a(k, x) and i(k, _)) without i(k, _)", "a(k, x) without a(k, _)",
     "a(k, x) without a(_, x)", "(i(k, x) or a(k, x)) without a(k, _)", "a(k, x) without a(x, x)",
 ]  # fmt: skip
 
@@ -309,7 +310,7 @@ def test_own_parts_are_recognised_only_where_they_surely_match():
     assert reported == [True, True, True, True, True, False, False, False, False]
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(bodies(), STREAMS)
 def test_what_is_implied_need_not_be_checked(rules, events):
     program, codes = typed_of(rules)

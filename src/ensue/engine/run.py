@@ -20,6 +20,7 @@ from ensue.engine.network.node import Clock, Setting
 from ensue.engine.network.stratum import Stratum
 from ensue.engine.options import ALL, Options
 from ensue.language import typed
+from ensue.rewriting import rewritten
 from ensue.temporal.instants import with_instants
 
 
@@ -49,15 +50,19 @@ class Run:
         self.clock = Clock()
         self.strings = Strings()
         self.knowledge = Knowledge(program, tables or {})
-        known = with_instants(program) if instant else program
-        setting = Setting(self.knowledge, known.events, self.clock, options=options)
+        self.known = with_instants(program) if instant else program
+        """The program as its lanes have it: with what is known of its events, its rules rewritten."""
+        if options.rewriting:
+            self.known = rewritten(self.known)
+        setting = Setting(self.knowledge, self.known.events, self.clock, options=options)
         if compiled is False or provenance:
             self.lanes: list[Lane] = [
-                Stratum(known, stratum, setting, self.places, provenance) for stratum in program.strata
+                Stratum(self.known, stratum, setting, self.places, provenance) for stratum in program.strata
             ]
         else:
             wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
             plan = plan_of(program, wanted, instant, apart, texts)
+            self.known = plan.program
             self.lanes = plan.lanes(setting, self.places, self.strings, compiled)
             self.constants = np.array(sorted(plan.constants), np.int64)
 

@@ -33,6 +33,7 @@ def _rule(rule: RuleExplained) -> dict[str, Any]:
         "possible": rule.possible,
         "extent": rule.extent,
         "implied": list(rule.implied),
+        "rewrites": list(rule.rewrites),
         "plan": _part(rule.plan, rule),
     }
 

@@ -40,6 +40,8 @@ class RuleExplained:
     """Conditions that others imply, and that are not checked."""
     extent: int | None
     """How far the first and the last event of a match can be apart; None if nothing bounds that."""
+    rewrites: tuple[str, ...] = ()
+    """The rewrites that changed it before it is run."""
     observed: Mapping[str, Observed] = field(default_factory=dict)
     """By the key of a part of the plan."""
 

@@ -11,6 +11,7 @@ from ensue.explain.explanation import Explanation, Observed, RuleExplained, Shar
 from ensue.language import typed
 from ensue.language.source import Source
 from ensue.partitioning import stages
+from ensue.rewriting import rewritten_rule
 from ensue.temporal.constraints import constrain, parts
 from ensue.temporal.implied import implied
 from ensue.temporal.instants import possible_as_instants, with_instants
@@ -34,6 +35,7 @@ def explained(
     for number, rule in enumerate(program.rules):
         possible = not instants or possible_as_instants(rule.body, program)
         types = known if possible else program
+        run, rewrites = rewritten_rule(rule, types.events)
         rules.append(
             RuleExplained(
                 number,
@@ -43,9 +45,10 @@ def explained(
                 units.get(number),
                 reasons.get(number),
                 possible,
-                plan_of_rule(rule, types.events),
+                plan_of_rule(run, types.events),
                 tuple(_implied(rule.body, types)),
                 _extent(rule.body, types),
+                rewrites,
                 (observed or {}).get(number, {}),
             )
         )

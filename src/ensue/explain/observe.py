@@ -22,7 +22,6 @@ from ensue.engine.network.node import New, Node
 from ensue.engine.network.stores import Store
 from ensue.engine.network.stratum import Stratum
 from ensue.engine.network.windows import WindowNode
-from ensue.engine.options import Options
 from ensue.engine.run import Run
 from ensue.explain.explanation import Observed
 from ensue.language import typed
@@ -32,7 +31,7 @@ def observe(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], instants: bool
 ) -> dict[int, dict[str, Observed]]:
     """What happened in each part of each rule, by the rule's number and the part's key."""
-    run = Run(program, tables, compiled=False, instant=instants, options=Options(rewriting=False))
+    run = Run(program, tables, compiled=False, instant=instants)
     watch = Watch()
     found: dict[int, dict[str, Observed]] = {}
     for lane in run.lanes:

@@ -40,6 +40,8 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
         yield "  events that have one time each never match it; this is for events with a start and an end"
     if rule.extent is not None:
         yield f"  a match takes {length_said(rule.extent, program)} at most"
+    if rule.rewrites:
+        yield f"  rewritten: {', '.join(rule.rewrites)}"
     for said in rule.implied:
         yield f"  {said} follows from the rest, and is not checked"
     yield from _part(rule.plan, rule, explanation, "  ", "  ")

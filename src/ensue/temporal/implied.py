@@ -31,20 +31,25 @@ def implied(body: typed.Body, events: Events) -> tuple[Implied, ...]:
     """What need not be checked in a body, those in parentheses aside: no two of these rest on each other.
 
     Of a pairing only that which its own sides imply is left out: what the rest of the body implies keeps it small.
-    Where instances are chosen, relations and ``within`` take part in the choice, and stay.
+    Where instances are chosen, relations and ``within`` take part in the choice, and stay. Where nothing can hold, as
+    is so of intervals where given events have none, all stays as well.
     """
     return (*_of_pairings(body, events), *(() if selects(body) else _of_body(body, events)))
 
 
 def _of_pairings(body: typed.Body, events: Events) -> Iterator[Implied]:
     for pair in pairs(body.pattern):
-        found, _ = _of_relation(pair, (pair.left.id, pair.right.id), constrain(typed.Body(pair), events))
-        if found:
-            yield Implied(pair, found)
+        distances = constrain(typed.Body(pair), events)
+        if distances.contradiction() is None:
+            found, _ = _of_relation(pair, (pair.left.id, pair.right.id), distances)
+            if found:
+                yield Implied(pair, found)
 
 
 def _of_body(body: typed.Body, events: Events) -> Iterator[Implied]:
     distances = constrain(body, events)
+    if distances.contradiction() is not None:
+        return  # anything would follow
     labels = dict(labelled(body.pattern)) if body.pattern is not None else {}
     labels |= {timer.label: timer.id for timer in body.timers if timer.label is not None}
     for related in body.related:
