@@ -31,6 +31,7 @@ BOUNDED = {
     "the left side streams": ("d(k) <- b(k) after a(k) within 10.", 40),
     "a composite side streams": ("d(k) <- e: a(k), f: b(k), g: c(k), e before g, f before g within 10.", 120),
     "nothing waits": ("d(k) <- c(k) seq (a(k) seq b(k)).", 0),
+    "a policy, and an instant": ("d(k) <- a(k) seq c(k) policy restricted.", 3 * KEYS),
     "around parentheses": ("d(k) <- a(k) seq (b(k) seq a(k)) within 10.", 150),
     "inside an alternative": ("d(k) <- (a(k) seq b(k) within 9) or (b(k) seq a(k) within 7).", 120),
 }
@@ -94,6 +95,7 @@ def test_generated_code_keeps_one_tuple_for_each_key(name, monkeypatch):
         ("d(k) <- a(k) seq b(k).", "streaming"),
         ("d(k) <- c(k) seq (a(k) seq b(k)).", "suppressing"),
         ("d(s) <- not tick(s, _) in [tick(s, _), tick(s, _)].", "ending"),
+        ("d(k) <- a(k) seq c(k) policy restricted.", "latest"),
     ],
 )
 def test_each_optimisation_stores_less_than_none(rules, option):

@@ -199,7 +199,7 @@ def test_an_absence_between_instants_ends_what_waits():
             "unit s. d(n = count(t)) <- o: i(_), w: extend_backward(o, 24h), while w: collect shipped(_, t).",
             [("shipped", Kind.WINDOW, 86400)],
         ),
-        ("d(u) <- not i(u) in [i(u), i(u)].", [("i", Kind.CONSTANT, 1)]),
+        ("d(u) <- not i(u) in [i(u), i(u)].", [("i(u)", Kind.CONSTANT, 1)]),
         ("d(u) <- not i(u) in [j(u), i(u)].", [("j", Kind.UNTIL, 0)]),
         ("d(u) <- recent i(u) seq j(u).", [("i", Kind.UNTIL, 0)]),
         ("d(u) <- recent i(u) seq j(u) within 7.", [("i", Kind.WINDOW, 7)]),
@@ -207,6 +207,19 @@ def test_an_absence_between_instants_ends_what_waits():
         ("unit s. d(u, n = count(v)) <- while last 3m: collect a(u, v).", [("a", Kind.WINDOW, 180)]),
         ("d(u, n = count(v)) <- while since i(u): collect a(u, v).", [("a", Kind.UNBOUNDED, 0)]),
         ("d(u) <- i(u){3}.", [("i", Kind.CONSTANT, 3)]),
+        # [004] section 6: a sequence whose right side is instantaneous, or has a length
+        (
+            "d(u) <- a(u, _) seq i(u) policy restricted.",
+            [("a", Kind.CONSTANT, 1), ("the latest start", Kind.CONSTANT, 1)],
+        ),
+        (
+            "d(u) <- i(u) seq a(u, _) policy restricted.",
+            [("i", Kind.UNBOUNDED, 0), ("the latest start", Kind.CONSTANT, 1)],
+        ),
+        (
+            "d(u) <- i(u) seq a(u, _) within 9 policy restricted.",
+            [("i", Kind.WINDOW, 9), ("the latest start", Kind.CONSTANT, 1)],
+        ),
     ],
 )  # fmt: skip
 def test_what_bounds_memory(rules, wanted):

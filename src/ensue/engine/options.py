@@ -17,9 +17,11 @@ class Options:
     """A side of a join is not evaluated while nothing waits for it."""
     ending: bool = True
     """What is forbidden between instants ends what waits before it."""
+    latest: bool = True
+    """Under a policy a sequence keeps one left side for each key where the right one is instantaneous."""
     rewriting: bool = True
     """Rules are rewritten before they are run."""
 
 
 ALL = Options()
-NONE = Options(False, False, False, False, False)
+NONE = Options(False, False, False, False, False, False)

@@ -14,7 +14,7 @@ from ensue.partitioning import stages
 from ensue.rewriting import rewritten_rule
 from ensue.temporal.constraints import constrain, parts
 from ensue.temporal.implied import implied
-from ensue.temporal.instants import possible_as_instants, with_instants
+from ensue.temporal.instants import possible, with_instants
 from ensue.temporal.plan import plan_of_rule
 from ensue.temporal.said import length_said, relation_said
 
@@ -33,8 +33,8 @@ def explained(
     reasons = dict(plan.reasons)
     rules = []
     for number, rule in enumerate(program.rules):
-        possible = not instants or possible_as_instants(rule.body, program)
-        types = known if possible else program
+        can_match = possible(rule.body, known.events)
+        types = known if can_match else program
         run, rewrites = rewritten_rule(rule, types.events)
         rules.append(
             RuleExplained(
@@ -44,7 +44,7 @@ def explained(
                 source.position(rule.span.start)[0],
                 units.get(number),
                 reasons.get(number),
-                possible,
+                can_match,
                 plan_of_rule(run, types.events),
                 tuple(_implied(rule.body, types)),
                 _extent(rule.body, types),

@@ -39,6 +39,12 @@ def implied(body: typed.Body, events: Events) -> tuple[Implied, ...]:
 
 def _of_pairings(body: typed.Body, events: Events) -> Iterator[Implied]:
     for pair in pairs(body.pattern):
+        if (
+            isinstance(pair.left, typed.Atom)
+            and isinstance(pair.right, typed.Atom)
+            and len(pair.relation.distances) < 2
+        ):
+            continue  # two events by themselves say nothing of each other
         distances = constrain(typed.Body(pair), events)
         if distances.contradiction() is None:
             found, _ = _of_relation(pair, (pair.left.id, pair.right.id), distances)
@@ -47,6 +53,8 @@ def _of_pairings(body: typed.Body, events: Events) -> Iterator[Implied]:
 
 
 def _of_body(body: typed.Body, events: Events) -> Iterator[Implied]:
+    if not body.related and body.within is None:
+        return
     distances = constrain(body, events)
     if distances.contradiction() is not None:
         return  # anything would follow

@@ -14,6 +14,7 @@ from ensue.language.contained import Apart, self_contained
 from ensue.language.walk import pairs
 from ensue.temporal.adjacent import ended_by
 from ensue.temporal.constraints import Events, parts
+from ensue.temporal.instants import latest_is_enough
 from ensue.temporal.joins import Side, sides_of
 from ensue.temporal.lifetimes import Frame, Lifetime, distances_of, lifetime, scope_reach, since
 from ensue.temporal.memory import UNBOUNDED, Kind, Memory, constant, until, window
@@ -278,6 +279,8 @@ def _restricted(pattern: typed.Pattern, frame: Frame, events: Events) -> Part:
             joined = _join(pattern, Frame.of(typed.Body(pattern, within=body.within)), events, inner)
             latest = Kept("the latest start", body.correlation, constant(1))
             kept = (*joined.kept, latest) if pattern.relation.word == "seq" else joined.kept
+            if latest_is_enough(pattern, body, events):
+                kept = tuple(replace(each, memory=constant(1)) for each in kept)
             return replace(joined, title=f"{joined.title}, restricted", kept=kept, suppresses=())
         case typed.Lacking(id=id_, pattern=inside):
             (absence,) = (each for each in body.absences if each.scope == typed.Inside(id_))

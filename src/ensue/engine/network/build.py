@@ -19,6 +19,7 @@ from ensue.language import typed
 from ensue.language.contained import Apart
 from ensue.language.walk import pairs, visible_variables
 from ensue.temporal.adjacent import ended_by
+from ensue.temporal.instants import latest_is_enough
 from ensue.temporal.joins import Side, sides_of
 from ensue.temporal.lifetimes import FOREVER, Frame, scope_reach
 
@@ -125,7 +126,9 @@ def _restricted(pattern: typed.Pattern, body: typed.Body, correlation: Iterable[
         case typed.Pair(left=left, right=right, relation=relation):
             one, other = (_restricted(side, body, body.correlation, setting) for side in (left, right))
             frame = Frame.of(typed.Body(pattern, within=body.within))
-            join = JoinNode(pattern, one, other, _sides(pattern, frame, setting, suppressing=False))
+            latest = setting.options.latest and latest_is_enough(pattern, body, setting.events)
+            sides = _sides(pattern, frame, setting, suppressing=False)
+            join = JoinNode(pattern, one, other, sides, latest=latest)
             joined = LastingNode(_about(join, "join", pattern.id), body.within, body.lasting)
             return InnermostNode(joined, variables) if relation.word == "seq" else LatestNode(joined, variables)
         case typed.Lacking(id=id_, pattern=inner):

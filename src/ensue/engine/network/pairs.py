@@ -54,19 +54,22 @@ class JoinNode(Node):
 
     A side is stored as long as it can find a partner, and not at all if all its partners came before; null agrees with
     nothing, and is not stored. A side that is suppressed is not evaluated while nothing waits on the other side. What
-    is forbidden between the sides ends the left ones before it, when its step is over.
+    is forbidden between the sides ends the left ones before it, when its step is over. With `latest`, as a policy has
+    it, of the left ones with one key only that with the latest start counts.
     """
 
     STATE = ("lefts", "rights", "ended")
 
     def __init__(
-        self, pair: typed.Pair, left: Node, right: Node, sides: tuple[Side, Side], endings: Sequence[Ending] = ()
-    ) -> None:
+        self, pair: typed.Pair, left: Node, right: Node, sides: tuple[Side, Side], endings: Sequence[Ending] = (),
+        latest: bool = False,
+    ) -> None:  # fmt: skip
         self.pair = pair
         self.left, self.right = left, right
         self.related = relating(pair.relation)
         self.sides = sides
         self.endings = endings
+        self.latest = latest
         self.lefts, self.rights = (Store(side.lifetime) for side in sides)
         self.ended: dict[tuple[Any, ...], int] = {}
         self.nodes = ([node for node in left.walk() if node.STATE], [node for node in right.walk() if node.STATE])
@@ -124,6 +127,8 @@ class JoinNode(Node):
                         found.append(paired(pair, one, other))
                 if left.stored:
                     self.lefts.add(key, one, time)
+                    if self.latest:
+                        self._keep_latest(key, time)
         for other in rights:
             key = correlation(other.values, shared)
             if key is not None:
@@ -133,6 +138,13 @@ class JoinNode(Node):
                 if right.stored:
                     self.rights.add(key, other, time)
         return found
+
+    def _keep_latest(self, key: tuple[Any, ...], time: int) -> None:
+        """Of the left ones that ended before now one is enough: what ends now is too late for what comes now."""
+        before = [one for one in self.lefts.get(key) if one.end < time]
+        if len(before) > 1:
+            kept = min(before, key=lambda one: (-one.start, [part.key for part in one.parts]))
+            self.lefts.by_value[key] = [kept, *(one for one in self.lefts.get(key) if one.end == time)]
 
     def _end(self, time: int) -> None:
         """Forgets what was ended in a step that is over."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ensue.language import typed
 from ensue.language.check.possible import head_span
 from ensue.language.diagnostics import Report
-from ensue.temporal.instants import possible_as_instants, with_instants
+from ensue.temporal.instants import possible, with_instants
 from ensue.temporal.plan import plan_of_rule
 
 
@@ -17,7 +17,7 @@ def note_kept(program: typed.Program, report: Report) -> None:
     """
     instants = with_instants(program)
     for rule in program.rules:
-        known = instants if possible_as_instants(rule.body, program) else program
+        known = instants if possible(rule.body, instants.events) else program
         plan = plan_of_rule(rule, known.events)
         unbounded = [kept for part in plan.walk() for kept in part.kept if not kept.memory.bounded]
         if unbounded:
