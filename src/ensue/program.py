@@ -367,7 +367,7 @@ class Program:
           └ seq
             │ keeps a by k: for 10
             │ streams b: it only matches what came before, so it is not stored
-            │ suppresses b: it is not evaluated while nothing waits for it
+            │ suppresses b: it is not evaluated while nothing of its key waits for it
             │ memory: proportional to the events of 10
             │ cost: for each b: each a of its key
             ├ a(k), takes each a

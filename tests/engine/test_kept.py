@@ -94,6 +94,7 @@ def test_generated_code_keeps_one_tuple_for_each_key(name, monkeypatch):
         ("d(k) <- a(k) seq b(k) within 10.", "lifetimes"),
         ("d(k) <- a(k) seq b(k).", "streaming"),
         ("d(k) <- c(k) seq (a(k) seq b(k)).", "suppressing"),
+        ("d(k) <- tick(k, _) seq (a(k) seq b(k)) where k = 0.", "suppressing"),
         ("d(s) <- not tick(s, _) in [tick(s, _), tick(s, _)].", "ending"),
         ("d(k) <- a(k) seq c(k) policy restricted.", "latest"),
     ],

@@ -60,7 +60,7 @@ def notes_of(part: Part, program: typed.Program) -> Iterator[str]:
     for name in part.streams:
         yield f"streams {name}: it only matches what came before, so it is not stored"
     for name in part.suppresses:
-        yield f"suppresses {name}: it is not evaluated while nothing waits for it"
+        yield f"suppresses {name}: it is not evaluated while nothing of its key waits for it"
 
 
 def observed_said(observed: Observed) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ensue.engine.network.atoms import AtomNode
 from ensue.engine.network.instances import Instance, both, correlation
 from ensue.engine.network.node import New, Node
 from ensue.engine.network.stores import Store
@@ -53,9 +54,9 @@ class JoinNode(Node):
     """All pairs of instances that agree in their shared variables and stand in the relation.
 
     A side is stored as long as it can find a partner, and not at all if all its partners came before; null agrees with
-    nothing, and is not stored. A side that is suppressed is not evaluated while nothing waits on the other side. What
-    is forbidden between the sides ends the left ones before it, when its step is over. With `latest`, as a policy has
-    it, of the left ones with one key only that with the latest start counts.
+    nothing, and is not stored. A side that is suppressed is not evaluated while nothing waits on the other side, and
+    else only for the keys that wait there. What is forbidden between the sides ends the left ones before it, when its
+    step is over. With `latest`, as a policy has it, of the left ones of a key only that with the latest start counts.
     """
 
     STATE = ("lefts", "rights", "ended")
@@ -74,6 +75,20 @@ class JoinNode(Node):
         self.ended: dict[tuple[Any, ...], int] = {}
         self.nodes = ([node for node in left.walk() if node.STATE], [node for node in right.walk() if node.STATE])
         self.swept: int | None = None
+        for side, other in enumerate((right, left)):
+            if sides[1 - side].suppressed and not self.nodes[side]:
+                self._narrow(other, side)
+
+    def _narrow(self, suppressed: Node, side: int) -> None:
+        """Has events left out of a suppressed side for whose key nothing waits: they are too early for what comes."""
+        store, shared = (self.lefts, self.rights)[side], self.pair.shared
+
+        def wanted(instance: Instance) -> bool:
+            return correlation(instance.values, shared) in store.by_value
+
+        for node in suppressed.walk():
+            if isinstance(node, AtomNode) and set(shared) <= set(node.variables):
+                node.wanted.append(wanted)
 
     def keeps(self) -> bool:
         return bool(self.lefts) or bool(self.rights)
