@@ -118,3 +118,10 @@ def test_the_plan_has_a_part_for_each_node_of_the_network(text, data):
         assume(False)
     for form in FORMS.values():
         assert form(explanation)
+
+
+def test_the_page_on_explain_shows_what_is_printed():
+    page = (HERE.parents[1] / "docs" / "explain.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (rules, _) = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert shown == ensue.compile(rules).explain().text() + "\n"
