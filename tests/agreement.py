@@ -26,6 +26,7 @@ from ensue.engine.compiled import ahead, arrays, kernels, lane, room, stream
 from ensue.engine.compiled.indexing import flattened
 from ensue.engine.compiled.layout import Layout
 from ensue.engine.mixed import mixed_of
+from ensue.engine.options import ALL, NONE, Options
 from ensue.engine.run import Run
 from ensue.engine.tables import derived_tables
 from ensue.live.detections import derived
@@ -183,7 +184,13 @@ def checked(execution: Execution) -> Execution:
 
 
 def engine(
-    compiled: bool | None, cuts: Cut = whole, *, instant: bool = False, provenance: bool = False, mixed: bool = False
+    compiled: bool | None,
+    cuts: Cut = whole,
+    *,
+    instant: bool = False,
+    provenance: bool = False,
+    mixed: bool = False,
+    options: Options = ALL,
 ) -> Execution:
     """`Run` by itself: with rules in the network, as generated Python (None), or compiled."""
 
@@ -196,7 +203,7 @@ def engine(
         table = _mixed(program, _in_order(events)) if mixed else None
         wanted = picked(program.typed, None)
         with as_plain_python():
-            at_work = Run(program.typed, provenance=provenance, compiled=compiled, instant=instant)
+            at_work = Run(program.typed, provenance=provenance, compiled=compiled, instant=instant, options=options)
             if compiled is not False and all(type(each).__name__ == "Stratum" for each in at_work.lanes):
                 raise NotHereError
             found: list[Detection] = []
@@ -421,6 +428,7 @@ EXECUTIONS: dict[str, Execution] = {
     "network, cut": engine(False, cut),
     "network, step by step": engine(False, step_by_step),
     "network, instants": engine(False, cut, instant=True),
+    "network, not optimised": engine(False, options=NONE),
     "network, sources": engine(False, cut, provenance=True),
     "generated": engine(None),
     "generated, cut": engine(None, cut),

@@ -19,6 +19,7 @@ from ensue.data.errors import BadRow, DataError, shortened
 from ensue.language import syntax, typed
 from ensue.language.check import check
 from ensue.language.check.declarations import Known
+from ensue.language.check.kept import note_kept
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
 from ensue.language.parse import parse
 from ensue.language.source import Source
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from ensue.data import Events
     from ensue.engine.parquet import PlainParquet
+    from ensue.explain import Explanation
     from ensue.session import Session
     from ensue.spark.reacting import Reacting
     from ensue.spark.recognise import Frames
@@ -81,14 +83,16 @@ def compiled(source: Source, known: Known | None = None) -> Program:
 
 
 def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic, ...]:
-    """Everything there is to say about rules, errors and warnings; nothing is raised for them.
+    """Everything there is to say about rules: errors, warnings and notes; nothing is raised for them.
 
     >>> [d.code for d in check_rules("event b(y: int).  a(x) <- b(y).")]
     ['E105']
     """
     source = _source(rules, name)
     report = Report(source)
-    check(parse(source, report), report)
+    program = check(parse(source, report), report)
+    if not report.failed:
+        note_kept(program, report)
     return report.sorted()
 
 
@@ -121,6 +125,14 @@ class Program:
     def __repr__(self) -> str:
         derived = ", ".join(name for name, event in self.typed.events.items() if event.derived)
         return f"<ensue.Program {self.file.source.name}: {len(self.typed.rules)} rules for {derived or 'nothing'}>"
+
+    @cached_property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """What is worth knowing about the rules, and may be just what is meant: a note for each that keeps something
+        for ever."""
+        report = Report(self.file.source)
+        note_kept(self.typed, report)
+        return report.sorted()
 
     @cached_property
     def typed_for_timestamps(self) -> typed.Program:
@@ -296,6 +308,23 @@ class Program:
         wanted: list[str], strict: bool, engine: str, provenance: bool, compiled: bool | None,
     ) -> tuple[dict[str, pa.Table], Events]:  # fmt: skip
         """Detection on events in any form, which are normalised before."""
+        program, read, moment = self._read(events, until, columns, strict)
+        if provenance:
+            from ensue.engine.provenance import detect_sources
+
+            return detect_sources(program, read, moment, rows, wanted), read
+        if engine == DEFAULT_ENGINE:
+            from ensue.engine.tables import detect_tables
+
+            return detect_tables(program, read, moment, rows, wanted, compiled), read
+        from ensue.reference.tables import detect_tables as reference_tables
+
+        return reference_tables(program, read, moment, rows, wanted), read
+
+    def _read(
+        self, events: Any, until: Moment | None, columns: Columns, strict: bool = False
+    ) -> tuple[typed.Program, Events, int | None]:
+        """Events in any form, normalised; with the program for such times, and the end of time."""
         from ensue.data import read_events
 
         schema = {
@@ -313,18 +342,7 @@ class Program:
             if not read.bad_count:
                 raise
             raise DataError(f"{bad_rows_said(read.bad, read.bad_count)}. {error}") from None  # they may be the cause
-        program = self.typed_for_timestamps if read.timestamps else self.typed
-        if provenance:
-            from ensue.engine.provenance import detect_sources
-
-            return detect_sources(program, read, moment, rows, wanted), read
-        if engine == DEFAULT_ENGINE:
-            from ensue.engine.tables import detect_tables
-
-            return detect_tables(program, read, moment, rows, wanted, compiled), read
-        from ensue.reference.tables import detect_tables as reference_tables
-
-        return reference_tables(program, read, moment, rows, wanted), read
+        return self.typed_for_timestamps if read.timestamps else self.typed, read, moment
 
     def _knowing(self, schema: pa.Schema) -> Program:
         """The program with what a schema says of events that are not declared: what is found has types beforehand."""
@@ -353,6 +371,59 @@ class Program:
         settings = Settings(0, columns, rows, tuple(wanted), False, compiled)
         session = Session(self, settings, None, None, None)
         return detect_pieces(session, file, until, wanted)
+
+    def explain(
+        self,
+        events: Any = None,
+        until: int | str | date | None = None,
+        *,
+        time: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        type: str | None = None,
+        sequence: str | None = None,
+        tables: Mapping[str, Any] | None = None,
+        emit: str | Iterable[str] | None = None,
+        intervals: bool = False,
+    ) -> Explanation:
+        """How the rules are run, and why: an `Explanation`, which prints as text and has `json()` and `mermaid()`.
+
+        Given events are taken to have one time each, unless `intervals` says that they have a start and an end. With
+        `events`, in any form that `detect` takes, it also says what really happens: they are run in the network, where
+        each part of a rule is watched. The other arguments are those of `detect`.
+
+        >>> program = compile("event a(k: int). event b(k: int). d(k) <- a(k) seq b(k) within 10.")
+        >>> print(program.explain())
+        Given events are taken to have one time each, and no interval.
+        <BLANKLINE>
+        d (line 1), compiled
+          a match takes 10 at most
+          match
+          │ cost: checks each match
+          └ seq
+            │ keeps a by k: for 10
+            │ streams b: it only matches what came before, so it is not stored
+            │ suppresses b: it is not evaluated while nothing of its key waits for it
+            │ memory: proportional to the events of 10
+            │ cost: for each b: each a of its key
+            ├ a(k), takes each a
+            └ b(k), takes each b
+        <BLANKLINE>
+        on Spark
+          stage 1, by key: a(k), b(k) → d
+        """
+        from ensue.explain import explained
+        from ensue.explain.observe import are_instants, observe
+        from ensue.results import picked
+
+        source, wanted = self.file.source, picked(self.typed, emit)
+        if events is None:
+            return explained(self.typed, source, wanted, not intervals)
+        program, read, moment = self._read(events, until, Columns(time, start, end, type, sequence))
+        instants = not intervals and are_instants(read)
+        seen = observe(program, read, moment, self._static_rows(tables or {}), instants)
+        count = sum(table.num_rows for table in read.tables.values())
+        return explained(program, source, wanted, instants, seen, count)
 
     def start(
         self,

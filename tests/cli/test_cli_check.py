@@ -14,12 +14,19 @@ done(x) <- order(id).
 soon(id) <- order(id) befor order(id).
 """
 
-A_WARNING = "event a(x: int).\nb(x, y) <- a(x) and a(y).\n"
+A_WARNING = "event a(x: int).\nb(x, y) <- a(x) and a(y) within 5.\n"
 
 
 def test_rules_that_are_fine(ensue: Command) -> None:
     result = ensue("check", "shop.ensue")
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "1 file, 2 rules: fine\n", "")
+    assert (result.exit_code, result.stdout) == (0, "1 file, 2 rules: fine\n")
+
+
+def test_what_is_kept_for_ever_is_noted_and_fine(ensue: Command) -> None:
+    shown = ensue("check", "shop.ensue").stderr
+    assert "shop.ensue:5:1: note W003: every `order` is kept for ever here" in shown
+    assert shown.endswith("\n1 note in 1 file\n")
+    assert "W003" not in ensue("run", "shop.ensue", "events.jsonl").stderr, "running rules is no place for notes"
 
 
 def test_files_and_rules_are_counted(ensue: Command, folder: Path) -> None:
@@ -51,7 +58,7 @@ def test_errors_and_warnings_of_several_files_are_counted_together(ensue: Comman
     (folder / "warned.ensue").write_text(A_WARNING)
     result = ensue("check", "shop.ensue", "first.ensue", "warned.ensue")
     assert result.exit_code == 1
-    assert result.stderr.endswith("\n3 errors, 1 warning in 2 files\n")
+    assert result.stderr.endswith("\n3 errors, 1 warning, 1 note in 3 files\n")
 
 
 def test_a_warning_is_no_failure(ensue: Command, folder: Path) -> None:

@@ -77,7 +77,7 @@ def test_every_code_is_explained() -> None:
 
 # --- every place that reports something -------------------------------------------------------------------------------
 
-REPORTING = {"error", "warning", "_wrong", "_wrong_type", "Rejected"}
+REPORTING = {"error", "warning", "note", "_wrong", "_wrong_type", "Rejected"}
 
 
 def reporting_calls() -> Iterator[tuple[str, range]]:
@@ -98,7 +98,7 @@ def callers(frame: FrameType | None) -> Iterator[tuple[str, int]]:
 
 def test_every_message_has_a_golden_file(monkeypatch: pytest.MonkeyPatch) -> None:
     reached: set[tuple[str, int]] = set()
-    for owner, method in ((Report, "error"), (Report, "warning"), (Rejected, "__init__")):
+    for owner, method in ((Report, "error"), (Report, "warning"), (Report, "note"), (Rejected, "__init__")):
         original = getattr(owner, method)
 
         def recorded(*arguments: object, original: object = original, **named: object) -> object:

@@ -10,11 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
-from ensue.engine.lanes import with_instants
 from ensue.language.walk import atoms
 from ensue.partitioning import ByKey, ByRow, BySlices, Whole, stage_program, stages
 from ensue.reference import detect
 from ensue.results import picked
+from ensue.temporal.instants import with_instants
 from tests.agreement import SEQUENCE, Detection, attributes_of, difference
 from tests.random_programs import given_types, programs, streams
 from tests.temporal.in_parts import detect_in_parts

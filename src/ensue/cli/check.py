@@ -23,7 +23,7 @@ def check(rules: tuple[str, ...]) -> int:
       ensue check rules/*.ensue
     """
     from ensue.data import DataError
-    from ensue.language.diagnostics import Diagnostic, RuleError
+    from ensue.language.diagnostics import Diagnostic, RuleError, Severity
     from ensue.language.syntax import EventRule, StaticRule
 
     code = count = 0
@@ -37,9 +37,9 @@ def check(rules: tuple[str, ...]) -> int:
             code = max(code, WRONG_RULES)
             diagnostics.extend(error.diagnostics)
         else:
-            diagnostics.extend(program.warnings)
+            diagnostics.extend(sorted((*program.warnings, *program.notes), key=lambda found: found.span))
             count += sum(isinstance(statement, EventRule | StaticRule) for statement in program.file.statements)
     print_diagnostics(diagnostics)
-    if not code and not diagnostics:
+    if not code and all(found.severity is Severity.NOTE for found in diagnostics):
         click.echo(f"{counted(len(rules), 'file')}, {counted(count, 'rule')}: fine")
     return code

@@ -11,6 +11,7 @@ import click
 from ensue import __version__
 from ensue.cli.check import check
 from ensue.cli.demo import demo
+from ensue.cli.explain import explain
 from ensue.cli.failures import BROKEN_PIPE, INTERRUPTED, explained, hush_broken_pipes
 from ensue.cli.fmt import fmt
 from ensue.cli.run import run
@@ -76,5 +77,5 @@ def ensue(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, check, test, run, fmt, stream, state):
+for command in (demo, check, test, run, fmt, explain, stream, state):
     ensue.add_command(command)

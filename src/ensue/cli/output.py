@@ -62,15 +62,15 @@ def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def summary(diagnostics: Sequence[Diagnostic]) -> str:
-    """How many errors and warnings there are, in how many files."""
+    """How many errors, warnings and notes there are, in how many files."""
     severities = [diagnostic.severity.value for diagnostic in diagnostics]
-    parts = [counted(severities.count(value), value) for value in ("error", "warning") if value in severities]
+    parts = [counted(severities.count(value), value) for value in ("error", "warning", "note") if value in severities]
     return f"{', '.join(parts)} in {counted(len({diagnostic.file for diagnostic in diagnostics}), 'file')}"
 
 
 def _painted(diagnostic: Diagnostic) -> str:
     """The diagnostic with colours: the place bold, what is wrong and the carets red or yellow, what to do cyan."""
-    colour = {"error": "red", "warning": "yellow"}[diagnostic.severity.value]
+    colour = {"error": "red", "warning": "yellow", "note": "blue"}[diagnostic.severity.value]
     first, line, carets, *hints = printable(str(diagnostic)).split("\n")
     place = f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}:"
     kind = f"{diagnostic.severity.value} {diagnostic.code}:"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ensue.engine.compiled.expressions import NotCompiledError
 from ensue.engine.compiled.lane import Code, CompiledLane
@@ -14,6 +14,8 @@ from ensue.engine.network.node import Setting
 from ensue.engine.network.stratum import Place, Stratum
 from ensue.language import typed
 from ensue.language.walk import atoms
+from ensue.rewriting import rewritten
+from ensue.temporal.instants import with_instants
 
 Lane = Stratum | CompiledLane
 
@@ -76,19 +78,18 @@ def plan_of(
     """
     wanted = frozenset(emit)
     if texts:
-        return _plan(with_instants(program) if instant else program, wanted, apart, texts)
+        return _plan(_known(program, instant), wanted, apart, texts)
     key = (id(program), wanted, instant, apart)
     if key not in _plans:
-        _plans[key] = (program, _plan(with_instants(program) if instant else program, wanted, apart, ()))
+        _plans[key] = (program, _plan(_known(program, instant), wanted, apart, ()))
         if len(_plans) > MOST_PLANS:
             _plans.popitem(last=False)
     return _plans[key][1]
 
 
-def with_instants(program: typed.Program) -> typed.Program:
-    """The program where given events are known to have one time each, and no interval."""
-    events = {name: event if event.derived else replace(event, instant=True) for name, event in program.events.items()}
-    return replace(program, events=events)
+def _known(program: typed.Program, instant: bool) -> typed.Program:
+    """The program as it is run: with what is known of its events, its rules rewritten."""
+    return rewritten(with_instants(program) if instant else program)
 
 
 def _plan(program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequence[str | None]) -> Plan:

@@ -16,11 +16,14 @@ from ensue.engine.compiled.asking import forget_strings
 from ensue.engine.compiled.lane import CompiledLane
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.knowledge import Knowledge, Row
-from ensue.engine.lanes import Lane, plan_of, with_instants
+from ensue.engine.lanes import Lane, plan_of
 from ensue.engine.network.node import Clock, Setting
 from ensue.engine.network.stratum import Stratum
 from ensue.engine.sizes import Size, sizes_of
+from ensue.engine.options import ALL, Options
 from ensue.language import typed
+from ensue.rewriting import rewritten
+from ensue.temporal.instants import with_instants
 
 
 def places_of(program: typed.Program) -> dict[str, Place]:
@@ -34,13 +37,13 @@ class Run:
     `compiled` says how rules run that can be compiled: at once compiled, compiled as soon as there are enough events
     (None), or not. `emit` are the derived types that are wanted, all if None. `instant` says that each given event has
     one time. With `apart` rules keep their states apart, so that they can be added and removed; `texts` are strings
-    that a state knows already.
+    that a state knows already. `options` switches optimisations off.
     """
 
     def __init__(
         self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False,
         compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False, apart: bool = False,
-        texts: Sequence[str | None] = (),
+        texts: Sequence[str | None] = (), options: Options = ALL,
     ) -> None:  # fmt: skip
         self.program = program
         self.provenance = provenance
@@ -49,15 +52,19 @@ class Run:
         self.clock = Clock()
         self.strings = Strings()
         self.knowledge = Knowledge(program, tables or {})
-        known = with_instants(program) if instant else program
-        setting = Setting(self.knowledge, known.events, self.clock)
+        self.known = with_instants(program) if instant else program
+        """The program as its lanes have it: with what is known of its events, its rules rewritten."""
+        if options.rewriting:
+            self.known = rewritten(self.known)
+        setting = Setting(self.knowledge, self.known.events, self.clock, options=options)
         if compiled is False or provenance:
             self.lanes: list[Lane] = [
-                Stratum(known, stratum, setting, self.places, provenance) for stratum in program.strata
+                Stratum(self.known, stratum, setting, self.places, provenance) for stratum in program.strata
             ]
         else:
             wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
             plan = plan_of(program, wanted, instant, apart, texts)
+            self.known = plan.program
             self.lanes = plan.lanes(setting, self.places, self.strings, compiled)
             self.constants = np.array(sorted(plan.constants), np.int64)
 

@@ -20,6 +20,7 @@ from ensue.language.source import Source, Span
 class Severity(Enum):
     ERROR = "error"
     WARNING = "warning"
+    NOTE = "note"
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,10 @@ class Report:
 
     def warning(self, code: str, span: Span, message: str, hint: str | None = None) -> None:
         self.found[Diagnostic(code, message, span, self.source, hint, Severity.WARNING)] = None
+
+    def note(self, code: str, span: Span, message: str, hint: str | None = None) -> None:
+        """Something that is worth knowing, and may be just what is meant."""
+        self.found[Diagnostic(code, message, span, self.source, hint, Severity.NOTE)] = None
 
     def is_first(self, code: str, name: str) -> bool:
         """Whether this is the first time that something is said of a name, for what needs to be said once."""

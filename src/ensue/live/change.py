@@ -83,7 +83,7 @@ def _carry_compiled(old: Run, new: Run) -> None:
                 lane.take_over(same[0])
                 moved |= lane.rule_names()
     left = {name for lane in before for name in lane.rule_names()} - moved
-    if left & set(rule_names(new.program, range(len(new.program.rules))).values()):
+    if left & set(rule_names(new.known, range(len(new.known.rules))).values()):
         raise DataError(
             "After the change a rule that has been compiled could not be any more, which cannot be done while it runs. "
             "Start a session with compiled=False, or another one with all of the rules."

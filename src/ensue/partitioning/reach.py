@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ensue.engine.network.lifetimes import since
 from ensue.language import typed
 from ensue.language.walk import atoms, pairs, visible_labels
 from ensue.partitioning.shapes import has_events
 from ensue.temporal.constraints import labelled
-from ensue.temporal.distances import Point
+from ensue.temporal.lifetimes import Frame, since
 
 Events = Mapping[str, typed.EventType]
 
@@ -30,14 +29,14 @@ def reach(body: typed.Body, events: Events) -> int | None:
         return _window(body, body.window, events)
     found: list[int | None] = []
     for unit in _units(body.pattern):
-        from_start = _sum(since(body, (unit.id, False), events), _from_start(unit, events))
-        from_end = _sum(since(body, (unit.id, True), events), _from_end(unit, events))
+        from_start = _sum(since(Frame.of(body), (unit.id, False), events), _from_start(unit, events))
+        from_end = _sum(since(Frame.of(body), (unit.id, True), events), _from_end(unit, events))
         found.append(_least(from_start, from_end))
     for part in _apart(body):
         if has_events(part.pattern):
             beginning = _beginning(part.scope, body)
             inside = _from_start(part.pattern, events)
-            found.append(None if beginning is None else _sum(since(body, beginning, events), inside))
+            found.append(None if beginning is None else _sum(since(Frame.of(body), beginning, events), inside))
     return _most(found)
 
 
@@ -115,7 +114,7 @@ def _units(pattern: typed.Pattern | None) -> Iterator[typed.Pattern]:
             yield pattern
 
 
-def _beginning(scope: typed.Scope, body: typed.Body) -> Point | None:
+def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
     """A point at which or before which a scope begins; None if it is not in this body."""
     if body.pattern is None:
         return None
@@ -129,7 +128,7 @@ def _beginning(scope: typed.Scope, body: typed.Body) -> Point | None:
             return _place(body.pattern, id_)
 
 
-def _place(pattern: typed.Pattern, id_: int) -> Point | None:
+def _place(pattern: typed.Pattern, id_: int) -> tuple[int, bool] | None:
     """Where the scope between the sides of a pair, or inside a pattern, begins; inside an `or`, where that does."""
     match pattern:
         case typed.Pair(left=left, right=right):

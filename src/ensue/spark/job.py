@@ -9,7 +9,6 @@ from functools import cache, cached_property
 from typing import Any
 
 from ensue.data import Columns
-from ensue.engine.lanes import with_instants
 from ensue.language import syntax, typed
 from ensue.language.print import show
 from ensue.language.source import Source
@@ -20,6 +19,7 @@ from ensue.program import Program, compiled
 from ensue.session import Session
 from ensue.spark.pruning import pruned
 from ensue.spark.wire import Wire
+from ensue.temporal.instants import with_instants
 
 Types = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 """Event types that are not declared, and what is known of their attributes."""

@@ -2,6 +2,7 @@
 
 A point is ``(id, end)``: the id of a pattern or timer, and whether it is its end. ``BODY`` stands for the whole body.
 An alternative (``or``) is one pair of points; what holds inside only one of its sides says nothing about the others.
+Where the question is about something inside one side, that side is the one that was taken.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ensue.language import typed
+from ensue.language.walk import patterns
 from ensue.temporal.distances import Distances
 
 BODY = 0
 
+Events = Mapping[str, typed.EventType]
 
-def constrain(body: typed.Body, events: Mapping[str, typed.EventType]) -> Distances:
-    """The constraints of a rule's body."""
+
+def constrain(body: typed.Body, events: Events, toward: int | None = None) -> Distances:
+    """The constraints of a rule's body; `toward` is the id of a pattern for which they are asked."""
     distances = Distances()
-    _constrain_body(body, BODY, events, distances)
+    _constrain_body(body, BODY, events, distances, toward)
     return distances
 
 
@@ -26,11 +30,11 @@ def _covers(outer: int, inner: int, distances: Distances) -> None:
     distances.require((inner, True), (outer, True), low=0)
 
 
-def _constrain_body(body: typed.Body, id_: int, events: Mapping[str, typed.EventType], distances: Distances) -> None:
+def _constrain_body(body: typed.Body, id_: int, events: Events, distances: Distances, toward: int | None) -> None:
     distances.require((id_, False), (id_, True), low=0)
     labels: dict[str, int] = {}
     if body.pattern is not None:
-        _constrain_pattern(body.pattern, events, distances)
+        _constrain_pattern(body.pattern, events, distances, toward)
         _covers(id_, body.pattern.id, distances)
         labels.update(labelled(body.pattern))
     for timer in body.timers:
@@ -45,10 +49,20 @@ def _constrain_body(body: typed.Body, id_: int, events: Mapping[str, typed.Event
     for related in body.related:
         if related.left in labels and related.right in labels:
             relate(related.relation, labels[related.left], labels[related.right], distances, related)
+    if not selects(body):
+        for condition in (*body.on, *body.where):
+            _compare(condition, labels, distances)
     if body.within is not None:
         distances.require((id_, False), (id_, True), high=body.within, reason=("within", body))
     if body.lasting is not None:
         distances.require((id_, False), (id_, True), body.lasting, body.lasting, ("lasting", body))
+
+
+def selects(body: typed.Body) -> bool:
+    """Whether instances are chosen, so that one which comes to nothing may still keep others from being matched."""
+    return body.restricted or any(
+        isinstance(each, typed.Pair) and each.left_context is not None for each in patterns(body)
+    )
 
 
 def relate(relation: typed.Relation, left: int, right: int, distances: Distances, reason: object) -> None:
@@ -59,7 +73,23 @@ def relate(relation: typed.Relation, left: int, right: int, distances: Distances
         distances.require((sides[earlier], earlier_end), (sides[later], later_end), distance.low, distance.high, reason)
 
 
-def _constrain_pattern(pattern: typed.Pattern, events: Mapping[str, typed.EventType], distances: Distances) -> None:
+_COMPARED = {"<": (1, None), "<=": (0, None), "=": (0, 0), ">=": (None, 0), ">": (None, -1)}
+"""How far the right side of a comparison is after the left one."""
+
+
+def _compare(condition: typed.Expression, labels: Mapping[str, int], distances: Distances) -> None:
+    """Adds what a condition says of two points, where it compares just these: a sum may have exceeded 64 bits."""
+    match condition:
+        case typed.Operation(name="and", arguments=conjuncts):
+            for conjunct in conjuncts:
+                _compare(conjunct, labels, distances)
+        case typed.Operation(name=name, arguments=(typed.TimeOf() as left, typed.TimeOf() as right)):
+            if name in _COMPARED and left.label in labels and right.label in labels:
+                earlier, later = (labels[left.label], left.end), (labels[right.label], right.end)
+                distances.require(earlier, later, *_COMPARED[name], condition)
+
+
+def _constrain_pattern(pattern: typed.Pattern, events: Events, distances: Distances, toward: int | None) -> None:
     id_ = pattern.id
     start, end = (id_, False), (id_, True)
     distances.require(start, end, low=0)
@@ -71,15 +101,24 @@ def _constrain_pattern(pattern: typed.Pattern, events: Mapping[str, typed.EventT
             distances.require(start, end, 0, 0, pattern)
         case typed.Pair(left=left, right=right, relation=relation):
             for side in (left, right):
-                _constrain_pattern(side, events, distances)
+                _constrain_pattern(side, events, distances, toward)
                 _covers(id_, side.id, distances)
             relate(relation, left.id, right.id, distances, pattern)
         case typed.Lacking(pattern=inner):
-            _constrain_pattern(inner, events, distances)
-            distances.require((inner.id, False), start, 0, 0)
-            distances.require((inner.id, True), end, 0, 0)
+            _constrain_pattern(inner, events, distances, toward)
+            _same(inner.id, id_, distances)
+        case typed.Either(alternatives=alternatives) if toward is not None:
+            for taken in alternatives:
+                if any(each.id == toward for each in patterns(typed.Body(taken))):
+                    _constrain_pattern(taken, events, distances, toward)
+                    _same(taken.id, id_, distances)
         case typed.Nested(body=body):
-            _constrain_body(body, id_, events, distances)
+            _constrain_body(body, id_, events, distances, toward)
+
+
+def _same(one: int, other: int, distances: Distances) -> None:
+    for end in (False, True):
+        distances.require((one, end), (other, end), 0, 0)
 
 
 def labelled(pattern: typed.Pattern) -> Iterator[tuple[str, int]]:

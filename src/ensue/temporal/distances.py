@@ -7,7 +7,7 @@ Shortest paths are computed from one point at a time, when asked for.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 Point = Hashable
@@ -54,6 +54,16 @@ class Distances:
 
     def copy(self) -> Distances:
         return Distances(list(self.constraints))
+
+    def matrix(self, points: Sequence[Point]) -> list[list[tuple[int | None, int | None]]]:
+        """The closure: for each two points the smallest and the largest distance from the one to the other.
+
+        >>> d = Distances()
+        >>> d.require("a", "b", 2, 2)
+        >>> d.matrix("ab")
+        [[(0, 0), (2, 2)], [(-2, -2), (0, 0)]]
+        """
+        return [[(self.shortest(one, other), self.longest(one, other)) for other in points] for one in points]
 
     def longest(self, earlier: Point, later: Point) -> int | None:
         """The largest value that ``later - earlier`` can have, None if there is no limit."""

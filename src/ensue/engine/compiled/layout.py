@@ -48,6 +48,8 @@ class Store:
     """How long after its end a row can matter; None is for ever. The largest of all that use the store."""
     ended_by: Mark | None = None
     """What ends rows as soon as it comes, because it must not lie between them and a later event."""
+    users: set[str] = field(default_factory=set)
+    """What the parts of the state are called that belong to the rules which use it."""
 
     def column(self, name: Field, kind: str) -> int:
         return self.columns.setdefault(name, (FIRST + len(self.columns), kind))[0]

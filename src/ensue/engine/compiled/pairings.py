@@ -29,8 +29,8 @@ from ensue.engine.compiled.sides import (
 from ensue.engine.compiled.timers import matched
 from ensue.engine.compiled.unit import Arrival
 from ensue.engine.compiled.writing import all_of
-from ensue.engine.network.lifetimes import distances_of, lifetime
 from ensue.language import typed
+from ensue.temporal.lifetimes import Frame, distances_of, lifetime
 
 
 def complete(rule: RuleParts, node: typed.Pattern, env: Fields, arrival: Arrival | None = None) -> None:
@@ -176,9 +176,10 @@ def store_of(rule: RuleParts, pair: typed.Pair, side: int) -> Store:
     """The store of a side, with columns for all that is needed of it later on."""
     unit, node, what = rule.unit, side_of(pair, side), what_of(rule, pair, side)
     store = unit.layout.store(what, unit.layout.space(key_kinds(rule, pair)))
-    life = lifetime(distances_of(rule.body, pair, unit.events), node.id, pair)
+    life = lifetime(distances_of(Frame.of(rule.body), pair, unit.events), node.id, pair)
     bounds = [bound for bound in (life.start, life.end) if bound is not None]
     store.needed(max(0, min(bounds)) if bounds else None)
+    store.users.add(rule.number)
     if side == 0 and adjacent(rule, pair):
         store.ended_by = mark_of(rule, adjacent(rule, pair)[0])
     elsewhere = on_both_sides(rule, pair)

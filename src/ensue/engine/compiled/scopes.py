@@ -12,8 +12,8 @@ from ensue.engine.compiled.layout import Store
 from ensue.engine.compiled.parts import Part, RuleParts
 from ensue.engine.compiled.unit import Arrival
 from ensue.engine.compiled.writing import all_of
-from ensue.engine.network.lifetimes import since
 from ensue.language import typed
+from ensue.temporal.lifetimes import Frame, since
 
 
 def store_inner(rule: RuleParts, part: Part) -> None:
@@ -68,8 +68,9 @@ def _store(rule: RuleParts, part: Part, inner: Inner) -> Store:
         raise NotCompiledError("a variable of several kinds")
     store = unit.layout.store(inner_what(rule, part, inner), unit.layout.space(kinds))
     begin, _ = rule.span(part.scope)
-    reach = since(rule.body, (begin[1], begin[0] == "end"), unit.events)
+    reach = since(Frame.of(rule.body), (begin[1], begin[0] == "end"), unit.events)
     store.needed(None if reach is None else max(0, reach))
+    store.users.add(rule.number)
     for attribute in sorted(_attributes(rule, part, inner)):
         store.column(("@", attribute), unit.kind(inner.atom.event, attribute))
     return store

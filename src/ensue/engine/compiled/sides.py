@@ -6,8 +6,9 @@ from ensue.engine.compiled.atoms import bindings
 from ensue.engine.compiled.expressions import NotCompiledError
 from ensue.engine.compiled.layout import Field
 from ensue.engine.compiled.parts import RuleParts
-from ensue.engine.network.lifetimes import distances_of
 from ensue.language import typed
+from ensue.temporal.joins import ends_earlier
+from ensue.temporal.lifetimes import Frame, distances_of
 
 
 def side_of(pair: typed.Pair, side: int) -> typed.Pattern:
@@ -16,10 +17,8 @@ def side_of(pair: typed.Pair, side: int) -> typed.Pattern:
 
 def waits(rule: RuleParts, pair: typed.Pair, side: int) -> bool:
     """Whether a side always comes strictly before the other, so that it has nothing to look for."""
-    one, other = side_of(pair, side), side_of(pair, 1 - side)
-    distances = distances_of(rule.body, pair, rule.unit.events)
-    shortest = distances.shortest((one.id, True), (other.id, True))
-    return shortest is not None and shortest >= 1
+    distances = distances_of(Frame.of(rule.body), pair, rule.unit.events)
+    return ends_earlier(side_of(pair, side), side_of(pair, 1 - side), distances)
 
 
 def key_of(rule: RuleParts, pair: typed.Pair, side: int) -> list[Field]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ensue.engine.network.instances import NONE, Event, Instance, interval
@@ -13,7 +14,10 @@ from ensue.values import equality
 
 
 class AtomNode(Node):
-    """Events of a type whose attributes equal what the atom gives for them. It keeps nothing."""
+    """Events of a type whose attributes equal what the atom gives for them. It keeps nothing.
+
+    `wanted` are tests of what is found, by joins that know what they wait for.
+    """
 
     def __init__(self, atom: typed.Atom) -> None:
         self.event = atom.event
@@ -21,6 +25,7 @@ class AtomNode(Node):
         self.constants: list[tuple[str, Any]] = []
         self.variables: dict[str, str] = {}
         self.equal: list[tuple[str, str]] = []
+        self.wanted: list[Callable[[Instance], bool]] = []
         for attribute, term in atom.fields:
             if isinstance(term, typed.Constant):
                 self.constants.append((attribute, equality(term.value)))
@@ -31,7 +36,10 @@ class AtomNode(Node):
 
     def step(self, time: int, new: New) -> list[Instance]:
         events = new.get(self.event)
-        return [found for event in events if (found := self._match(event))] if events else []
+        found = [match for event in events if (match := self._match(event))] if events else []
+        for wanted in self.wanted:
+            found = list(filter(wanted, found))
+        return found
 
     def _match(self, event: Event) -> Instance | None:
         attributes = event.attributes

@@ -139,6 +139,9 @@ class BodyNode(Node):
         if self.window is not None:
             yield self.window
 
+    def keeps(self) -> bool:
+        return bool(self.pending)
+
     def due(self) -> int | None:
         return self.pending[0][0] if self.pending else None
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ensue.engine.network.instances import Instance, correlation, order_of, together
-from ensue.engine.network.lifetimes import Lifetime
 from ensue.engine.network.node import New, Node
 from ensue.engine.network.pairs import paired
 from ensue.language import typed
+from ensue.temporal.lifetimes import Lifetime
 
 Eligible = Callable[[Instance, Instance], bool]
 """Whether an instance of the left side and one of the right side may be paired."""

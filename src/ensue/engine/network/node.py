@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ensue.engine.network.instances import NOTHING, Event, Instance
-from ensue.engine.network.lifetimes import Store
+from ensue.engine.network.stores import Store
+from ensue.engine.options import ALL, Options
 from ensue.language import typed
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Setting:
     events: Mapping[str, typed.EventType]
     clock: Clock
     outer: Instance = field(default=NOTHING)
+    options: Options = ALL
 
 
 class Node:
@@ -45,6 +47,9 @@ class Node:
     STATE: tuple[str, ...] = ()
     """The attributes that hold its state: stores, or containers of plain values, instances and events."""
 
+    about: str | None = None
+    """The part of the rule's plan that it is."""
+
     def children(self) -> Iterator[Node]:
         return iter(())
 
@@ -54,6 +59,10 @@ class Node:
     def due(self) -> int | None:
         """The next time at which it must be stepped even if no event arrives."""
         return None
+
+    def keeps(self) -> bool:
+        """Whether it keeps something that may still be matched."""
+        return any(map(bool, (getattr(self, name) for name in self.STATE)))
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, always in the same order."""

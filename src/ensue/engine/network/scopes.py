@@ -8,12 +8,13 @@ from typing import Any
 
 from ensue.engine.network.expressions import holding
 from ensue.engine.network.instances import Event, Instance, correlation, in_order, seeing
-from ensue.engine.network.lifetimes import Store
 from ensue.engine.network.node import New, Node, Setting
+from ensue.engine.network.stores import Store
 from ensue.language import typed
-from ensue.language.walk import has_aggregate, names_used, visible_labels, visible_variables
+from ensue.language.contained import Apart as Part
+from ensue.language.contained import self_contained
+from ensue.temporal.lifetimes import Lifetime
 
-Part = typed.Absence | typed.Gathering
 Build = Callable[[typed.Pattern, Setting], Node]
 """How the node of a pattern that stands alone is built."""
 
@@ -32,10 +33,9 @@ class ScopeNode(Node):
         self.setting = setting
         self.build = build
         self.ends_included = isinstance(part.scope, typed.Inside)
-        over = None if reach is None else (lambda instance, time: time > instance.start + reach)
-        self.store = Store(over)
+        self.store = Store(Lifetime(start=reach))
         self.events: list[Event] = []
-        pattern, conditions = (part.pattern, ()) if part.self_contained else self_contained(part.pattern)
+        pattern, conditions = self_contained(part)
         self.inner = None if pattern is None else build(pattern, setting)
         self.holds = holding(conditions, setting.knowledge) if conditions else None
 
@@ -107,42 +107,3 @@ class ScopeNode(Node):
 
     def gather(self, instance: Instance, time: int) -> list[Instance]:
         return in_order(self.within(instance, time))
-
-
-def self_contained(pattern: typed.Pattern) -> tuple[typed.Pattern | None, tuple[typed.Expression, ...]]:
-    """A pattern without its conditions that use names from outside, and these; None where that is not enough."""
-    if not isinstance(pattern, typed.Nested):
-        return None, ()
-    body = pattern.body
-    plain = typed.Nested(0, body)
-    known = visible_variables(plain) | visible_labels(plain)
-    outer = tuple(c for c in body.where if not set(names_used(c)) <= known)
-    rest = [*body.on, *(c for c in body.where if c not in outer)]
-    inner: list[Part] = [*body.absences, *body.gatherings]
-    ok = (
-        all(set(names_used(c)) <= known for c in rest)
-        and all({r.left, r.right} <= known for r in body.related)
-        and all(part.self_contained and _known_scope(part.scope, known) for part in inner)
-        and not any(has_aggregate(c) for c in outer)
-        and _simple(body.pattern)
-    )
-    return (replace(pattern, body=replace(body, where=tuple(rest[len(body.on) :]))), outer) if ok else (None, ())
-
-
-def _known_scope(scope: typed.Scope, known: set[str]) -> bool:
-    return not isinstance(scope, typed.During) or scope.label in known
-
-
-def _simple(pattern: typed.Pattern | None) -> bool:
-    """Whether a pattern holds no nested body, which might look outside, too."""
-    match pattern:
-        case typed.Pair(left=left, right=right):
-            return _simple(left) and _simple(right)
-        case typed.Either(alternatives=alternatives):
-            return all(map(_simple, alternatives))
-        case typed.Lacking(pattern=inner) | typed.Run(pattern=inner):
-            return _simple(inner)
-        case typed.Nested():
-            return False
-        case _:
-            return True

@@ -19,6 +19,7 @@ from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import MOST_TURNS
 from ensue.language.walk import atoms
+from ensue.temporal.lifetimes import Frame
 from ensue.values import identity
 
 Place = tuple[int, tuple[str, ...] | None]
@@ -30,7 +31,7 @@ class RuleNode:
     def __init__(self, rule: typed.Rule, setting: Setting, place: Place) -> None:
         self.rule = rule
         self.place = place
-        self.body = build_body(rule.body, setting, [term for _, term in rule.head])
+        self.body = build_body(Frame.of(rule.body), setting, [term for _, term in rule.head])
         self.uses = frozenset(atom.event for atom in atoms(rule.body))
         types = setting.events[rule.event].attributes
         self.head = [(name, value_of(term, setting.knowledge), types[name] == "float") for name, term in rule.head]

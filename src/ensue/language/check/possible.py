@@ -16,6 +16,7 @@ from ensue.temporal.distances import Distances, Point
 def check_possible(rule: typed.Rule, events: Mapping[str, typed.EventType], report: Report) -> None:
     """Reports what can never happen in a rule, and warns where one event may be matched twice."""
     possible = [_check_contradiction(body, events, report) for body in bodies(rule.body)]
+    possible.append(_check_own_parts(rule.body, report))
     if all(possible):
         _check_instant(rule, events, report)
         _warn_of_twins(rule.body, events, report)
@@ -30,6 +31,7 @@ def _check_contradiction(body: typed.Body, events: Mapping[str, typed.EventType]
     spans = sorted({span for reason in reasons for span in _spans(reason, text)})
     parts = [f"`{_short(' '.join(text[s.start : s.end].split()))}`" for s in spans]
     parts += [f"`{r.event}` is instantaneous" for r in reasons if isinstance(r, typed.Atom)]
+    parts += [f"`{_compared(r)}`" for r in reasons if isinstance(r, typed.Operation)]
     parts = list(dict.fromkeys(parts))
     place = spans[-1] if spans else body.span
     if len(parts) > 1:
@@ -38,6 +40,71 @@ def _check_contradiction(body: typed.Body, events: Mapping[str, typed.EventType]
         message = "this can never happen"
     report.error("E501", place, message, "change one of them, or the rule will never find anything")
     return False
+
+
+def _check_own_parts(body: typed.Body, report: Report) -> bool:
+    """Whether no ``p without q`` has a part of `p` that is always a `q`; says so if not."""
+    for absence in body.absences:
+        negated = absence.pattern
+        if body.restricted or not isinstance(absence.scope, typed.Inside) or not isinstance(negated, typed.Atom):
+            continue
+        for part, certain in _surely_inside(body.pattern, absence.scope.pattern):
+            if _always_matches(negated, part, set(absence.shared), certain):
+                report.error(
+                    "E501", negated.span,
+                    f"this can never happen: an event `{part.event}` is always inside, the one that is matched",
+                    f"look for it between other events, with `not {part.event}(…) in [… , …]`",
+                )  # fmt: skip
+                return False
+    return True
+
+
+def _surely_inside(pattern: typed.Pattern | None, id_: int) -> Iterator[tuple[typed.Atom, set[str]]]:
+    """The events that every instance of a ``without`` consists of, with the variables that are surely not null."""
+    match pattern:
+        case typed.Lacking(pattern=inner) if pattern.id == id_:
+            yield from _surely_matched(inner, set())
+        case typed.Lacking(pattern=inner):
+            yield from _surely_inside(inner, id_)
+        case typed.Pair(left=left, right=right):
+            yield from _surely_inside(left, id_)
+            yield from _surely_inside(right, id_)
+
+
+def _surely_matched(pattern: typed.Pattern, certain: set[str]) -> Iterator[tuple[typed.Atom, set[str]]]:
+    match pattern:
+        case typed.Atom():
+            yield pattern, certain
+        case typed.Lacking(pattern=inner):
+            yield from _surely_matched(inner, certain)
+        case typed.Pair(left=left, right=right, shared=shared, left_gathering=None, right_gathering=None):
+            yield from _surely_matched(left, certain | set(shared))
+            yield from _surely_matched(right, certain | set(shared))
+        case typed.Nested(body=typed.Body(pattern=inner, restricted=False)) if inner is not None:
+            yield from _surely_matched(inner, certain)
+
+
+def _always_matches(negated: typed.Atom, part: typed.Atom, shared: set[str], certain: set[str]) -> bool:
+    """Whether an event that matches the one atom always matches the other, too; a null equals nothing."""
+    known = dict(part.fields)
+    if negated.event != part.event or len({name for name, _ in negated.fields}) < len(negated.fields):
+        return False
+    free = [term.name for _, term in negated.fields if isinstance(term, typed.Variable) and term.name not in shared]
+    if len(set(free)) < len(free):
+        return False
+    return all(
+        known.get(name) == term and (isinstance(term, typed.Constant) or term.name in certain)
+        for name, term in negated.fields
+        if isinstance(term, typed.Constant) or term.name in shared
+    )
+
+
+def _compared(condition: typed.Operation) -> str:
+    """A comparison of two points in time as it is written."""
+    left, right = (
+        f"{p.label}.{'end' if p.end else 'start'}" for p in condition.arguments if isinstance(p, typed.TimeOf)
+    )
+    return f"{left} {condition.name} {right}"
 
 
 def _spans(reason: object, text: str) -> Iterator[Span]:
@@ -77,13 +144,13 @@ def _check_instant(rule: typed.Rule, events: Mapping[str, typed.EventType], repo
     apart = [distances.longest((start, False), (end, True)) for start in starts for end in covered]
     if body.window is not None or any(length is None or length > 0 for length in apart):
         report.error(
-            "E410", _head(rule, report.source.text),
+            "E410", head_span(rule, report.source.text),
             f"`{rule.event}` is declared as `instant`, but this rule derives it over an interval",
             "leave `instant` out of its declaration, or start it at its end: `… from e <- …`",
         )  # fmt: skip
 
 
-def _head(rule: typed.Rule, text: str) -> Span:
+def head_span(rule: typed.Rule, text: str) -> Span:
     """Where the name in the head of a rule stands."""
     found = re.compile(rf"`?{re.escape(rule.event)}`?(?=[\s(])").search(text, *rule.span)
     return Span(*found.span()) if found else rule.span

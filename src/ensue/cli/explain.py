@@ -1,0 +1,74 @@
+"""`ensue explain`: how are these rules run, what do they keep, and what does it cost?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from ensue.cli.output import printable
+from ensue.cli.progress import progress
+from ensue.cli.rules import STDIN, compiled, read_rules
+from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
+
+
+def _column(name: str, what: str, parameter: str | None = None) -> Callable[[Any], Any]:
+    names = [name] if parameter is None else [name, parameter]
+    return click.option(*names, metavar="COLUMN", help=f"The column that holds {what}.")
+
+
+@click.command(short_help="Say how rules are run, and what they keep.")
+@click.argument("rules")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "mermaid"]), default="text", show_default=True,
+    help="Text to read, JSON for programs, or a flowchart.",
+)  # fmt: skip
+@click.option(
+    "--events", metavar="FILE", multiple=True, help="Run these events, and say what happened; may be repeated."
+)
+@click.option("--intervals", is_flag=True, help="Events have a start and an end, not one time each.")
+@_column("--time", "the time of an event")
+@_column("--start", "the start of an event")
+@_column("--end", "the end of an event")
+@_column("--type", "the type of an event", "type_")
+@click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
+@click.option("--emit", metavar="TYPE", multiple=True, help="Only this type is wanted; may be repeated.")
+@click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
+def explain(
+    rules: str,
+    form: str,
+    events: tuple[str, ...],
+    intervals: bool,
+    time: str | None,
+    start: str | None,
+    end: str | None,
+    type_: str | None,
+    until: str | None,
+    emit: tuple[str, ...],
+    tables: tuple[str, ...],
+) -> int:
+    """Says how RULES are run: what each part of a rule keeps, for how long, and what that costs.
+
+    It says which joins need not store or evaluate a side, which rules are compiled, what they share, and how they would
+    be parted on a cluster. With --events it runs them, and says what really happened.
+
+    \b
+    Example:
+      ensue explain shop.ensue
+      ensue explain shop.ensue --events events.jsonl
+      ensue explain shop.ensue --format mermaid > shop.mmd
+    """
+    if rules == STDIN and any(STDIN in paths_of(event_sources((each,))) for each in events):
+        raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
+    program = compiled(read_rules(rules))
+    given = with_stdin_read(event_sources(events)) if events else None
+    with progress("Explaining…"):
+        found = program.explain(
+            given, until, time=time, start=start, end=end, type=type_, tables=table_sources(tables),
+            emit=emit or None, intervals=intervals,
+        )  # fmt: skip
+    shown = {"text": found.text, "mermaid": found.mermaid}.get(form)
+    click.echo(json.dumps(found.json(), indent=2) if shown is None else printable(shown()))
+    return 0

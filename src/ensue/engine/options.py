@@ -1,0 +1,27 @@
+"""Which optimisations are on. They never change what is found: tests run with and without, benchmarks compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Options:
+    """A flag for each optimisation of the network, and for rewriting."""
+
+    lifetimes: bool = True
+    """What can no longer match is forgotten."""
+    streaming: bool = True
+    """A side of a join that can only match what came before is not stored."""
+    suppressing: bool = True
+    """A side of a join is not evaluated while nothing waits for it."""
+    ending: bool = True
+    """What is forbidden between instants ends what waits before it."""
+    latest: bool = True
+    """Under a policy a sequence keeps one left side for each key where the right one is instantaneous."""
+    rewriting: bool = True
+    """Rules are rewritten before they are run."""
+
+
+ALL = Options()
+NONE = Options(False, False, False, False, False, False)

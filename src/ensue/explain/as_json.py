@@ -1,0 +1,88 @@
+"""An explanation as plain dicts and lists, for programs that read it. Lengths are in the unit of the time column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ensue.explain.explanation import Explanation, RuleExplained
+from ensue.explain.words import obstacles_said
+from ensue.partitioning import ByKey, ByRow, BySlices, Stage
+from ensue.temporal.memory import Memory
+from ensue.temporal.plan import Part
+
+
+def as_json(explanation: Explanation) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "instants": explanation.instants,
+        "rules": [_rule(rule) for rule in explanation.rules],
+        "shared": [{"events": s.what, "key": list(s.key), "rules": list(s.rules)} for s in explanation.shared],
+        "stages": [_stage(stage, explanation) for stage in explanation.stages],
+    }
+    return found if explanation.events is None else {"events": explanation.events, **found}
+
+
+def _rule(rule: RuleExplained) -> dict[str, Any]:
+    return {
+        "rule": rule.number,
+        "event": rule.event,
+        "name": rule.label,
+        "line": rule.line,
+        "compiled": rule.reason is None,
+        "unit": rule.unit,
+        "reason": rule.reason,
+        "possible": rule.possible,
+        "extent": rule.extent,
+        "implied": list(rule.implied),
+        "rewrites": list(rule.rewrites),
+        "plan": _part(rule.plan, rule),
+    }
+
+
+def _part(part: Part, rule: RuleExplained) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "kind": part.kind,
+        "id": part.id,
+        "title": part.title,
+        "cost": part.cost,
+        "memory": _memory(part.memory),
+        "keeps": [
+            {
+                "what": k.what,
+                "key": list(k.key),
+                "lifetime": k.lifetime,
+                "memory": _memory(k.memory),
+                "advice": k.advice,
+            }
+            for k in part.kept
+        ],
+        "streams": list(part.streams),
+        "suppresses": list(part.suppresses),
+    }
+    if part.key in rule.observed:
+        observed = rule.observed[part.key]
+        found["observed"] = {
+            "in": observed.rows_in,
+            "out": observed.rows_out,
+            "most_kept": observed.most_kept,
+            "seconds": observed.seconds,
+        }
+    return found | {"parts": [_part(inner, rule) for inner in part.parts]}
+
+
+def _memory(memory: Memory) -> dict[str, Any]:
+    return {"bound": memory.kind.name.lower(), "size": memory.size, "by": memory.by or None}
+
+
+def _stage(stage: Stage, explanation: Explanation) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "rules": list(stage.rules), "reads": list(stage.reads), "derives": list(stage.derives), "extent": stage.extent,
+    }  # fmt: skip
+    match stage.parting:
+        case ByKey(keys=keys):
+            return found | {"parting": "key", "keys": {name: list(key) for name, key in keys.items()}}
+        case BySlices():
+            return found | {"parting": "slices"}
+        case ByRow():
+            return found | {"parting": "row"}
+        case _:
+            return found | {"parting": "whole", "because": list(obstacles_said(stage, explanation))}

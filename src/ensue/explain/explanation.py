@@ -1,0 +1,94 @@
+"""An explanation as data: the rules with their plans, what they share, the stages on a cluster, what was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ensue.language import typed
+from ensue.partitioning import Stage
+from ensue.temporal.plan import Part
+
+
+@dataclass
+class Observed:
+    """What happened in a part of a rule: rows in and out, the most that it kept at once, and its time in seconds."""
+
+    rows_in: int = 0
+    rows_out: int = 0
+    most_kept: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class RuleExplained:
+    """A rule: where it is written, how it is run, and its plan."""
+
+    number: int
+    event: str
+    label: str | None
+    line: int
+    unit: int | None
+    """Which unit of generated code it is compiled into; None where it runs in the network."""
+    reason: str | None
+    """Why it is not compiled."""
+    possible: bool
+    """Whether given events that have one time each can match it."""
+    plan: Part
+    implied: tuple[str, ...]
+    """Conditions that others imply, and that are not checked."""
+    extent: int | None
+    """How far the first and the last event of a match can be apart; None if nothing bounds that."""
+    rewrites: tuple[str, ...] = ()
+    """The rewrites that changed it before it is run."""
+    observed: Mapping[str, Observed] = field(default_factory=dict)
+    """By the key of a part of the plan."""
+
+    @property
+    def name(self) -> str:
+        return self.label if self.label is not None else self.event
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Something that several rules of one unit keep once."""
+
+    what: str
+    key: tuple[str, ...]
+    rules: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a program is run. Printed it is text; `json` and `mermaid` give other forms."""
+
+    program: typed.Program
+    instants: bool
+    """Whether given events are taken to have one time each."""
+    rules: tuple[RuleExplained, ...]
+    shared: tuple[Shared, ...]
+    stages: tuple[Stage, ...]
+    events: int | None = None
+    """How many events there were, where some were given."""
+
+    def text(self) -> str:
+        """The plan for people who read."""
+        from ensue.explain.text import written
+
+        return written(self)
+
+    def json(self) -> dict[str, Any]:
+        """The plan as plain dicts and lists."""
+        from ensue.explain.as_json import as_json
+
+        return as_json(self)
+
+    def mermaid(self) -> str:
+        """The plan as a flowchart in the language of Mermaid."""
+        from ensue.explain.mermaid import drawn
+
+        return drawn(self)
+
+    def __str__(self) -> str:
+        return self.text()

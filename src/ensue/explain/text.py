@@ -1,0 +1,66 @@
+"""An explanation as text: a tree for each rule, then what is shared, then the stages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ensue.explain.explanation import Explanation, RuleExplained
+from ensue.explain.words import memory_said, notes_of, observed_said, obstacles_said, runs_said, stage_said
+from ensue.temporal.plan import Part
+from ensue.temporal.said import length_said
+
+
+def written(explanation: Explanation) -> str:
+    lines: list[str] = []
+    if explanation.events is not None:
+        lines += [f"{explanation.events:,} events, observed in the network", ""]
+    elif explanation.instants:
+        lines += ["Given events are taken to have one time each, and no interval.", ""]
+    for rule in explanation.rules:
+        lines += [*_rule(rule, explanation), ""]
+    if explanation.shared:
+        lines.append("shared")
+        for each in explanation.shared:
+            rules = ", ".join(f"{explanation.rules[n].name} (line {explanation.rules[n].line})" for n in each.rules)
+            by = f" by {', '.join(each.key)}" if each.key else ""
+            lines.append(f"  {each.what}{by} is kept once for {rules}")
+        lines.append("")
+    lines.append("on Spark")
+    for number, stage in enumerate(explanation.stages, 1):
+        lines.append(f"  stage {number}, {stage_said(stage, explanation.program)} → {', '.join(stage.derives)}")
+        lines += [f"    {reason}" for reason in obstacles_said(stage, explanation)]
+    return "\n".join(lines)
+
+
+def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
+    program = explanation.program
+    name = rule.event if rule.label is None else f"{rule.label}: {rule.event}"
+    yield f"{name} (line {rule.line}), {runs_said(rule)}"
+    if not rule.possible:
+        yield "  events that have one time each never match it; this is for events with a start and an end"
+    if rule.extent is not None:
+        yield f"  a match takes {length_said(rule.extent, program)} at most"
+    if rule.rewrites:
+        yield f"  rewritten: {', '.join(rule.rewrites)}"
+    for said in rule.implied:
+        yield f"  {said} follows from the rest, and is not checked"
+    yield from _part(rule.plan, rule, explanation, "  ", "  ")
+
+
+def _part(part: Part, rule: RuleExplained, explanation: Explanation, first: str, rest: str) -> Iterator[str]:
+    program = explanation.program
+    if part.event is not None and part.key not in rule.observed:
+        yield f"{first}{part.title}, {part.cost}"
+        return
+    yield f"{first}{part.title}"
+    below = rest + ("│ " if part.parts else "  ")
+    notes = list(notes_of(part, program))
+    if part.kept:
+        notes.append(f"memory: {memory_said(part.memory, program)}")
+    notes.append(f"cost: {part.cost}")
+    if part.key in rule.observed:
+        notes.append(f"observed: {observed_said(rule.observed[part.key])}")
+    yield from (below + note for note in notes)
+    for inner in part.parts:
+        last = inner is part.parts[-1]
+        yield from _part(inner, rule, explanation, rest + ("└ " if last else "├ "), rest + ("  " if last else "│ "))

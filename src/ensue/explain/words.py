@@ -1,0 +1,90 @@
+"""What a plan says, in the words that its text and its picture share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ensue.explain.explanation import Explanation, Observed, RuleExplained
+from ensue.language import typed
+from ensue.partitioning import ByKey, ByRow, BySlices, Stage, Whole
+from ensue.temporal.memory import Kind, Memory
+from ensue.temporal.plan import Kept, Part
+from ensue.temporal.said import length_said
+
+
+def kept_said(kept: Kept, program: typed.Program) -> str:
+    """What is kept, by which key, and for how long."""
+    by = f" by {', '.join(kept.key)}" if kept.key else ""
+    memory = kept.memory
+    match memory.kind:
+        case Kind.CONSTANT:
+            of = f" for each {', '.join(kept.key)}" if kept.key else ""
+            return f"{kept.what}: {'one' if memory.size == 1 else f'the last {memory.size}'}{of}"
+        case Kind.WINDOW if memory.size == 0:
+            return f"{kept.what}{by}: those of one time"
+        case Kind.WINDOW:
+            return f"{kept.what}{by}: for {length_said(memory.size, program)}"
+        case Kind.UNTIL:
+            return f"{kept.what}{by}: until the next {memory.by}{' of its key' if kept.key else ''}"
+        case _:
+            return f"{kept.what}{by}: for ever"
+
+
+def memory_said(memory: Memory, program: typed.Program) -> str:
+    """What bounds the memory of a part."""
+    match memory.kind:
+        case Kind.NOTHING:
+            return "nothing"
+        case Kind.CONSTANT:
+            return "nothing" if memory.size == 0 else f"constant for each key ({memory.size})"
+        case Kind.WINDOW if memory.size == 0:
+            return "the events of one time"
+        case Kind.WINDOW:
+            return f"proportional to the events of {length_said(memory.size, program)}"
+        case Kind.UNTIL:
+            return f"what comes before the next {memory.by}"
+        case _:
+            return "unbounded"
+
+
+def runs_said(rule: RuleExplained) -> str:
+    return "compiled" if rule.reason is None else f"in the network: {rule.reason}"
+
+
+def notes_of(part: Part, program: typed.Program) -> Iterator[str]:
+    """What there is to say of a part, a line each."""
+    for kept in part.kept:
+        yield f"keeps {kept_said(kept, program)}"
+        if kept.advice is not None:
+            yield f"to bound it, {kept.advice}"
+    for name in part.streams:
+        yield f"streams {name}: it only matches what came before, so it is not stored"
+    for name in part.suppresses:
+        yield f"suppresses {name}: it is not evaluated while nothing of its key waits for it"
+
+
+def observed_said(observed: Observed) -> str:
+    time = f"{observed.seconds * 1000:.1f} ms"
+    return f"{observed.rows_in:,} in, {observed.rows_out:,} out, at most {observed.most_kept:,} kept, {time}"
+
+
+def stage_said(stage: Stage, program: typed.Program) -> str:
+    """How the events of a stage are parted."""
+    match stage.parting:
+        case ByKey(keys=keys):
+            parts = [f"{name}({', '.join(keys[name])})" if name in keys else name for name in stage.reads]
+            return f"by key: {', '.join(parts)}"
+        case BySlices(extent=extent):
+            return f"by slices of time that overlap by {length_said(extent, program)}: {', '.join(stage.reads)}"
+        case ByRow():
+            return f"row by row, without a shuffle: {', '.join(stage.reads) or 'nothing but time'}"
+        case Whole():
+            return f"in one part: {', '.join(stage.reads)}"
+
+
+def obstacles_said(stage: Stage, explanation: Explanation) -> Iterator[str]:
+    """Why a stage is not parted."""
+    if isinstance(stage.parting, Whole):
+        for obstacle in stage.parting.obstacles:
+            rule = explanation.rules[obstacle.rule]
+            yield f"{rule.name} (line {rule.line}): {obstacle.no_key}, and {obstacle.no_slices}"

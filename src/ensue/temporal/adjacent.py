@@ -1,0 +1,36 @@
+"""Absences that end what waits: where `not p in [q, r]` is about instants, a `p` rules out every `q` before it.
+
+Once something forbidden has come after a left side, it lies strictly between that and every later right side. So the
+left side goes when it comes, and neither is anything stored for the absence, nor is there anything left to check.
+"""
+
+from __future__ import annotations
+
+from ensue.language import typed
+from ensue.temporal.constraints import Events, constrain
+from ensue.temporal.joins import ends_earlier
+from ensue.temporal.lifetimes import Frame, distances_of
+
+
+def ended_by(frame: Frame, pair: typed.Pair, events: Events) -> tuple[typed.Absence, ...]:
+    """The absences between the sides of a pairing that end what waits on its left side.
+
+    What is forbidden is one event for itself, with the key of the pairing; it and the right side have one time each.
+    """
+    found = [a for a in frame.body.absences if a.scope == typed.Between(pair.id) and _ends(a, pair, events)]
+    if not found or pair.left_context is not None:
+        return ()
+    distances = distances_of(frame, pair, events)
+    instant = distances.longest((pair.right.id, False), (pair.right.id, True)) == 0
+    return tuple(found) if instant and ends_earlier(pair.left, pair.right, distances) else ()
+
+
+def _ends(absence: typed.Absence, pair: typed.Pair, events: Events) -> bool:
+    pattern = absence.pattern
+    alone = constrain(typed.Body(pattern), events)
+    return (
+        isinstance(pattern, typed.Atom)
+        and absence.self_contained
+        and absence.shared == pair.shared
+        and alone.longest((pattern.id, False), (pattern.id, True)) == 0
+    )

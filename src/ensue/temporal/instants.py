@@ -1,0 +1,49 @@
+"""Given events that have one time each, and no interval: then the conditions of rules say more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ensue.language import typed
+from ensue.language.walk import visible_variables
+from ensue.temporal.constraints import Events, constrain
+
+
+def with_instants(program: typed.Program) -> typed.Program:
+    """The program where given events are known to have one time each, and no interval."""
+    events = {name: event if event.derived else replace(event, instant=True) for name, event in program.events.items()}
+    return replace(program, events=events)
+
+
+def instantaneous(pattern: typed.Pattern, events: Events) -> bool:
+    """Whether each instance of a pattern has one time: an event that has, a choice between such, or one without others.
+
+    >>> tick = typed.EventType("tick", {}, True, False, instant=True)
+    >>> instantaneous(typed.Either(2, (typed.Atom(1, "tick", ()),)), {"tick": tick})
+    True
+    """
+    match pattern:
+        case typed.Atom(event=event):
+            return event in events and events[event].instant
+        case typed.Either(alternatives=alternatives):
+            return all(instantaneous(each, events) for each in alternatives)
+        case typed.Lacking(pattern=inner):
+            return instantaneous(inner, events)
+        case typed.Moment() | typed.Periodic():
+            return True
+        case _:
+            return False
+
+
+def latest_is_enough(pair: typed.Pair, body: typed.Body, events: Events) -> bool:
+    """Whether under ``policy restricted`` a sequence needs one left side for each key: that with the latest start.
+
+    That is so where the right side is instantaneous, and the key has all that tells left sides apart.
+    """
+    apart = set(body.correlation) & visible_variables(pair.left)
+    return pair.relation.word == "seq" and instantaneous(pair.right, events) and apart <= set(pair.shared)
+
+
+def possible(body: typed.Body, events: Events) -> bool:
+    """Whether a body can be matched: where given events have one time each, nothing lies inside one."""
+    return constrain(body, events).contradiction() is None

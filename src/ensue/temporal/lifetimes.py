@@ -1,0 +1,140 @@
+"""How long what is stored can still take part in a match, from the closure of the distances of a body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ensue.language import typed
+from ensue.language.walk import pairs, visible_labels
+from ensue.temporal.constraints import BODY, Events, constrain, labelled, parts, selects
+from ensue.temporal.distances import Distances, Point
+
+
+class Interval(Protocol):
+    """What has a start and an end."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Lifetime:
+    """The largest distance from an instance's start, and from its end, to the end of what it is part of."""
+
+    start: int | None = None
+    end: int | None = None
+
+    @property
+    def bounded(self) -> bool:
+        return self.start is not None or self.end is not None
+
+    def over(self, instance: Interval, time: int) -> bool:
+        return (self.start is not None and time > instance.start + self.start) or (
+            self.end is not None and time > instance.end + self.end
+        )
+
+
+FOREVER = Lifetime()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A body, the body around it whose conditions say what its instances are good for, and its id in these."""
+
+    body: typed.Body
+    whole: typed.Body
+    id: int = BODY
+
+    @staticmethod
+    def of(body: typed.Body) -> Frame:
+        """Of a body that stands for itself."""
+        return Frame(body, body)
+
+    def inside(self, nested: typed.Nested) -> Frame:
+        """Of a body in parentheses. Where instances are chosen it stands for itself: a choice knows nothing else."""
+        if selects(self.whole) or self.whole.window is not None or nested.body.window is not None:
+            return Frame.of(nested.body)
+        return Frame(nested.body, self.whole, nested.id)
+
+    def distances(self, toward: int, events: Events) -> Distances:
+        """What must hold of everything in it, as seen from one of its patterns."""
+        return constrain(self.whole, events, toward)
+
+
+def distances_of(frame: Frame, pair: typed.Pair, events: Events) -> Distances:
+    """What must hold of the two sides of a pairing.
+
+    Where the body has contexts only what this pairing determines counts, as in deciding who is eligible: an initiator
+    that the rest of the body rules out is selected all the same.
+    """
+    body = frame.body
+    if body.pattern is None or all(p.left_context is None for p in pairs(body.pattern)):
+        return frame.distances(pair.id, events)
+    labels = visible_labels(pair)
+    timers = []
+    for timer in body.timers:
+        if timer.of in labels:
+            timers.append(timer)
+            labels = labels | ({timer.label} if timer.label is not None else set())
+    related = tuple(r for r in body.related if r.left in labels and r.right in labels)
+    within = [length for length in (body.within, body.lasting) if length is not None]
+    local = replace(typed.Body(pair), timers=tuple(timers), related=related, within=min(within, default=None))
+    return constrain(local, events)
+
+
+def lifetime(distances: Distances, of: int, until: typed.Pattern) -> Lifetime:
+    """How long an instance of one pattern can be part of another one that ends now or later."""
+    ends = [(until.id, True), *((id_, True) for id_ in parts(typed.Body(until)))]
+    return Lifetime(_latest(distances, (of, False), ends), _latest(distances, (of, True), ends))
+
+
+def since(frame: Frame, point: tuple[int, bool], events: Events) -> int | None:
+    """The largest distance from a point in a body to the body's end."""
+    ends = [(frame.id, True), *((id_, True) for id_ in parts(frame.body))]
+    return _latest(frame.distances(point[0], events), point, ends)
+
+
+def scope_reach(scope: typed.Scope, frame: Frame, events: Events) -> int | None:
+    """How far the beginning of a scope can lie before the end of the body's match; None if nothing bounds it."""
+    begin = _beginning(scope, frame.body)
+    return None if begin is None else since(frame, begin, events)
+
+
+def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
+    match scope:
+        case typed.During(label=label):
+            labels = dict(labelled(body.pattern)) if body.pattern is not None else {}
+            labels.update({timer.label: timer.id for timer in body.timers if timer.label is not None})
+            return (labels[label], False) if label in labels else None
+        case typed.Between(pair=id_):
+            left = _left_of(body.pattern, id_)
+            return None if left is None else (left, True)
+        case typed.Inside(pattern=id_):
+            return (id_, False)
+
+
+def _left_of(pattern: typed.Pattern | None, id_: int) -> int | None:
+    match pattern:
+        case typed.Pair(left=left, right=right):
+            if pattern.id == id_:
+                return left.id
+            found = _left_of(left, id_)
+            return _left_of(right, id_) if found is None else found
+        case typed.Lacking(pattern=inner):
+            return _left_of(inner, id_)
+        case _:
+            return None
+
+
+def _latest(distances: Distances, point: Point, ends: Sequence[Point]) -> int | None:
+    """The largest distance to the first end, which is the last of the others."""
+    whole, *each = ends
+    bounds = [distances.longest(point, end) for end in each]
+    own = distances.longest(point, whole)
+    latest = None if not bounds or None in bounds else max(bound for bound in bounds if bound is not None)
+    return min((bound for bound in (own, latest) if bound is not None), default=None)

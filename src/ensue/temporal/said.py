@@ -1,0 +1,107 @@
+"""Patterns and lengths of time in the words of the language, for people who read a plan."""
+
+from __future__ import annotations
+
+from ensue.language import typed
+from ensue.language.walk import atoms
+
+_UNITS = (("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000), ("us", 1))
+
+
+def pattern_said(pattern: typed.Pattern) -> str:
+    """A pattern in a few words.
+
+    >>> x = typed.Variable("x", "int")
+    >>> pattern_said(typed.Atom(1, "order", (("id", x), ("qty", typed.Constant(2, "int"))), "o"))
+    'o: order(id=x, qty=2)'
+    """
+    match pattern:
+        case typed.Atom(event=event, fields=fields, label=label):
+            terms = [(name, term_said(term)) for name, term in fields]
+            written = ", ".join(term if name == term else f"{name}={term}" for name, term in terms)
+            return f"{f'{label}: ' if label is not None else ''}{event}({written})"
+        case typed.Moment(time=time):
+            return f"at({time})"
+        case typed.Periodic(period=period):
+            return f"every({period})"
+        case typed.Run(pattern=inner, count=count):
+            return f"{pattern_said(inner)}{{{count}}}"
+        case typed.Lacking(pattern=inner):
+            return pattern_said(inner)
+        case typed.Nested(label=label) if label is not None:
+            return label
+        case _:
+            return events_said(pattern)
+
+
+def events_said(pattern: typed.Pattern) -> str:
+    """The names of the events in a pattern, each once."""
+    return ", ".join(dict.fromkeys(_constituents(pattern))) or "a timer"
+
+
+def _constituents(pattern: typed.Pattern) -> list[str]:
+    match pattern:
+        case typed.Atom(event=event):
+            return [event]
+        case typed.Pair(left=left, right=right):
+            return _constituents(left) + _constituents(right)
+        case typed.Either(alternatives=alternatives):
+            return [name for each in alternatives for name in _constituents(each)]
+        case typed.Lacking(pattern=inner) | typed.Run(pattern=inner):
+            return _constituents(inner)
+        case typed.Nested(body=body):
+            if body.pattern is None:
+                return [atom.event for atom in atoms(body)]
+            return _constituents(body.pattern)
+        case _:
+            return []
+
+
+def term_said(term: typed.Variable | typed.Constant) -> str:
+    if isinstance(term, typed.Variable):
+        return term.name if term.name.isidentifier() else "_"
+    match term.value:
+        case bool(value):
+            return str(value).lower()
+        case str(value):
+            return f'"{value}"'
+        case None:
+            return "null"
+        case value:
+            return str(value)
+
+
+def relation_said(relation: typed.Relation) -> str:
+    """The word of a relation, with its bounds if it has some."""
+    bounds = [_bound(d.low, d.high) for d in relation.distances if d.high is not None or d.low not in (0, 1)]
+    tolerances = {d.high for d in relation.distances if d.low is not None and d.high == -d.low}
+    if relation.word in ("meets", "met_by", "starts", "started_by", "finishes", "finished_by", "equals"):
+        tolerance = max((t for t in tolerances if t is not None), default=0)
+        return f"{relation.word}[{tolerance}]" if tolerance else relation.word
+    return f"{relation.word}[{', '.join(bounds)}]" if bounds else relation.word
+
+
+def _bound(low: int | None, high: int | None) -> str:
+    if low == high:
+        return str(low)
+    shown = "" if low is None or (low == 1 and high is not None) else str(low)
+    return f"{shown}..{'' if high is None else high}"
+
+
+def length_said(length: int, program: typed.Program) -> str:
+    """A length of time with its unit, where the program states one.
+
+    >>> program = typed.Program({}, (), (), {}, (), (), (), (), "s", True)
+    >>> length_said(21600, program), length_said(90, program)
+    ('6h', '1m30s')
+    """
+    if not program.durations and program.unit is None:
+        return str(length)
+    rest = length * dict(_UNITS)[program.unit or "us"]
+    if rest == 0:
+        return "0"
+    sign, rest, said = ("-" if rest < 0 else ""), abs(rest), ""
+    for unit, size in _UNITS:
+        count, rest = divmod(rest, size)
+        said += f"{count}{unit}" if count else ""
+    return sign + said

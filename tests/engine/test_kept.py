@@ -1,0 +1,104 @@
+"""What is stored while a stream goes on: no more than the plan says, in the network and in generated code.
+
+Tuples are counted, not time: four times as many events leave no more behind where something bounds them.
+"""
+
+import pytest
+
+import ensue
+from ensue.engine.compiled import lane
+from ensue.engine.compiled.lane import CompiledLane
+from ensue.engine.options import ALL, NONE, Options
+from ensue.engine.run import Run
+from ensue.explain.observe import kept_by
+
+DECLARATIONS = """
+event tick(s: int, p: int) instant.
+event a(k: int) instant. event b(k: int) instant. event c(k: int) instant.
+"""
+
+KEYS = 5
+
+FALLS = """
+fall(s, p) <- not tick(s, _) in [tick(s, q), tick(s, p)] where p < q.
+run(s) <- not tick(s, _) in [fall(s, _), tick(s, p)] where p > 0.
+"""
+
+BOUNDED = {
+    "the terminator itself is forbidden": (FALLS, 4 * KEYS),
+    "the initiator itself is forbidden": ("d(s) <- not tick(s, _) in [tick(s, _), a(s)].", 2 * KEYS),
+    "the right side streams": ("d(k) <- a(k) seq b(k) within 10.", 40),
+    "the left side streams": ("d(k) <- b(k) after a(k) within 10.", 40),
+    "a composite side streams": ("d(k) <- e: a(k), f: b(k), g: c(k), e before g, f before g within 10.", 120),
+    "nothing waits": ("d(k) <- c(k) seq (a(k) seq b(k)).", 0),
+    "a policy, and an instant": ("d(k) <- a(k) seq c(k) policy restricted.", 3 * KEYS),
+    "around parentheses": ("d(k) <- a(k) seq (b(k) seq a(k)) within 10.", 150),
+    "inside an alternative": ("d(k) <- (a(k) seq b(k) within 9) or (b(k) seq a(k) within 7).", 120),
+}
+"""Rules, and how many tuples they may keep: in the network one that has just been ended is still there."""
+
+
+def rows(count):
+    """Ticks that rise and fall, and `a` and `b` in turns; each key comes once in every five events."""
+    found = []
+    for time in range(count):
+        key = time % KEYS
+        found.append(("tick", {"s": key, "p": (time * 7) % 11}, time, time, None, 2 * time))
+        found.append(("ab"[time // KEYS % 2], {"k": key}, time, time, None, 2 * time + 1))
+    return [(type_, {**v, "s": v["k"]} if type_ == "a" else v, *rest) for type_, v, *rest in found]
+
+
+def stored(rules, count, compiled, options=ALL):
+    """How many tuples are stored after so many steps."""
+    declared = DECLARATIONS.replace("event a(k: int)", "event a(k: int, s: int)") if "a(s)" in rules else DECLARATIONS
+    rules = rules.replace("a(s)", "a(_, s)")
+    run = Run(ensue.compile(declared + rules).typed, compiled=compiled, options=options)
+    for first in range(0, count, 100):
+        batch = run.batch()
+        batch.rows = [row for row in rows(count) if first <= row[3] < first + 100]
+        run.advance(batch, first + 99, 0)
+    return sum(map(_stored_in, run.lanes))
+
+
+def _stored_in(each):
+    if not isinstance(each, CompiledLane):
+        return sum(kept_by(node) for rule in each.rules.values() for node in rule.body.walk())
+    count = 0
+    for store in each.layout.stores.values():
+        n = store.number
+        if store.ended_by is None:
+            count += each.arrays.number(f"hi{n}") - each.arrays.number(f"lo{n}")
+        else:
+            count += each.arrays.number(f"hi{n}") - each.arrays.number(f"fc{n}")
+    return count
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_the_network_keeps_no_more_than_it_needs(name):
+    rules, most = BOUNDED[name]
+    assert stored(rules, 400, False) <= most
+    assert stored(rules, 1600, False) <= most
+
+
+@pytest.mark.parametrize("name", [name for name in BOUNDED if "forbidden" in name])
+def test_generated_code_keeps_one_tuple_for_each_key(name, monkeypatch):
+    monkeypatch.setattr(lane, "FEW", 2**60)
+    rules, most = BOUNDED[name]
+    assert stored(rules, 400, None) <= most
+    assert stored(rules, 1600, None) <= most
+
+
+@pytest.mark.parametrize(
+    ("rules", "option"),
+    [
+        ("d(k) <- a(k) seq b(k) within 10.", "lifetimes"),
+        ("d(k) <- a(k) seq b(k).", "streaming"),
+        ("d(k) <- c(k) seq (a(k) seq b(k)).", "suppressing"),
+        ("d(k) <- tick(k, _) seq (a(k) seq b(k)) where k = 0.", "suppressing"),
+        ("d(s) <- not tick(s, _) in [tick(s, _), tick(s, _)].", "ending"),
+        ("d(k) <- a(k) seq c(k) policy restricted.", "latest"),
+    ],
+)
+def test_each_optimisation_stores_less_than_none(rules, option):
+    less, all_ = stored(rules, 400, False, Options(**{**vars(NONE), option: True})), stored(rules, 400, False, NONE)
+    assert less < all_
