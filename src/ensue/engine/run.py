@@ -19,8 +19,8 @@ from ensue.engine.knowledge import Knowledge, Row
 from ensue.engine.lanes import Lane, plan_of
 from ensue.engine.network.node import Clock, Setting
 from ensue.engine.network.stratum import Stratum
-from ensue.engine.sizes import Size, sizes_of
 from ensue.engine.options import ALL, Options
+from ensue.engine.sizes import Size, sizes_of
 from ensue.language import typed
 from ensue.rewriting import rewritten
 from ensue.temporal.instants import with_instants
