@@ -24,9 +24,11 @@ from ensue.spark.wire import WRONG, Wire, handed_on
 if TYPE_CHECKING:
     from pyspark.sql import Row
 
-GIVEN, DERIVED, FOUND, REJECTED, FIRST, CLOCK = "given", "derived", "found", "rejected", "first", "clock"
+GIVEN, DERIVED, FOUND, REJECTED, FIRST = "given", "derived", "found", "rejected", "first"
+GUARD, CLOCK = "guard", "clock"
 """What a packed row holds: events as they were given; what an earlier stage derived; detections; rows that take no
-part, and why; the smallest end of some events; nothing but a time for the watermark."""
+part, and why; the smallest end of some events; nothing, but that the first bucket of each stage is looked at in
+each batch, so that one of other rules is noticed before anything is done; and a time for the watermark."""
 
 PACKED = "bucket int, stage int, kind string, size bigint, low bigint, high bigint, clock bigint, blob binary"
 """The columns of packed rows as they are made: of given events, how many there are and the smallest and largest end;
@@ -123,6 +125,8 @@ class Packer:
 
     def _rows(self, rows: pa.Table) -> Iterator[dict[str, Any]]:
         time = self.wire.times[-1]
+        for stage in range(len(self.stages)):
+            yield {"bucket": 0, "stage": stage, "kind": GUARD}
         rows, rejected = self._usable(rows)
         if rejected.num_rows:
             yield {"bucket": 0, "stage": 0, "kind": REJECTED, "blob": packed(rejected)}
