@@ -109,7 +109,7 @@ def stream(
             "tables": table_sources(tables), "emit": emit or None,
         },
     )  # fmt: skip
-    check_lateness(_number(lateness))
+    check_lateness(_number(lateness) or 0)
     partitions = str(_partitions(cores_of(cluster), buckets))
     with _stopped_by_signals() as stopped:
         try:
