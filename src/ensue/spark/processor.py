@@ -238,7 +238,7 @@ class StageProcessor(StatefulProcessor):
     def _derived(self, tables: Mapping[str, pa.Table]) -> Iterator[Row]:
         """What was derived, packed for those who read it, and for those who asked for it."""
         plan = self.plan
-        batches = list(gathered({name: tables[name] for name in tables}, plan.derives, plan.schema))
+        batches = list(gathered(tables, plan.derives, plan.schema))
         if not batches:
             return
         rows = pa.Table.from_batches(batches)

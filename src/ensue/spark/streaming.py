@@ -204,12 +204,12 @@ class Stream:
 
     def _schema(self, wire: Wire) -> pa.Schema:
         """The Arrow types of the columns of events."""
-        from pyspark.sql.types import LongType, StringType, StructField, StructType
+        from pyspark.sql.types import StringType, StructField, StructType
 
         types = {**self.given.types, **self.found.types}
         fields = [StructField("type", StringType()), *(StructField(name, self.found.time) for name in wire.times)]
         if wire.sequence:
-            fields.append(StructField("sequence", self.given.frame.schema["sequence"].dataType or LongType()))
+            fields.append(StructField("sequence", self.given.frame.schema["sequence"].dataType))
         return arrow_schema(StructType([*fields, *(StructField(c.name, types[c.name]) for c in wire.columns)]))
 
     def _timezone(self) -> str | None:
