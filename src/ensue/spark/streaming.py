@@ -25,7 +25,7 @@ from ensue.spark.buckets import MOST, Buckets
 from ensue.spark.clock import Clock
 from ensue.spark.distinct import DistinctProcessor
 from ensue.spark.found import Found, arrow_schema, found_columns
-from ensue.spark.frames import Given, given_events, known_types, time_of
+from ensue.spark.frames import Given, given_events, job_of
 from ensue.spark.heartbeat import Heartbeat
 from ensue.spark.job import Job
 from ensue.spark.local import ROCKS, STATE_STORE
@@ -53,23 +53,15 @@ def detect_stream(
         if not frame.isStreaming:
             raise DataError(f"The frame of {name!r} is a table, and others are streams: read it with spark.readStream.")
         _check_state_store(frame)
-    time, instants = time_of(frames, names)
-    timestamps = time.typeName() != "long"
-    program.check_unit(timestamps)
-    source = program.file.source
-    known = known_types(frames, program.typed.events)
-    job = Job(
-        source.text, source.name, tuple(wanted), timestamps, instants,
-        tuple((event, tuple(types.items())) for event, types in known.items()), compiled,
-    )  # fmt: skip
+    job, time = job_of(program, frames, names, wanted, compiled)
     given = given_events(frames, names, job.rules.events, strict, program.typed.events, marked=True)
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
-    moment = None if until is None else moment_of(until, job.rules.unit, timestamps)
-    late = length_of(lateness, job.rules.unit, timestamps, "the lateness")
+    moment = None if until is None else moment_of(until, job.rules.unit, job.timestamps)
+    late = length_of(lateness, job.rules.unit, job.timestamps, "the lateness")
     count = BUCKETS if buckets is None else buckets
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
         raise DataError(f"`buckets` is {buckets!r}; it is a number from 1 to {MOST}.")
-    clock = Clock(timestamps)
+    clock = Clock(job.timestamps)
     beat = None if heartbeat is None else Heartbeat.of(heartbeat, program.typed.unit, clock)
     stream = Stream(job, given, found, tables, moment, late, count, clock, beat)
     for obstacle in stream.obstacles():
