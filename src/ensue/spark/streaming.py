@@ -98,11 +98,8 @@ class Stream:
         from pyspark.sql import functions as f
 
         rows = self._packed()
-        for index in range(len(self.job.stages)):
-            rows = self._operator(rows, StageProcessor(self._plan(index)))
-        if self._repeated():
-            last = DistinctProcessor(len(self.job.stages), self._repeated())
-            rows = self._operator(rows, last)
+        for processor in self.processors():
+            rows = self._operator(rows, processor)
         columns = self.found.columns_of(self.job.wanted)
         schema = self.found.spark_schema(columns).add("reason", "string").add("row", "string")
         events = rows.mapInArrow(Unpacker(arrow_schema(schema)), schema)
@@ -114,13 +111,22 @@ class Stream:
         )
         return self.found.shown(events, rejected)
 
+    def packer(self) -> Packer:
+        """What packs the events that come."""
+        stages = tuple(self._buckets(index) for index in range(len(self.job.stages)))
+        firsts = tuple(index for index, stage in enumerate(self.job.stages) if stage.from_first_end)
+        return Packer(self.given.wire, stages, firsts, self.clock)
+
+    def processors(self) -> list[StageProcessor | DistinctProcessor]:
+        """What packed rows go through, one after the other."""
+        stages, repeated = range(len(self.job.stages)), self._repeated()
+        found: list[StageProcessor | DistinctProcessor] = [StageProcessor(self._plan(index)) for index in stages]
+        return [*found, DistinctProcessor(len(stages), repeated)] if repeated else found
+
     def _packed(self) -> DataFrame:
         from pyspark.sql import functions as f
 
-        stages = tuple(self._buckets(index) for index in range(len(self.job.stages)))
-        firsts = tuple(index for index, stage in enumerate(self.job.stages) if stage.from_first_end)
-        packer = Packer(self.given.wire, stages, firsts, self.clock)
-        packed = self.given.frame.mapInArrow(packer, PACKED)
+        packed = self.given.frame.mapInArrow(self.packer(), PACKED)
         if self.heartbeat is not None:
             packed = packed.unionByName(self.heartbeat.rows(packed.sparkSession), allowMissingColumns=True)
         packed = packed.withColumn("clock", f.timestamp_millis(f.col("clock")))
