@@ -12,10 +12,10 @@ demo-spark: .venv/.spark
 	@$(BIN)/ensue demo --spark
 
 test: .venv/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 test-fast: .venv/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

@@ -211,7 +211,7 @@ class Program:
             check_options(on_bad_row is not None, engine, provenance, lateness, slices, buckets, heartbeat)
             return self._detect_on_spark(frames, until, columns, tables, emit, compiled, slices, strict, rejected)
         for name, given in {"rejected": rejected, "slices": slices, "buckets": buckets, "heartbeat": heartbeat}.items():
-            if given not in (None, False):
+            if given is not None and given is not False:
                 raise DataError(
                     f"`{name}` is for Spark frames. Here rows that cannot be used are handed to `on_bad_row`, and all "
                     "events are evaluated in one part."

@@ -20,13 +20,6 @@ SETTINGS = {
 }
 
 
-def pytest_collection_modifyitems(items):
-    """Tests that need the session run in one process, so that there is one."""
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
 @pytest.fixture(scope="session")
 def spark():
     """A session on two cores, whose workers import what is tested from this checkout."""

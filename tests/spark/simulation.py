@@ -6,7 +6,7 @@ rows that come too late. What Spark itself does is tried in other tests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -19,12 +19,10 @@ from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValu
 from ensue.program import Program
 from ensue.spark import bucket_state
 from ensue.spark.clock import Clock
-from ensue.spark.distinct import DistinctProcessor
 from ensue.spark.found import arrow_schema, found_columns
 from ensue.spark.frames import Given, _ensue_type
 from ensue.spark.job import Job
-from ensue.spark.packing import Packer, Unpacker
-from ensue.spark.processor import StageProcessor
+from ensue.spark.packing import Unpacker
 from ensue.spark.streaming import Stream
 from ensue.spark.wire import Column, Wire
 
@@ -103,20 +101,15 @@ class Query:
 
     def batch(self, events: list[pa.Table], forgetful: bool = False) -> None:
         """One micro-batch: a table for each task that reads."""
-        stages = range(len(self.stream.job.stages))
-        makers: list[Callable[[], Any]] = [
-            lambda index=index: StageProcessor(self.stream._plan(index)) for index in stages
-        ]
-        if self.stream._repeated():
-            makers.append(lambda: DistinctProcessor(len(stages), self.stream._repeated()))
-        while len(self.memories) < len(makers):
+        processors = self.stream.processors()
+        while len(self.memories) < len(processors):
             self.memories.append(Memory())
         rows = [row for table in events for row in self._packed(table)]
         clocks = [row.clock for row in rows if row.clock is not None]
         if forgetful:
             bucket_state._sessions.clear()
-        for maker, memory in zip(makers, self.memories, strict=True):
-            rows = list(self._operator(maker(), memory, rows))
+        for processor, memory in zip(processors, self.memories, strict=True):
+            rows = list(self._operator(processor, memory, rows))
         self._unpack(rows)
         self.largest = max([*clocks, *([] if self.largest is None else [self.largest])], default=None)
         if self.largest is not None:
@@ -124,13 +117,7 @@ class Query:
             self.watermark = max(self.watermark, self.largest - delay)
 
     def _packed(self, table: pa.Table) -> Iterator[Row]:
-        packer = Packer(
-            self.stream.given.wire,
-            tuple(self.stream._buckets(index) for index in range(len(self.stream.job.stages))),
-            tuple(index for index, stage in enumerate(self.stream.job.stages) if stage.from_first_end),
-            self.stream.clock,
-        )
-        for batch in packer(table.to_batches()):
+        for batch in self.stream.packer()(table.to_batches()):
             yield from (Row(**row) for row in batch.to_pylist())
 
     def _operator(self, processor: Any, memory: Memory, rows: list[Row]) -> Iterator[Row]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from decimal import Decimal
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,3 +52,16 @@ def test_what_is_not_needed_has_no_bucket() -> None:
 
 def test_keys_are_spread() -> None:
     assert {*numbers([("a", 0, key) for key in range(200)])} == {*range(BUCKETS.count)}
+
+
+def test_keys_are_read_as_events_are():
+    """What an earlier stage derived as a time, or as the float of a decimal, is in the bucket of the same value."""
+    parting = ByKey({"e": ("k",)}, ("time",), frozenset())
+    wire = Wire((Column("c", "k", "bigint"),), instants=True, sequence=False)
+    for kind, one, other in (
+        ("time", pa.array([5, 6], pa.int64()), pa.array([5, 6], pa.timestamp("us"))),
+        ("float", pa.array([51.41, 3.0]), pa.array([Decimal("51.41"), Decimal("3.00")])),
+    ):
+        buckets = Buckets(("e",), replace(parting, kinds=(kind,)), 1000)
+        numbers = [buckets.of(pa.table({"type": ["e", "e"], "time": [1, 2], "c": c}), wire) for c in (one, other)]
+        assert numbers[0].tolist() == numbers[1].tolist()

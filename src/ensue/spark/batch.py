@@ -22,9 +22,8 @@ from ensue.spark.found import Found, found_columns
 from ensue.spark.frames import (
     Given,
     given_events,
-    known_types,
+    job_of,
     missing_attributes,
-    time_of,
     unreadable_attributes,
 )
 from ensue.spark.job import Job
@@ -188,18 +187,10 @@ def detect_frames(
     slices: int | None = None, strict: bool = False, rejected: bool = False,
 ) -> DataFrame:  # fmt: skip
     """A lazy frame of what the rules find in frames of events, and with `rejected` of the rows that took no part."""
-    time, instants = time_of(frames, names)
-    timestamps = time.typeName() != "long"
-    program.check_unit(timestamps)
-    source = program.file.source
-    known = known_types(frames, program.typed.events)
-    job = Job(
-        source.text, source.name, tuple(wanted), timestamps, instants,
-        tuple((event, tuple(types.items())) for event, types in known.items()), compiled,
-    )  # fmt: skip
+    job, time = job_of(program, frames, names, wanted, compiled)
     given = given_events(frames, names, job.rules.events, strict, program.typed.events)
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
-    moment = None if until is None else moment_of(until, job.rules.unit, timestamps)
+    moment = None if until is None else moment_of(until, job.rules.unit, job.timestamps)
     obstacles = (o for stage in job.stages if isinstance(stage.parting, Whole) for o in stage.parting.obstacles)
     for obstacle in obstacles:
         warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=4)

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ensue.data.values import arrow_type_of, convert
 from ensue.partitioning import ByKey, ByRow, Parting
 from ensue.spark.wire import Wire
 
@@ -31,12 +32,6 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 _OTHER = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT = np.uint64(31)
 _NULL = np.uint64(0x51ED270B8D5C3A4F)
-
-ARROW_TYPES = {
-    "int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(),
-    "timestamp": pa.timestamp("us"),
-}  # fmt: skip
-"""What values of a kind are compared as."""
 
 
 @dataclass(frozen=True)
@@ -111,35 +106,12 @@ def _hashed(rows: pa.Table, columns: Iterable[str], kinds: Iterable[str]) -> tup
 
 
 def _values(rows: pa.Table, names: str, kind: str) -> pa.Array:
-    """The values of a part of the key, all of one type: one that cannot be of it is null."""
-    type_ = ARROW_TYPES[kind]
-    found = pa.nulls(rows.num_rows, type_)
+    """The values of a part of the key, read as events are: one that is not of its kind is null."""
+    found = pa.nulls(rows.num_rows, arrow_type_of(kind))
     for name in filter(None, names.split("|")):
-        column = rows.column(name).combine_chunks()
-        cast = as_kind(column, type_)
-        found = cast if found.null_count == len(found) else pc.coalesce(found, cast)
+        read = convert(rows.column(name), kind, text=False).combine_chunks()
+        found = read if found.null_count == len(found) else pc.coalesce(found, read)
     return found
-
-
-def as_kind(column: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Values as a type; those that are none of it are null.
-
-    >>> as_kind(pa.array(["1", "x"]), pa.int64()).to_pylist()
-    [1, None]
-    """
-    if pa.types.is_timestamp(column.type) and pa.types.is_timestamp(type_):
-        return column.cast(pa.int64() if column.type.unit == "us" else type_).cast(type_)
-    try:
-        return column.cast(type_)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.array([_one(value, type_) for value in column], type_)
-
-
-def _one(value: pa.Scalar, type_: pa.DataType) -> Any:
-    try:
-        return value.cast(type_).as_py()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return None
 
 
 def _hash(values: pa.Array, kind: str) -> Hashes:

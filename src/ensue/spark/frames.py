@@ -7,7 +7,7 @@ attributes of one name and several types. Rows that cannot be used are left out 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
@@ -16,6 +16,8 @@ from ensue.data import Columns, DataError
 from ensue.data.columns import Layout, find_layout
 from ensue.data.part import named_columns
 from ensue.language import typed
+from ensue.program import Program
+from ensue.spark.job import Job
 from ensue.spark.recognise import Frames
 from ensue.spark.rejected import (
     REJECTED,
@@ -106,6 +108,19 @@ def time_of(frames: Frames, names: Columns) -> tuple[DataType, bool]:
         found = ", ".join(sorted(time.simpleString() for time in times))
         raise DataError(f"The times of the frames are of several types: {found}. Cast them to one.")
     return times.pop(), all(layout.start == layout.end for layout in layouts.values())
+
+
+def job_of(
+    program: Program, frames: Frames, names: Columns, wanted: Sequence[str], compiled: bool | None
+) -> tuple[Job, DataType]:
+    """A program on events in frames, and the type of their times."""
+    time, instants = time_of(frames, names)
+    timestamps = time.typeName() != "long"
+    program.check_unit(timestamps)
+    source = program.file.source
+    known = known_types(frames, program.typed.events)
+    types = tuple((event, tuple(attributes.items())) for event, attributes in known.items())
+    return Job(source.text, source.name, tuple(wanted), timestamps, instants, types, compiled), time
 
 
 def known_types(frames: Frames, events: Mapping[str, typed.EventType]) -> dict[str, dict[str, str]]:

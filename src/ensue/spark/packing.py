@@ -19,14 +19,16 @@ import pyarrow.compute as pc
 from ensue.spark.as_json import as_json
 from ensue.spark.buckets import NOWHERE, Buckets, Numbers
 from ensue.spark.clock import Clock
-from ensue.spark.wire import WRONG, Wire, handed_on
+from ensue.spark.wire import WRONG, Wire, handed_on, together
 
 if TYPE_CHECKING:
     from pyspark.sql import Row
 
-GIVEN, DERIVED, FOUND, REJECTED, FIRST, CLOCK = "given", "derived", "found", "rejected", "first", "clock"
+GIVEN, DERIVED, FOUND, REJECTED, FIRST = "given", "derived", "found", "rejected", "first"
+GUARD, CLOCK = "guard", "clock"
 """What a packed row holds: events as they were given; what an earlier stage derived; detections; rows that take no
-part, and why; the smallest end of some events; nothing but a time for the watermark."""
+part, and why; the smallest end of some events; nothing, but that the first bucket of each stage is looked at in
+each batch, so that one of other rules is noticed before anything is done; and a time for the watermark."""
 
 PACKED = "bucket int, stage int, kind string, size bigint, low bigint, high bigint, clock bigint, blob binary"
 """The columns of packed rows as they are made: of given events, how many there are and the smallest and largest end;
@@ -91,22 +93,6 @@ def in_buckets(rows: pa.Table, numbers: Numbers) -> Iterator[tuple[int, pa.Table
         yield int(ordered[begin]), taken.slice(begin, end - begin)
 
 
-def together(batches: Iterable[pa.RecordBatch], most: int = TOGETHER) -> Iterator[pa.Table]:
-    """Batches as tables of some size; none is empty."""
-    waiting: list[pa.RecordBatch] = []
-    count = 0
-    for batch in batches:
-        if not len(batch):
-            continue
-        waiting.append(batch)
-        count += len(batch)
-        if count >= most:
-            yield pa.Table.from_batches(waiting).combine_chunks()
-            waiting, count = [], 0
-    if waiting:
-        yield pa.Table.from_batches(waiting).combine_chunks()
-
-
 @dataclass(frozen=True)
 class Packer:
     """Packs events as they come from the source: a function from batches to batches that Spark can send around."""
@@ -118,11 +104,13 @@ class Packer:
     clock: Clock
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for rows in together(batches):
-            yield pa.RecordBatch.from_pylist(list(self._rows(rows)), SCHEMA)
+        for rows in together(batches, TOGETHER):
+            yield pa.RecordBatch.from_pylist(list(self._rows(rows.combine_chunks())), SCHEMA)
 
     def _rows(self, rows: pa.Table) -> Iterator[dict[str, Any]]:
         time = self.wire.times[-1]
+        for stage in range(len(self.stages)):
+            yield {"bucket": 0, "stage": stage, "kind": GUARD}
         rows, rejected = self._usable(rows)
         if rejected.num_rows:
             yield {"bucket": 0, "stage": 0, "kind": REJECTED, "blob": packed(rejected)}

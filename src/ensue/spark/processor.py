@@ -36,6 +36,7 @@ from ensue.spark.packing import (
     FIRST,
     FOUND,
     GIVEN,
+    GUARD,
     REJECTED,
     in_buckets,
     packed,
@@ -123,7 +124,7 @@ class StageProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
         """Takes in what came for a bucket, and evaluates what is complete. (Spark asks for these very names.)"""
-        plan, given, derived, first = self.plan, [], [], None
+        plan, given, derived, first, guarded = self.plan, [], [], None, False
         for row in rows:
             if row.stage > plan.stage or row.kind in (FOUND, REJECTED):
                 yield row
@@ -134,7 +135,8 @@ class StageProcessor(StatefulProcessor):
             elif row.kind == FIRST:
                 end = unpacked_time(bytes(row.blob))
                 first = end if first is None else min(first, end)
-        if given or derived or first is not None:
+            guarded = guarded or row.kind == GUARD
+        if given or derived or first is not None or guarded:
             yield from self._step(key[0], given, derived, first, timerValues.getCurrentWatermarkInMs())
 
     def handleExpiredTimer(  # noqa: N802
@@ -236,7 +238,7 @@ class StageProcessor(StatefulProcessor):
     def _derived(self, tables: Mapping[str, pa.Table]) -> Iterator[Row]:
         """What was derived, packed for those who read it, and for those who asked for it."""
         plan = self.plan
-        batches = list(gathered({name: tables[name] for name in tables}, plan.derives, plan.schema))
+        batches = list(gathered(tables, plan.derives, plan.schema))
         if not batches:
             return
         rows = pa.Table.from_batches(batches)

@@ -25,7 +25,7 @@ from ensue.spark.buckets import MOST, Buckets
 from ensue.spark.clock import Clock
 from ensue.spark.distinct import DistinctProcessor
 from ensue.spark.found import Found, arrow_schema, found_columns
-from ensue.spark.frames import Given, given_events, known_types, time_of
+from ensue.spark.frames import Given, given_events, job_of
 from ensue.spark.heartbeat import Heartbeat
 from ensue.spark.job import Job
 from ensue.spark.local import ROCKS, STATE_STORE
@@ -53,23 +53,15 @@ def detect_stream(
         if not frame.isStreaming:
             raise DataError(f"The frame of {name!r} is a table, and others are streams: read it with spark.readStream.")
         _check_state_store(frame)
-    time, instants = time_of(frames, names)
-    timestamps = time.typeName() != "long"
-    program.check_unit(timestamps)
-    source = program.file.source
-    known = known_types(frames, program.typed.events)
-    job = Job(
-        source.text, source.name, tuple(wanted), timestamps, instants,
-        tuple((event, tuple(types.items())) for event, types in known.items()), compiled,
-    )  # fmt: skip
+    job, time = job_of(program, frames, names, wanted, compiled)
     given = given_events(frames, names, job.rules.events, strict, program.typed.events, marked=True)
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
-    moment = None if until is None else moment_of(until, job.rules.unit, timestamps)
-    late = length_of(lateness, job.rules.unit, timestamps, "the lateness")
+    moment = None if until is None else moment_of(until, job.rules.unit, job.timestamps)
+    late = length_of(lateness, job.rules.unit, job.timestamps, "the lateness")
     count = BUCKETS if buckets is None else buckets
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
         raise DataError(f"`buckets` is {buckets!r}; it is a number from 1 to {MOST}.")
-    clock = Clock(timestamps)
+    clock = Clock(job.timestamps)
     beat = None if heartbeat is None else Heartbeat.of(heartbeat, program.typed.unit, clock)
     stream = Stream(job, given, found, tables, moment, late, count, clock, beat)
     for obstacle in stream.obstacles():
@@ -106,11 +98,8 @@ class Stream:
         from pyspark.sql import functions as f
 
         rows = self._packed()
-        for index in range(len(self.job.stages)):
-            rows = self._operator(rows, StageProcessor(self._plan(index)))
-        if self._repeated():
-            last = DistinctProcessor(len(self.job.stages), self._repeated())
-            rows = self._operator(rows, last)
+        for processor in self.processors():
+            rows = self._operator(rows, processor)
         columns = self.found.columns_of(self.job.wanted)
         schema = self.found.spark_schema(columns).add("reason", "string").add("row", "string")
         events = rows.mapInArrow(Unpacker(arrow_schema(schema)), schema)
@@ -122,13 +111,22 @@ class Stream:
         )
         return self.found.shown(events, rejected)
 
+    def packer(self) -> Packer:
+        """What packs the events that come."""
+        stages = tuple(self._buckets(index) for index in range(len(self.job.stages)))
+        firsts = tuple(index for index, stage in enumerate(self.job.stages) if stage.from_first_end)
+        return Packer(self.given.wire, stages, firsts, self.clock)
+
+    def processors(self) -> list[StageProcessor | DistinctProcessor]:
+        """What packed rows go through, one after the other."""
+        stages, repeated = range(len(self.job.stages)), self._repeated()
+        found: list[StageProcessor | DistinctProcessor] = [StageProcessor(self._plan(index)) for index in stages]
+        return [*found, DistinctProcessor(len(stages), repeated)] if repeated else found
+
     def _packed(self) -> DataFrame:
         from pyspark.sql import functions as f
 
-        stages = tuple(self._buckets(index) for index in range(len(self.job.stages)))
-        firsts = tuple(index for index, stage in enumerate(self.job.stages) if stage.from_first_end)
-        packer = Packer(self.given.wire, stages, firsts, self.clock)
-        packed = self.given.frame.mapInArrow(packer, PACKED)
+        packed = self.given.frame.mapInArrow(self.packer(), PACKED)
         if self.heartbeat is not None:
             packed = packed.unionByName(self.heartbeat.rows(packed.sparkSession), allowMissingColumns=True)
         packed = packed.withColumn("clock", f.timestamp_millis(f.col("clock")))
@@ -204,12 +202,12 @@ class Stream:
 
     def _schema(self, wire: Wire) -> pa.Schema:
         """The Arrow types of the columns of events."""
-        from pyspark.sql.types import LongType, StringType, StructField, StructType
+        from pyspark.sql.types import StringType, StructField, StructType
 
         types = {**self.given.types, **self.found.types}
         fields = [StructField("type", StringType()), *(StructField(name, self.found.time) for name in wire.times)]
         if wire.sequence:
-            fields.append(StructField("sequence", self.given.frame.schema["sequence"].dataType or LongType()))
+            fields.append(StructField("sequence", self.given.frame.schema["sequence"].dataType))
         return arrow_schema(StructType([*fields, *(StructField(c.name, types[c.name]) for c in wire.columns)]))
 
     def _timezone(self) -> str | None:

@@ -5,7 +5,7 @@ Plain data, so that it can be sent to workers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -115,3 +115,19 @@ def handed_on(rows: pa.Table, schema: pa.Schema) -> Iterable[pa.RecordBatch]:
         for field in schema
     ]
     yield from pa.Table.from_arrays(arrays, schema=schema).combine_chunks().to_batches()
+
+
+def together(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Table]:
+    """Batches as tables of some size; none is empty."""
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        if not len(batch):
+            continue
+        waiting.append(batch)
+        count += len(batch)
+        if count >= most:
+            yield pa.Table.from_batches(waiting)
+            waiting, count = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ensue.moments import Moment
 from ensue.session import Session
 from ensue.spark.job import Job
-from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on
+from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on, together
 
 TOGETHER = 1 << 16
 """So many rows are taken at once, where Spark hands over fewer."""
@@ -43,21 +43,10 @@ class Part:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not self.sliced:
-            yield from self._part(self._together(batches))
+            yield from self._part(together(batches, TOGETHER))
         else:
-            for rows in _by_slice(self._together(batches)):
+            for rows in _by_slice(together(batches, TOGETHER)):
                 yield from self._slice(rows)
-
-    def _together(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-        """Batches of some size."""
-        waiting: list[pa.RecordBatch] = []
-        for batch in batches:
-            waiting.append(batch)
-            if sum(len(each) for each in waiting) >= TOGETHER:
-                yield pa.Table.from_batches(waiting)
-                waiting = []
-        if waiting and sum(len(each) for each in waiting):
-            yield pa.Table.from_batches(waiting)
 
     def _part(self, pieces: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
         session, until = None, self.until

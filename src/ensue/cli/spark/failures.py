@@ -11,6 +11,9 @@ from contextlib import contextmanager
 OURS = ("StateError", "DataError", "DetectError", "RuleError")
 """The errors of ensue's that workers raise."""
 
+OTHER_STAGES = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
+"""What Spark says where a checkpoint has other operators with state than a query."""
+
 _RAISED = re.compile(
     rf"^[\w.]*\.(?:{'|'.join(OURS)}): (.*?)(?=\n\s*\n|\n\s+at |\n[\w.$]+(?:Error|Exception)\b|\Z)", re.M | re.S
 )
@@ -48,6 +51,11 @@ def sentence_of(said: str) -> str:
     ours = _RAISED.search(said) or _RAISED_IN_SQL.search(said)
     if ours is not None:
         return " ".join(ours[1].split())
+    if OTHER_STAGES in said:
+        return (
+            "The checkpoint was written by rules of other stages, as there are where rules have other keys. Go on with "
+            "the rules that it was written with, or start with a new checkpoint."
+        )
     causes = _CAUSE.findall(said)
     first = causes[-1] if causes else next((line for line in said.splitlines() if line.strip()), "it failed")
     return "Spark: " + _STATE.split(_CONDITION.sub("", first).strip())[0]

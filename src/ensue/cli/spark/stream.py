@@ -95,6 +95,7 @@ def stream(
     from ensue.cli.spark.failures import spark_failures
     from ensue.cli.spark.places import check_sink, place, sources
     from ensue.data import Columns
+    from ensue.moments import check_lateness
 
     cluster = Cluster(master, conf, log)
     to, side = place(sink, "--sink"), None if rejected is None else place(rejected, "--rejected")
@@ -108,9 +109,17 @@ def stream(
             "tables": table_sources(tables), "emit": emit or None,
         },
     )  # fmt: skip
-    spark = spark_session(cluster, {"spark.sql.shuffle.partitions": str(_partitions(cores_of(cluster), buckets))})
-    with spark_failures(), _stopped_by_signals() as stopped:
-        return job.seen_from_here(cluster).run(spark, stopped)
+    check_lateness(_number(lateness) or 0)
+    partitions = str(_partitions(cores_of(cluster), buckets))
+    with _stopped_by_signals() as stopped:
+        try:
+            with spark_failures():
+                spark = spark_session(cluster, {"spark.sql.shuffle.partitions": partitions})
+                return job.seen_from_here(cluster).run(spark, stopped)
+        except Exception:
+            if stopped.is_set():  # Java may have been stopped by the same signal, and what fails then is no news
+                return 0
+            raise
 
 
 @dataclass(frozen=True)

@@ -170,13 +170,17 @@ def _file(name: str) -> str:
     return f"{name}.{key_of(here, llvmlite.__version__, *machine, *settings)}.object"
 
 
-@cache
 def numba_version() -> str | None:
     """What Numba's file of its version holds, so that Numba need not be imported for it; None if there is no Numba."""
     spec = importlib.util.find_spec("numba")
     if spec is None or not spec.submodule_search_locations:
         return None
-    return Path(spec.submodule_search_locations[0], "_version.py").read_text(encoding="utf-8")
+    return _version(spec.submodule_search_locations[0])
+
+
+@cache
+def _version(folder: str) -> str:
+    return Path(folder, "_version.py").read_text(encoding="utf-8")
 
 
 # --- into the cache
