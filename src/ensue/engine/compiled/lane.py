@@ -18,14 +18,14 @@ from ensue.engine.compiled import kernels, lane_state
 from ensue.engine.compiled.arrays import Arrays
 from ensue.engine.compiled.code import compiled, is_cached, kernel, plain
 from ensue.engine.compiled.layout import Derived, Layout
-from ensue.engine.compiled.output import derived_columns
+from ensue.engine.compiled.output import columns_by_type, derived_columns
 from ensue.engine.compiled.room import Room
 from ensue.engine.compiled.source import rule_names
 from ensue.engine.compiled.stream import stream_of
 from ensue.engine.compiled.strings import Strings
+from ensue.engine.sharing.families import Family
 from ensue.errors import DetectError
 from ensue.language import typed
-from ensue.language.walk import atoms
 
 FEW = 20_000
 """How many events a lane takes in as plain Python before it is compiled."""
@@ -42,15 +42,20 @@ MUCH_ROOM = 1 << 20
 
 @dataclass
 class Code:
-    """Generated code for some rules, by layers: the layout of its state, and the functions made of it so far.
+    """Generated code for some rules: the layout of its state, and the functions made of it so far.
 
     `strict` is for given events without any null, `source` for all.
     """
 
-    layers: tuple[Sequence[int], ...]
+    rules: tuple[int, ...]
+    uses: frozenset[str]
+    families: tuple[Family, ...]
+    """Rules among them that run as one."""
     strict: str
     source: str
     layout: Layout
+    stated: tuple[Integers, ...]
+    """What the rules state, as the functions take it: numbers, and tables of constants."""
 
     @cached_property
     def plain(self) -> Any:
@@ -76,12 +81,10 @@ class CompiledLane:
     def __init__(self, program: typed.Program, code: Code, strings: Strings, choice: bool | None) -> None:
         self.program = program
         self.code = code
-        self.rules = [i for layer in code.layers for i in layer]
         self.strings = strings
         self.choice = choice
         self.layout = code.layout
-        self.derives = frozenset(self.layout.derived)
-        self.uses = frozenset(a.event for i in self.rules for a in atoms(program.rules[i].body)) | self.derives
+        self.uses = code.uses
         self.kept = [d for d in self.layout.derived.values() if d.kept]
         self.ranks = {name: rank for rank, name in enumerate(program.events)}
         self.arrays = Arrays(self.layout)
@@ -129,7 +132,7 @@ class CompiledLane:
                 arrays.set_number("i", 0)
                 arrays.set_number("a", 0)
                 while True:
-                    run(to - at, until, *inputs, ranks, arrays.numbers, *arrays.by_name.values())
+                    run(to - at, until, *inputs, ranks, *self.code.stated, arrays.numbers, *arrays.by_name.values())
                     wanted = arrays.number("want")
                     if wanted < 0:
                         break
@@ -142,10 +145,15 @@ class CompiledLane:
 
     def _hand_over(self, derived: Derived, batch: Batch) -> None:
         """Adds what was derived to the batch; its table is empty then."""
-        name, types = f"D{derived.number}", self.program.events[derived.event].attributes
+        name, events = f"D{derived.number}", self.program.events
         rows = self.arrays[name][: self.arrays.number(f"dh{derived.number}")]
         self.arrays.set_number(f"dh{derived.number}", 0)
-        batch.derived_columns[derived.event] = derived_columns(rows, types, self.strings)
+        if derived.heads:
+            types = [events[head].attributes for head in derived.heads]
+            for place, columns in columns_by_type(rows, types, self.strings):
+                batch.derived_columns[derived.heads[place]] = columns
+        else:
+            batch.derived_columns[derived.event] = derived_columns(rows, events[derived.event].attributes, self.strings)
         if len(self.arrays[name]) > MUCH_ROOM:
             self.arrays[name] = np.empty((1 << 10, derived.width), np.int64)
 
@@ -193,7 +201,7 @@ class CompiledLane:
 
     def rule_names(self) -> set[str]:
         """What its rules are called wherever they are the same."""
-        return set(rule_names(self.program, self.rules).values())
+        return set(rule_names(self.program, self.code.rules).values())
 
 
 def _chunk_end(end: Integers, at: int) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,24 @@ def derived_columns(rows: Integers, types: Mapping[str, str], strings: Strings) 
         valid = (rows[:, 2] & (1 << index)) != 0
         attributes[name] = _column(np.ascontiguousarray(rows[:, 3 + index]), valid, type_, strings)
     return _in_order(Columns(rows[:, 0].copy(), rows[:, 1].copy(), attributes))
+
+
+def columns_by_type(
+    rows: Integers, types: Sequence[Mapping[str, str]], strings: Strings
+) -> Iterator[tuple[int, Columns]]:
+    """Rows of several types, whose number is the first attribute, as columns in order, for each type that there is."""
+    kinds = {"": "int", **{str(place): type_ for place, type_ in enumerate(types[0].values())}}
+    whole = derived_columns(rows, kinds, strings)
+    number = np.asarray(whole.attributes[""].to_numpy())
+    by = np.argsort(number, kind="stable")
+    ends = np.searchsorted(number[by], np.arange(len(types) + 1))
+    start, end = whole.start[by], whole.end[by]
+    columns = [column.take(pa.array(by)) for name, column in whole.attributes.items() if name]
+    for place, (first, last) in enumerate(pairwise(ends.tolist())):
+        if first < last:
+            own = zip(types[place], columns, strict=True)
+            attributes = {name: column.slice(first, last - first) for name, column in own}
+            yield place, Columns(start[first:last], end[first:last], attributes)
 
 
 def _column(values: Integers, valid: np.ndarray[Any, np.dtype[np.bool_]], type_: str, strings: Strings) -> pa.Array:
