@@ -394,13 +394,17 @@ class Program:
         """
         from ensue.data import attributes_of
 
-        used = {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
+        used = self._used_attributes
         return [
             f"No row of {event!r} has a value for {name!r}, which the rules use. Is its column called that?"
             for event, table in read.tables.items()
             for name, column in attributes_of(table).items()
             if (event, name) in used and table.num_rows and column.null_count == table.num_rows
         ]
+
+    @cached_property
+    def _used_attributes(self) -> set[tuple[str, str]]:
+        return {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
 
     def unused_types(self, names: Iterable[str]) -> list[str]:
         """For other parts of ensue: a sentence for each type that the rules do not use, which is likely a slip.

@@ -15,6 +15,7 @@ from ensue.data import BadRow, DataError, Form
 from ensue.data.errors import did_you_mean, listed, shortened
 from ensue.engine.batch import Batch
 from ensue.engine.network.instances import Event
+from ensue.engine.sharing.groups import Decided
 from ensue.engine.state import StateError, fingerprint, seal, unseal
 from ensue.engine.tables import FEW
 from ensue.live.arrangement import Arrangement, Settings
@@ -233,7 +234,7 @@ class Session:
         before, old = self.program.file, self._progress.run
         after = replace(self._arranged, program=program)
         check_actions(program.typed.reactions, after.actions, exactly=False)
-        run = None if old is None else after.run(old.compiled, old.strings.texts)
+        run = None if old is None else after.run(old.compiled, old.strings.texts, old.decided)
         if old is not None and run is not None:
             after.wanted  # noqa: B018 (raises where it cannot be)
             carry_over(old, before, run, program.file, self._progress.time)
@@ -268,7 +269,9 @@ class Session:
             session = cls(program, Settings.restored(state["settings"]), **functions)
             session._form = Form(*state["form"])
             if state["timestamps"] is not None:
-                session._decide(state["timestamps"], state["timezone"], state["compiled"])
+                decided = state["progress"]["decided"]
+                shared = None if decided is None else Decided.restored(decided)
+                session._decide(state["timestamps"], state["timezone"], state["compiled"], shared)
             session._progress.restore(state["progress"])
         except StateError:
             raise
@@ -289,10 +292,12 @@ class Session:
         self._events = arranged.rules.events
         self._arranged = arranged
 
-    def _decide(self, timestamps: bool, timezone: str | None, compiled: bool | None = False) -> None:
+    def _decide(
+        self, timestamps: bool, timezone: str | None, compiled: bool | None = False, decided: Decided | None = None
+    ) -> None:
         """The first times say what times are, and what is sent first how rules are run: see `compiled` of `Run`."""
         arranged = replace(self._arranged, timestamps=timestamps, timezone=timezone)
-        run, lateness = arranged.run(compiled), arranged.lateness
+        run, lateness = arranged.run(compiled, decided=decided), arranged.lateness
         self._arrange(arranged)
         self._progress.begin(run, lateness)
         if self._until is not None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from ensue.engine.compiled.lane import Code, CompiledLane
 from ensue.engine.compiled.members import Expansion, tables_of
-from ensue.engine.compiled.source import Together, write_unit
+from ensue.engine.compiled.source import Together, rule_names, write_unit
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.network.node import Setting
 from ensue.engine.network.stratum import Place, Stratum
 from ensue.engine.sharing.families import Family
-from ensue.engine.sharing.groups import Alike, reason
+from ensue.engine.sharing.groups import Alike, Decided, reason
 from ensue.language import typed
 
 Lane = Stratum | CompiledLane
@@ -57,6 +57,12 @@ class Plan:
         """The rules that run as one, with the table of their constants; see `ensue.engine.sharing`."""
         return tuple(family for part in self.parts if isinstance(part, Code) for family in part.families)
 
+    @property
+    def decided(self) -> Decided:
+        """What rules that come later have to do with."""
+        seeds = dict.fromkeys(family.seed for family in self.families)
+        return Decided(tuple(seeds), frozenset(rule_names(self.program, range(len(self.program.rules))).values()))
+
     def lanes(self, setting: Setting, places: dict[str, Place], strings: Strings, choice: bool | None) -> list[Lane]:
         """The lanes, with a state in which nothing has happened."""
         strings.restore(self.texts)
@@ -72,16 +78,18 @@ _plans: OrderedDict[tuple[int, frozenset[str], bool, bool], tuple[typed.Program,
 
 
 def plan_of(
-    program: typed.Program, emit: Iterable[str], instant: bool, apart: bool = False, texts: Sequence[str | None] = ()
-) -> Plan:
+    program: typed.Program, emit: Iterable[str], instant: bool, apart: bool = False, texts: Sequence[str | None] = (),
+    decided: Decided | None = None,
+) -> Plan:  # fmt: skip
     """The plan of a program. `emit` are the types that are wanted; `instant` says that given events have one time each.
 
-    With `apart` each stratum has a lane of its own and each rule its own state, so that rules can be added and removed.
-    `texts` are strings that have a code already. The last plans are kept, with the code that was compiled for them.
+    With `apart` each stratum has a lane of its own and each rule its own state, but for families, so that rules can be
+    added and removed: `decided` says what was before that. `texts` are strings that have a code already. The last plans
+    are kept, with the code that was compiled for them.
     """
     wanted = frozenset(emit)
-    if texts:
-        return _plan(with_instants(program) if instant else program, wanted, apart, texts)
+    if texts or decided is not None:
+        return _plan(with_instants(program) if instant else program, wanted, apart, texts, decided)
     key = (id(program), wanted, instant, apart)
     if key not in _plans:
         _plans[key] = (program, _plan(with_instants(program) if instant else program, wanted, apart, ()))
@@ -96,7 +104,10 @@ def with_instants(program: typed.Program) -> typed.Program:
     return replace(program, events=events)
 
 
-def _plan(program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequence[str | None]) -> Plan:
+def _plan(
+    program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequence[str | None],
+    decided: Decided | None = None,
+) -> Plan:  # fmt: skip
     strings = Strings()
     strings.restore(texts)
     constants: set[int] = set()
@@ -105,7 +116,7 @@ def _plan(program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequ
         constants.add(strings.code(text))
         return strings.code(text)
 
-    groups = _groups(program, apart)
+    groups = _groups(program, apart, decided)
     users: dict[str, set[int]] = {}
     for number, group in enumerate(groups):
         for event in group.together.uses:
@@ -135,8 +146,8 @@ def _code(group: _Group, kept: set[str], strings: Callable[[str], int], apart: b
     return Code(group.rules, together.uses, families, strict, source, layout, tables)
 
 
-def _groups(program: typed.Program, apart: bool) -> list[_Group]:
-    alike = Alike(program, apart)
+def _groups(program: typed.Program, apart: bool, decided: Decided | None) -> list[_Group]:
+    alike = Alike(program, decided)
     bundles: dict[int, _Group] = {}
     for strata in alike.bundles():
         together = alike.bundled(strata)

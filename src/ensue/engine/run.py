@@ -15,9 +15,10 @@ from ensue.engine.batch import Batch, Place
 from ensue.engine.compiled.lane import CompiledLane
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.knowledge import Knowledge, Row
-from ensue.engine.lanes import Lane, plan_of, with_instants
+from ensue.engine.lanes import Lane, Plan, plan_of, with_instants
 from ensue.engine.network.node import Clock, Setting
 from ensue.engine.network.stratum import Stratum
+from ensue.engine.sharing.groups import Decided
 from ensue.language import typed
 
 
@@ -32,18 +33,19 @@ class Run:
     `compiled` says how rules run that can be compiled: at once compiled, compiled as soon as there are enough events
     (None), or not. `emit` are the derived types that are wanted, all if None. `instant` says that each given event has
     one time. With `apart` rules keep their states apart, so that they can be added and removed; `texts` are strings
-    that a state knows already.
+    that a state knows already, and `decided` is which rules share what is kept.
     """
 
     def __init__(
         self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False,
         compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False, apart: bool = False,
-        texts: Sequence[str | None] = (),
+        texts: Sequence[str | None] = (), decided: Decided | None = None,
     ) -> None:  # fmt: skip
         self.program = program
         self.provenance = provenance
         self.compiled = False if provenance else compiled
         self.places = places_of(program)
+        self.plan: Plan | None = None
         self.clock = Clock()
         self.strings = Strings()
         self.knowledge = Knowledge(program, tables or {})
@@ -55,7 +57,7 @@ class Run:
             ]
         else:
             wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
-            plan = plan_of(program, wanted, instant, apart, texts)
+            plan = self.plan = plan_of(program, wanted, instant, apart, texts, decided)
             self.lanes = plan.lanes(setting, self.places, self.strings, compiled)
             self.constants = np.array(sorted(plan.constants), np.int64)
 
@@ -84,6 +86,11 @@ class Run:
         return min((due for lane in self.lanes if (due := lane.due()) is not None), default=None)
 
     # --- state
+
+    @property
+    def decided(self) -> Decided | None:
+        """Which rules share what is kept; None where none do."""
+        return None if self.plan is None else self.plan.decided
 
     def saved(self) -> dict[str, Any]:
         return {

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
@@ -92,12 +90,12 @@ def derived_tables(
 def table_of(columns: Columns, event: typed.EventType, timestamps: bool, timezone: str | None) -> pa.Table:
     """Derived events of one type, which are in order, as a table."""
     when = time_type(timestamps, timezone)
-    made: dict[str, Any] = {"start": _times(columns.start, when), "end": _times(columns.end, when)}
+    made = [_times(columns.start, when), _times(columns.end, when)]
     for attribute, type_ in event.attributes.items():
         arrow = arrow_type(type_, timestamps, timezone)
         column = columns.attributes[attribute]
-        made[attribute] = column if arrow is None or column.type == arrow else _cast(column, arrow)
-    return pa.table(made)
+        made.append(column if arrow is None or column.type == arrow else _cast(column, arrow))
+    return pa.Table.from_arrays(made, names=["start", "end", *event.attributes])
 
 
 def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from ensue.data import Columns, combined
 from ensue.engine.provenance import check_sources
 from ensue.engine.run import Run
+from ensue.engine.sharing.groups import Decided
 from ensue.language import typed
 from ensue.live.detections import Shown
 from ensue.live.sent import Reading
@@ -92,15 +93,18 @@ class Arrangement:
         """In the unit of the time column."""
         return length_of(self.settings.lateness, self.program.typed.unit, bool(self.timestamps), "the lateness")
 
-    def run(self, compiled: bool | None = False, texts: Sequence[str | None] = ()) -> Run:
+    def run(
+        self, compiled: bool | None = False, texts: Sequence[str | None] = (), decided: Decided | None = None
+    ) -> Run:
         """The engine, as it begins; rules keep their states apart, so that they can be added and removed.
 
-        `compiled` counts where the settings leave it open; `texts` are strings that a state knows already.
+        `compiled` counts where the settings leave it open; `texts` are strings that a state knows already, and
+        `decided` is which rules share what is kept.
         """
         self.program.check_unit(bool(self.timestamps))
         settings = self.settings
         choice = compiled if settings.compiled is None else settings.compiled
         return Run(
             self.rules, settings.tables, provenance=settings.provenance, compiled=choice,
-            instant=settings.columns.time is not None, apart=True, texts=texts,
+            instant=settings.columns.time is not None, apart=True, texts=texts, decided=decided,
         )  # fmt: skip

@@ -199,6 +199,11 @@ class CompiledLane:
         self.seen, self.nulls = old.seen, old.nulls
         self._adapt()
 
+    @property
+    def several(self) -> bool:
+        """Whether it derives events of several types, by rules alike."""
+        return any(derived.heads for derived in self.layout.derived.values())
+
     def rule_names(self) -> set[str]:
         """What its rules are called wherever they are the same."""
         return set(rule_names(self.program, self.code.rules).values())

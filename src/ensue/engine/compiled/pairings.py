@@ -160,6 +160,8 @@ def _what_of_event(
 ) -> tuple[object, ...]:
     """What the store of a side holds that is an event, and satisfies some conditions by itself."""
     filters = repr((equalities(atom), [by_attributes(c, bindings(atom)) for c in conditions]))
+    if rule.apart:  # constants may change when rules go, but not which store it is
+        filters = f"{pair.id} {side} {len(conditions)}"
     ended = [mark_of(rule, absence).number for absence in (adjacent(rule, pair) if side == 0 else [])]
     return ("atom", atom.event, key_attributes(rule, pair, side), filters, rule.apart, *ended[:1])
 

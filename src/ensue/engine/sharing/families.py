@@ -9,8 +9,10 @@ then something for each detection.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ensue.engine.sharing.shapes import Shape, Site, filled
 from ensue.language import typed
@@ -32,7 +34,7 @@ class NotSharedError(Exception):
 
 @dataclass(frozen=True)
 class Family:
-    """Rules of one shape, `members` by number, and how they run as one.
+    """Rules of one shape, `members` by number, and how they run as one. They have been made of a `seed`.
 
     `common` derives an event of the type `found`. The constants of the members are in `columns`, in the order of
     `members`. A member's head is made of what was found where the `conditions` hold: there a variable ``c0`` is an
@@ -40,6 +42,7 @@ class Family:
     """
 
     number: int
+    seed: Seed
     members: tuple[int, ...]
     common: typed.Rule
     found: typed.EventType
@@ -49,6 +52,19 @@ class Family:
     index: Index | None
     threshold: typed.Expression | None
     """A condition that holds for no member after the first for which it does not hold."""
+
+
+@dataclass(frozen=True)
+class Seed:
+    """What a family is made of: the name of each rule, and its constants. A rule that is gone since is still there."""
+
+    rules: tuple[tuple[str, tuple[Site, ...]], ...]
+
+    @cached_property
+    def name(self) -> str:
+        """What the part of a state is called that belongs to the family."""
+        names = " ".join(name for name, _ in self.rules)
+        return f"family {hashlib.sha256(names.encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True)
@@ -70,11 +86,9 @@ class Index:
     value: typed.Expression
 
 
-def family_of(
-    number: int, shape: Shape, members: Sequence[int], sites: Sequence[Sequence[Site]], rule: typed.Rule
-) -> Family:
-    """The family of rules of one shape, given the constants of each and one of the rules itself."""
-    return _Maker(number, shape, members, sites, rule).family()
+def family_of(number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule) -> Family:
+    """The family of rules of one shape; `members` are those that there are, by name, and `rule` is one of them."""
+    return _Maker(number, shape, seed, members, rule).family()
 
 
 class _Loosest(int):
@@ -87,13 +101,14 @@ class _Maker:
     """Makes one rule of several."""
 
     def __init__(
-        self, number: int, shape: Shape, members: Sequence[int], sites: Sequence[Sequence[Site]], rule: typed.Rule
+        self, number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule
     ) -> None:
         self.number = number
+        self.seed = seed
         self.members = members
         self.columns: list[Column] = []
         self.known: dict[str, int] = {}
-        self.sites = iter(list(zip(*sites, strict=True)))
+        self.sites = iter(list(zip(*(sites for _, sites in seed.rules), strict=True)))
         self.rule = filled(rule, shape.head, self._fill)
         self.terms: dict[typed.Expression, str] = {}
 
@@ -143,7 +158,7 @@ class _Maker:
         thresholds = [condition for condition in own if condition not in lengths and _side(condition) is not None]
         threshold = next(iter([*thresholds, *(length for length in lengths if _side(length) is not None)]), None)
         before = tuple(map(self._loosened, thresholds))
-        if index is not None:
+        if index is not None and index not in lengths:
             number = typed.Constant(self.number, "int")
             before += (_operation(AMONG, index.arguments[0], number),)
         head = tuple(self._term(self._bound_one(term)) for _, term in self.rule.head)
@@ -162,8 +177,8 @@ class _Maker:
             self.rule.beginning,
         )
         columns = tuple(column.reordered(order) for column in self.columns)
-        members = tuple(self.members[place] for place in order)
-        return Family(self.number, members, common, found, columns, conditions, head, by, last)
+        members = tuple(self.members[self.seed.rules[place][0]] for place in order)
+        return Family(self.number, self.seed, members, common, found, columns, conditions, head, by, last)
 
     def _parted(
         self, conditions: Iterable[typed.Expression], own: list[typed.Expression]
@@ -328,8 +343,8 @@ class _Maker:
         return _operation(operator, value, typed.Constant(loosest, self.columns[column].type))
 
     def _order(self, index: typed.Operation | None, threshold: typed.Expression | None) -> list[int]:
-        """Members by the index, then those first whose threshold is passed most easily."""
-        order = list(range(len(self.members)))
+        """The members there are by the index, then those first whose threshold is passed most easily."""
+        order = [place for place, (name, _) in enumerate(self.seed.rules) if name in self.members]
         side = None if threshold is None else _side(threshold)
         if side is not None:
             _, operator, column = side

@@ -7,12 +7,14 @@ whatever else it consists of. What cannot be shared, or not compiled as one, sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from functools import cached_property
+from typing import Any
 
 from ensue.engine.compiled.expressions import NotCompiledError
 from ensue.engine.compiled.members import Expansion
 from ensue.engine.compiled.source import Together, rule_names, write_unit
-from ensue.engine.sharing.families import Family, NotSharedError, family_of
+from ensue.engine.sharing.families import Family, NotSharedError, Seed, family_of
 from ensue.engine.sharing.shapes import Shape, Site, shape_of
 from ensue.language import typed
 
@@ -23,28 +25,72 @@ HEADS = "#heads"
 """The type that stands for those of several strata."""
 
 
-class Alike:
-    """The rules of a program by their shapes. With `apart` each is for itself."""
+@dataclass(frozen=True)
+class Decided:
+    """What was decided before rules changed: who became a family, and which rules there were.
 
-    def __init__(self, program: typed.Program, apart: bool = False) -> None:
+    A rule that came later knows nothing of the past, so it cannot share what is kept of it.
+    """
+
+    seeds: tuple[Seed, ...]
+    rules: frozenset[str]
+
+    def saved(self) -> list[Any]:
+        """As plain values."""
+        seeds = [[[name, [list(astuple(site)) for site in sites]] for name, sites in s.rules] for s in self.seeds]
+        return [seeds, sorted(self.rules)]
+
+    @staticmethod
+    def restored(state: Sequence[Any]) -> Decided:
+        seeds, rules = state
+        return Decided(
+            tuple(Seed(tuple((name, tuple(Site(*site) for site in sites)) for name, sites in s)) for s in seeds),
+            frozenset(rules),
+        )
+
+
+Kind = tuple[Shape, object]
+"""What rules have in common that may run as one: a shape, and since when they are there."""
+
+
+class Alike:
+    """The rules of a program by their shapes; where some have run before, as it was `decided` for these."""
+
+    def __init__(self, program: typed.Program, decided: Decided | None = None) -> None:
         self.program = program
-        self.apart = apart
+        self.decided = decided
+        self.seeds = {} if decided is None else {name: seed for seed in decided.seeds for name, _ in seed.rules}
         self.ranks = {name: rank for rank, name in enumerate(program.events)}
-        self.names = rule_names(program, range(len(program.rules)))
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        return rule_names(self.program, range(len(self.program.rules)))
 
     @cached_property
     def shapes(self) -> list[tuple[Shape, tuple[Site, ...]]]:
         events = self.program.events
         return [shape_of(rule, events[rule.event]) for rule in self.program.rules]
 
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """For each rule with which others it may run as one."""
+        if self.decided is None:
+            return [(shape, None) for shape, _ in self.shapes]
+        found: list[Kind] = []
+        for i, (shape, _) in enumerate(self.shapes):
+            name = self.names[i]
+            alone = name if name in self.decided.rules else None
+            found.append((shape, self.seeds.get(name, alone)))
+        return found
+
     def bundles(self) -> Iterator[list[typed.Stratum]]:
         """Strata that derive one type each by rules of the same shapes, where there are enough of them."""
-        if self.apart or len(self.program.strata) < FEWEST:
+        if len(self.program.strata) < FEWEST:
             return
-        found: dict[frozenset[Shape], list[typed.Stratum]] = {}
+        found: dict[frozenset[Kind], list[typed.Stratum]] = {}
         for stratum in self.program.strata:
             if not stratum.recursive and len(stratum.layers) == 1:
-                found.setdefault(frozenset(self.shapes[i][0] for i in stratum.layers[0]), []).append(stratum)
+                found.setdefault(frozenset(self.kinds[i] for i in stratum.layers[0]), []).append(stratum)
         yield from (strata for strata in found.values() if len(strata) >= FEWEST)
 
     def bundled(self, strata: Sequence[typed.Stratum]) -> Together | None:
@@ -53,7 +99,7 @@ class Alike:
         heads = tuple(dict.fromkeys(self.program.rules[i].event for i in rules))
         numbers = {head: number for number, head in enumerate(heads)}
         families: list[Family] = []
-        for members in self._by_shape(rules).values():
+        for members in self._by_kind(rules):
             family = self._family(len(families), members)
             if family is None:
                 return None
@@ -84,33 +130,36 @@ class Alike:
 
     def _families(self, first: int, layer: Sequence[int]) -> tuple[list[Family], list[int]]:
         """The families of a layer, numbered from the first on, and the rules that belong to none."""
-        if self.apart or len(layer) < FEWEST:
+        if len(layer) < FEWEST and not any(self.names[i] in self.seeds for i in layer):
             return [], list(layer)
         families: list[Family] = []
         rest: list[int] = []
         by_event = {(self.program.rules[i].event): None for i in layer}
         for event in by_event:
             same = [i for i in layer if self.program.rules[i].event == event]
-            for members in self._by_shape(same).values():
-                family = self._family(first + len(families), members) if len(members) >= FEWEST else None
+            for members in self._by_kind(same):
+                enough = len(members) >= FEWEST or self.names[members[0]] in self.seeds
+                family = self._family(first + len(families), members) if enough else None
                 if family is None:
                     rest += members
                 else:
                     families.append(family)
         return families, sorted(rest, key=list(layer).index) if rest else []
 
-    def _by_shape(self, rules: Iterable[int]) -> dict[Shape, list[int]]:
-        found: dict[Shape, list[int]] = {}
+    def _by_kind(self, rules: Iterable[int]) -> Iterable[list[int]]:
+        """Rules in groups that may run as one."""
+        found: dict[Kind, list[int]] = {}
         for i in rules:
-            found.setdefault(self.shapes[i][0], []).append(i)
-        return found
+            found.setdefault(self.kinds[i], []).append(i)
+        return found.values()
 
     def _family(self, number: int, members: Sequence[int]) -> Family | None:
         """The family of some rules; None if they cannot be one, or not be compiled as one."""
         first = members[0]
-        sites = [self.shapes[i][1] for i in members]
+        own = {self.names[i]: i for i in members}
+        seed = self.seeds.get(self.names[first]) or Seed(tuple((name, self.shapes[i][1]) for name, i in own.items()))
         try:
-            family = family_of(number, self.shapes[first][0], members, sites, self.program.rules[first])
+            family = family_of(number, self.shapes[first][0], seed, own, self.program.rules[first])
         except NotSharedError:
             return None
         expansion = Expansion(self.program.rules[first].event, family)
@@ -131,7 +180,7 @@ class Alike:
 
 def _before(families: Iterable[Family]) -> list[list[tuple[typed.Rule | Expansion, str]]]:
     """The layer of what families have in common, which comes before that of their members; none without families."""
-    layer: list[tuple[typed.Rule | Expansion, str]] = [(f.common, f"family {f.number}") for f in families]
+    layer: list[tuple[typed.Rule | Expansion, str]] = [(f.common, f.seed.name) for f in families]
     return [layer] if layer else []
 
 
