@@ -1,4 +1,4 @@
-"""The benchmarks: `python -m benchmarks [detection parts growth latency startup] [--only w1,w4] [--quick]`."""
+"""The benchmarks: `python -m benchmarks [detection parts growth latency startup sharing] [--only w1,w4] [--quick]`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.options import Options
 from benchmarks.report import JSON, MARKDOWN, publish
 from benchmarks.workloads import WORKLOADS
 
-BENCHMARKS = ("detection", "parts", "growth", "latency", "startup")
+BENCHMARKS = ("detection", "parts", "growth", "latency", "startup", "sharing")
 
 QUICK = Options(events=100_000, runs=2, stream=1_000_000, sends=2_000, live=(1_000, 10_000))
 FULL = Options()

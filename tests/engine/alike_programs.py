@@ -23,7 +23,7 @@ SHAPES = (
     "{head}(k, x) <- a(k, x) overlaps[..{d}] h(k, _) where x > {n}.",
     "{head}(k) <- a(k, _) seq b(k, _) lasting {d}.",
     "{head}(k) <- e: a(k, {n}), w: extend(e, 3), while w: not b(k, _).",
-    "{head}(k) <- e: a(k, x), w: extend(e, 4), while w: not (c(k, s) where s = \"p\"), x >= {n}.",
+    '{head}(k) <- e: a(k, x), w: extend(e, 4), while w: not (c(k, s) where s = "p"), x >= {n}.',
     "{head}(k) <- e: a(k, x), w: extend(e, {d}), while w: not b(k, _).",
     "{head}(k) <- e: a(k, {n}), w: extend_backward(e, {d}), while w: not h(k, {n}).",
     "{head}(k) <- not c(k, {s}) in [a(k, {n}), h(k, _)].",
@@ -35,7 +35,8 @@ SHAPES = (
     "{head}(k, m = sum(x)) <- while last 3: collect a(k, x) where sum(x) > {n}.",
     "{head}(k, m = max(x)) <- while last 6s: collect a(k, x) where max(x) > {n} and k < {n}.",
     "{head}(m = count(x)) <- while last 3: collect a({n}, x).",
-    "{head}(k, n = count(f)) <- e: b(k, _), w: extend_backward(e, 8), while w: collect f: a(k, x) where count(f) >= {n}.",
+    "{head}(k, n = count(f)) <- e: b(k, _), w: extend_backward(e, 8), while w: collect f: a(k, x) "
+    "where count(f) >= {n}.",
     "{head}(k, n = count(x)) <- b(k, _) seq a(k, x)+ seq h(k, _) where count(x) > {n} within {d}.",
     "{head}(k, x, d = e.end - e.start) from e <- e: a(k, x) seq b(k, _) where e.end - e.start < {n}.",
     "{head}(k) <- (a(k, x) seq b(k, _)) without c(k, {s}) where x > {n}.",
@@ -74,5 +75,5 @@ def alike(draw, most_shapes=2, most_rules=5):
 def renamed(rule):
     """The same rule with other names for events that are labelled; the head's attributes keep theirs."""
     for label in ("e", "w", "p", "q", "f"):
-        rule = re.sub(rf'(?<!")\b{label}\b(?=[:.,)]| before)', f"{label}{label}", rule)
+        rule = re.sub(rf'(?<!")\b{label}\b(?=[:.,)]| before| <-)', f"{label}{label}", rule)
     return rule

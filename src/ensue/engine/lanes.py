@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ensue.engine.compiled.lane import Code, CompiledLane
+from ensue.engine.compiled.lane import MORE, Code, CompiledLane
 from ensue.engine.compiled.members import Expansion, tables_of
 from ensue.engine.compiled.source import Together, rule_names, write_unit
 from ensue.engine.compiled.strings import Strings
@@ -21,6 +21,9 @@ Lane = Stratum | CompiledLane
 MOST_RULES = 12
 """How many rules are compiled together at most: a function twice as long takes more than twice the time to compile."""
 
+FEW_FUNCTIONS = 8
+"""How many functions are compiled as soon as there are some thousands of events; each takes seconds."""
+
 MOST_PLANS = 64
 
 
@@ -31,6 +34,8 @@ class _Group:
     strata: list[typed.Stratum]
     together: Together
     reason: str | None = None
+    cut: bool = False
+    """Whether others derive the same type."""
 
     @property
     def rules(self) -> tuple[int, ...]:
@@ -66,12 +71,18 @@ class Plan:
     def lanes(self, setting: Setting, places: dict[str, Place], strings: Strings, choice: bool | None) -> list[Lane]:
         """The lanes, with a state in which nothing has happened."""
         strings.restore(self.texts)
+        patience = MORE if choice is None and self._much_to_compile() else 1
         return [
-            CompiledLane(self.program, part, strings, choice)
+            CompiledLane(self.program, part, strings, choice, patience)
             if isinstance(part, Code)
             else Stratum(self.program, part, setting, places)
             for part in self.parts
         ]
+
+    def _much_to_compile(self) -> bool:
+        """Whether there are more functions than are compiled while one waits."""
+        sources = {part.strict: part for part in self.parts if isinstance(part, Code)}
+        return len(sources) > FEW_FUNCTIONS and sum(not part.cached(False) for part in sources.values()) > FEW_FUNCTIONS
 
 
 _plans: OrderedDict[tuple[int, frozenset[str], bool, bool], tuple[typed.Program, Plan]] = OrderedDict()
@@ -143,7 +154,8 @@ def _code(group: _Group, kept: set[str], strings: Callable[[str], int], apart: b
     stated["Z"] = layout.numbers_stated()
     tables = tuple(stated[name] for name in layout.stated())
     families = tuple(each.family for each in expansions)
-    return Code(group.rules, together.uses, families, strict, source, layout, tables)
+    uses = together.uses - (together.derives if group.cut else frozenset())
+    return Code(group.rules, uses, families, strict, source, layout, tables)
 
 
 def _groups(program: typed.Program, apart: bool, decided: Decided | None) -> list[_Group]:
@@ -162,6 +174,11 @@ def _groups(program: typed.Program, apart: bool, decided: Decided | None) -> lis
             place = None if stratum is group.strata[0] else groups.index(group)
         else:
             together = alike.together([stratum])
+            pieces = [] if apart or stratum.recursive else _cut(alike, stratum, together)
+            if pieces:
+                groups += pieces
+                deriving[program.rules[stratum.layers[0][0]].event] = len(groups) - 1
+                continue
             group = _Group([stratum], together, reason(together))
             place = None if apart else _joined(alike, groups, deriving, group)
         if place is None:
@@ -171,6 +188,21 @@ def _groups(program: typed.Program, apart: bool, decided: Decided | None) -> lis
     return groups
 
 
+def _cut(alike: Alike, stratum: typed.Stratum, together: Together) -> list[_Group]:
+    """A stratum of more rules than are compiled together, in groups; what these derive is put together afterwards.
+
+    There is none where one function will do, or where not all of it can be compiled.
+    """
+    groups: list[_Group] = []
+    if len(together.rules) <= MOST_RULES:
+        return groups
+    for rules in alike.cut(stratum, MOST_RULES):
+        part = typed.Stratum((rules,), recursive=False)
+        together = alike.together([part])
+        groups.append(_Group([part], together, reason(together), cut=True))
+    return [] if any(group.reason is not None for group in groups) else groups
+
+
 def _joined(alike: Alike, groups: list[_Group], deriving: Mapping[str, int], own: _Group) -> int | None:
     """The group that a stratum joins, by its place: the last one that it takes events from, if they fit together."""
     place = max((deriving[event] for event in own.together.uses if event in deriving), default=None)
@@ -178,7 +210,7 @@ def _joined(alike: Alike, groups: list[_Group], deriving: Mapping[str, int], own
         return None
     group = groups[place]
     strata = [*group.strata, *own.strata]
-    if group.reason is not None or group.together.heads or len(group.together.rules) >= MOST_RULES:
+    if group.reason is not None or group.cut or group.together.heads or len(group.together.rules) >= MOST_RULES:
         return None
     together = alike.together(strata)
     if len(together.rules) > MOST_RULES or reason(together) is not None:

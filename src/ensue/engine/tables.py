@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -18,6 +19,9 @@ from ensue.results import arrow_type, derived_table, time_type
 FEW = 10_000
 """Up to how many events rules are not compiled, unless that is asked for."""
 
+FEW_RULES = 30
+"""Up to how many rules a handful of events is answered soonest by the network, where no rule shares with another."""
+
 
 def detect_tables(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
@@ -32,7 +36,7 @@ def detect_tables(
     run = Run(
         program,
         tables,
-        compiled=_choice(compiled, count, first_start, events.last_end),
+        compiled=_choice(compiled, program, count, first_start, events.last_end),
         emit=emit,
         instant=instant,
     )
@@ -55,7 +59,7 @@ def detect_mixed(
     run = Run(
         program,
         tables,
-        compiled=_choice(compiled, len(events), int(events.start.min()), max(last, horizon)),
+        compiled=_choice(compiled, program, len(events), int(events.start.min()), max(last, horizon)),
         emit=emit,
         instant=instant,
     )
@@ -65,11 +69,15 @@ def detect_mixed(
     return derived_tables(batch, program, emit, events.timestamps, events.timezone)
 
 
-def _choice(compiled: bool | None, count: int, first: int | None, last: int | None) -> bool:
-    """Whether to compile. Times must leave room for lengths to be added to them."""
+def _choice(
+    compiled: bool | None, program: typed.Program, count: int, first: int | None, last: int | None
+) -> bool | None:
+    """Whether to compile; None leaves it to the lanes. Times must leave room for lengths to be added to them."""
     if first is None or last is None or first < -FARTHEST or last > FARTHEST:
         return False
-    return count > FEW if compiled is None else compiled
+    if compiled is not None:
+        return compiled
+    return None if count > FEW or len(program.rules) > FEW_RULES else False
 
 
 def derived_tables(

@@ -18,7 +18,7 @@ from ensue.engine.compiled import kernels, lane_state
 from ensue.engine.compiled.arrays import Arrays
 from ensue.engine.compiled.code import compiled, is_cached, kernel, plain
 from ensue.engine.compiled.layout import Derived, Layout
-from ensue.engine.compiled.output import columns_by_type, derived_columns
+from ensue.engine.compiled.output import columns_by_type, derived_columns, merged
 from ensue.engine.compiled.room import Room
 from ensue.engine.compiled.source import rule_names
 from ensue.engine.compiled.stream import stream_of
@@ -29,6 +29,9 @@ from ensue.language import typed
 
 FEW = 20_000
 """How many events a lane takes in as plain Python before it is compiled."""
+
+MORE = 50
+"""How many times as many where there is much to compile: then that takes longer than to do without."""
 
 FARTHEST = 2**61
 """How far from 0 times may be: room for lengths to be added to them."""
@@ -76,13 +79,16 @@ class Code:
 
 
 class CompiledLane:
-    """Some rules of a program, compiled together."""
+    """Some rules of a program, compiled together; `patience` is how much later than usual, if that is left open."""
 
-    def __init__(self, program: typed.Program, code: Code, strings: Strings, choice: bool | None) -> None:
+    def __init__(
+        self, program: typed.Program, code: Code, strings: Strings, choice: bool | None, patience: int = 1
+    ) -> None:
         self.program = program
         self.code = code
         self.strings = strings
         self.choice = choice
+        self.patience = patience
         self.layout = code.layout
         self.uses = code.uses
         self.kept = [d for d in self.layout.derived.values() if d.kept]
@@ -153,7 +159,9 @@ class CompiledLane:
             for place, columns in columns_by_type(rows, types, self.strings):
                 batch.derived_columns[derived.heads[place]] = columns
         else:
-            batch.derived_columns[derived.event] = derived_columns(rows, events[derived.event].attributes, self.strings)
+            found = derived_columns(rows, events[derived.event].attributes, self.strings)
+            others = batch.derived_columns.get(derived.event)
+            batch.derived_columns[derived.event] = found if others is None else merged(others, found)
         if len(self.arrays[name]) > MUCH_ROOM:
             self.arrays[name] = np.empty((1 << 10, derived.width), np.int64)
 
@@ -169,7 +177,7 @@ class CompiledLane:
             self.nulls = True
             self._adapt()
         if self._fast is None and self.choice is not False and (
-            self.seen > FEW or (self.seen > FEW // 10 and self.code.cached(self.nulls))
+            self.seen > self.patience * FEW or (self.seen > FEW // 10 and self.code.cached(self.nulls))
         ):  # fmt: skip
             self._fast = self.code.fast if self.nulls else self.code.fast_strict
         return self._fast or self.code.plain

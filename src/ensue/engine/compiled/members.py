@@ -127,7 +127,7 @@ def tables_of(expansion: Expansion, strings: Callable[[str], int]) -> dict[str, 
     keys = np.ascontiguousarray(constants[begins]).reshape(-1, 1)
     slots = np.full(2 << len(keys).bit_length(), -1, np.int64)
     with np.errstate(over="ignore"):
-        kernels.rehash(slots, keys, len(keys))
+        kernels.rehash(slots, keys, len(keys))  # type: ignore[no-untyped-call]
     return {f"A{n}": table, f"AT{n}": slots, f"AV{n}": keys, f"AB{n}": np.append(begins, len(constants))}
 
 

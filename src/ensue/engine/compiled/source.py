@@ -45,11 +45,15 @@ class Together:
     heads: Mapping[str, tuple[str, ...]]
 
     @property
+    def derives(self) -> frozenset[str]:
+        return frozenset(rule.event for rule in self.rules)
+
+    @property
     def uses(self) -> frozenset[str]:
         """The types that are taken in, given or derived elsewhere."""
         rules = [rule for rule in self.rules if isinstance(rule, typed.Rule)]
-        used = {atom.event for rule in rules for atom in atoms(rule.body)} | {rule.event for rule in self.rules}
-        return frozenset(used & set(self.ranks))
+        used = self.derives.union(atom.event for rule in rules for atom in atoms(rule.body))
+        return frozenset(event for event in used if event in self.ranks)
 
 
 def write_unit(
@@ -119,9 +123,7 @@ def _layout(together: Together, kept: AbstractSet[str]) -> Layout:
 
 def _unit(together: Together, strings: Strings, layout: Layout, nulls: bool, shared: bool) -> Unit:
     """A unit that knows what its rules do with events."""
-    unit = Unit(
-        together.rules, together.events, together.ranks, together.layers, strings, layout, nulls, shared
-    )
+    unit = Unit(together.rules, together.events, together.ranks, together.layers, strings, layout, nulls, shared)
     for layer, rules in enumerate(together.layers):
         unit.layer = layer
         for i in rules:

@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 from ensue.engine.sharing.shapes import Shape, Site, filled
 from ensue.language import typed
@@ -26,6 +27,9 @@ AMONG = "among"
 """An operation that says whether a value is among the constants of a family's index."""
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+Part = TypeVar("Part", typed.Absence, typed.Gathering)
 
 
 class NotSharedError(Exception):
@@ -100,9 +104,7 @@ class _Loosest(int):
 class _Maker:
     """Makes one rule of several."""
 
-    def __init__(
-        self, number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule
-    ) -> None:
+    def __init__(self, number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule) -> None:
         self.number = number
         self.seed = seed
         self.members = members
@@ -184,7 +186,7 @@ class _Maker:
         self, conditions: Iterable[typed.Expression], own: list[typed.Expression]
     ) -> tuple[typed.Expression, ...]:
         """The conditions that all members have; those that differ are added to their `own`."""
-        same = []
+        same: list[typed.Expression] = []
         for condition in map(self._bound_one, conditions):
             (own if _varies(condition) else same).append(_constant_last(condition))
         return tuple(same)
@@ -304,7 +306,7 @@ class _Maker:
             inner = pattern.body
             on, where = (tuple(_with(c, names) for c in conditions) for conditions in (inner.on, inner.where))
             pattern = replace(pattern, body=replace(inner, on=on, where=where))
-        own = {n for n in visible_variables(pattern) if n.startswith("@")}
+        own: set[str] = {n for n in visible_variables(pattern) if n.startswith("@")}
         if not own <= outside or _varies_inside(pattern):
             raise NotSharedError("a constant in what is negated or gathered that differs")
         contained = part.self_contained and pattern == part.pattern
@@ -367,9 +369,6 @@ class _Maker:
             own = isinstance(term, typed.Variable) and term.name in names
             if not has_aggregate(term) and term not in allowed and not own:
                 raise NotSharedError("a condition on a window that differs")
-
-
-Part = typed.Absence | typed.Gathering
 
 
 def _operation(name: str, *arguments: typed.Expression, type_: Type = "bool") -> typed.Operation:

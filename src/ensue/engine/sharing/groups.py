@@ -111,7 +111,8 @@ class Alike:
             Expansion(HEADS, family, tuple(numbers[self.program.rules[i].event] for i in family.members))
             for family in families
         ]
-        layers = [*_before(families), [(expansion, "") for expansion in expansions]]
+        layers = _before(families)
+        layers.append([(expansion, "") for expansion in expansions])
         together = self._together(layers, [event, *(family.found for family in families)], {HEADS: heads})
         return together if reason(together) is None else None
 
@@ -127,6 +128,14 @@ class Alike:
                 expansions = [(Expansion(self.program.rules[f.members[0]].event, f), "") for f in own]
                 layers.append([*((self.program.rules[i], self.names[i]) for i in rest), *expansions])
         return self._together(layers, [family.found for family in families], {})
+
+    def cut(self, stratum: typed.Stratum, most: int) -> Iterator[tuple[int, ...]]:
+        """The rules of a stratum, so many together at most, those alike counted once."""
+        for layer in stratum.layers:
+            families, rest = self._families(0, layer)
+            parts = [[i] for i in rest] + [list(family.members) for family in families]
+            for first in range(0, len(parts), most):
+                yield tuple(sorted(i for part in parts[first : first + most] for i in part))
 
     def _families(self, first: int, layer: Sequence[int]) -> tuple[list[Family], list[int]]:
         """The families of a layer, numbered from the first on, and the rules that belong to none."""

@@ -26,8 +26,8 @@ COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 class Site:
     """Where a constant stands, and what is known of it there.
 
-    `place` is ``field`` (what an attribute of an atom must equal), ``term`` (in an expression), or one of the lengths of
-    time: ``within``, ``lasting``, ``shift`` (of a timer), ``low`` and ``high`` (of a distance).
+    `place` is ``field`` (what an attribute of an atom must equal), ``term`` (in an expression), or a length of time:
+    ``within``, ``lasting``, ``shift`` (of a timer), ``low`` and ``high`` (of a distance).
     """
 
     place: str
