@@ -1,6 +1,5 @@
 """Rules of one shape run as one, and find what each of them would find by itself."""
 
-import re
 from random import Random
 
 import pytest
@@ -13,7 +12,7 @@ from ensue.engine.lanes import plan_of
 from ensue.engine.sharing import groups
 from tests.agreement import EXECUTIONS, as_checked_python, check, meaning, outcome
 from tests.engine.alike_programs import alike
-from tests.random_programs import given_types, programs, streams
+from tests.random_programs import given_types, streams
 
 READING = "event reading(id: int, v: float, kind: string).\n"
 
@@ -95,6 +94,21 @@ def test_types_of_several_rules_are_shared_shape_by_shape():
     assert (len(plan.parts), members(plan)) == (1, [10, 10])
 
 
+def test_timers_of_one_length_are_shared():
+    rules = [
+        f'late_{i}(id) <- o: reading(id, _, "{i}"), w: extend(o, {i % 2 + 3}), while w: not reading(id, _, "x").'
+        for i in range(6)
+    ]
+    plan = planned(READING + "\n".join(rules))
+    assert (members(plan), len(sources(plan))) == ([3, 3], 1)
+
+
+def test_rules_that_cannot_run_as_one_are_the_same_function():
+    rules = [f'gone_{i}(id) <- not reading(id, _, "{i}") in [reading(id, 1, _), reading(id, 2, _)].' for i in range(4)]
+    plan = planned(READING + "\n".join(rules))
+    assert (members(plan), len(plan.parts), len(sources(plan))) == ([], 4, 1)
+
+
 def test_what_is_shared_can_be_asked_for():
     plan = planned(READING + "\n".join(f'k_{i}(id) <- reading(id, v, "{i}") where v > {9 - i}.' for i in range(3)))
     (family,) = plan.families
@@ -139,13 +153,14 @@ def test_rules_alike_find_what_each_would_find(way):
 
 
 @settings(max_examples=40)
-@given(programs(most_rules=6), st.data())
+@given(alike(), st.data())
 def test_what_is_derived_in_pieces_is_put_together(text, data):
-    program = compiled(re.sub(r"^(\w+)\(.*?\) (from \w+ )?<-", r"one() \2<-", text, flags=re.MULTILINE))
+    program = compiled(text)
     events = data.draw(streams(20, types=given_types(program)))
     wanted = meaning(program, events)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lanes, "MOST_RULES", 1)
+        patch.setattr(groups, "FEWEST", 99)
         for name in ("generated, cut", "checked, step by step, instants", "detect, checked, tables by type"):
             lanes._plans.clear()
             check(name, program, events, None, 7, wanted)
@@ -163,11 +178,14 @@ NAMED = {
     "sums": "rule sums{i}: sums_{i}(k, t = sum(x)) <- while last 3: collect a(k, x) where sum(x) > {n}.",
 }
 
+STREAMS = streams(20, types=["a", "b"], values=["plain"])
 
-@settings(max_examples=25)
-@given(streams(30, types=["a", "b"], values=["plain"]), st.integers(0, 1000))
-def test_rules_alike_come_and_go(events, number):
-    program = ensue.compile(EVENTS + "\n".join(rule.format(i=i, n=i + 1) for rule in NAMED.values() for i in range(3)))
+
+@settings(max_examples=10)
+@given(st.sets(st.sampled_from(sorted(NAMED)), min_size=1, max_size=2), STREAMS, st.integers(0, 1000))
+def test_rules_alike_come_and_go(names, events, number):
+    rules = [NAMED[name].format(i=i, n=i + 1) for name in sorted(names) for i in range(3)]
+    program = ensue.compile(EVENTS + "\n".join(rules))
     apart = changing(program, events, Random(number), compiled=False)
     with as_checked_python():
         assert changing(program, events, Random(number), compiled=True) == apart
@@ -176,14 +194,15 @@ def test_rules_alike_come_and_go(events, number):
 def changing(program, events, rng, compiled):
     """What a session finds that is saved and resumed, while rules are removed from it and added to it."""
     session = program.start(compiled=compiled)
-    found, there, added = [], [f"{name}{i}" for name in NAMED for i in range(3)], 3
+    names = sorted({event.partition("_")[0] for event, type_ in program.typed.events.items() if type_.derived})
+    found, there, added = [], [f"{name}{i}" for name in names for i in range(3)], 3
     for event in sorted(events, key=lambda event: event["end"]):
         if rng.random() < 0.3:
             session = session.program.resume(session.save())
-        if rng.random() < 0.2:
+        if there and rng.random() < 0.2:
             session.remove(there.pop(rng.randrange(len(there))))
         if rng.random() < 0.2:
-            name = rng.choice(list(NAMED))
+            name = rng.choice(names)
             session.add(NAMED[name].format(i=added, n=rng.randint(1, 4)))
             there.append(f"{name}{added}")
             added += 1

@@ -128,7 +128,7 @@ class _Maker:
             case "term":
                 return typed.Variable(f"={column}", site.type)
             case "shift":
-                raise NotSharedError("a timer that differs")
+                raise NotSharedError("a timer that differs")  # what waits would have to be kept for each member
         lengths = [value for value in values if isinstance(value, int)]
         loosest = _Loosest(min(lengths) if site.place == "low" else max(lengths))
         loosest.column = column

@@ -49,8 +49,8 @@ class Decided:
         )
 
 
-Kind = tuple[Shape, object]
-"""What rules have in common that may run as one: a shape, and since when they are there."""
+Kind = tuple[Shape, tuple[typed.Value, ...], object]
+"""What rules have in common that may run as one: a shape, how far timers reach, and since when they are there."""
 
 
 class Alike:
@@ -74,13 +74,13 @@ class Alike:
     @cached_property
     def kinds(self) -> list[Kind]:
         """For each rule with which others it may run as one."""
-        if self.decided is None:
-            return [(shape, None) for shape, _ in self.shapes]
         found: list[Kind] = []
-        for i, (shape, _) in enumerate(self.shapes):
-            name = self.names[i]
-            alone = name if name in self.decided.rules else None
-            found.append((shape, self.seeds.get(name, alone)))
+        for i, (shape, sites) in enumerate(self.shapes):
+            since: object = None
+            if self.decided is not None:
+                name = self.names[i]
+                since = self.seeds.get(name, name if name in self.decided.rules else None)
+            found.append((shape, tuple(site.value for site in sites if site.place == "shift"), since))
         return found
 
     def bundles(self) -> Iterator[list[typed.Stratum]]:
