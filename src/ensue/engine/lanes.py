@@ -65,8 +65,10 @@ class Plan:
     @property
     def decided(self) -> Decided:
         """What rules that come later have to do with."""
-        seeds = dict.fromkeys(family.seed for family in self.families)
-        return Decided(tuple(seeds), frozenset(rule_names(self.program, range(len(self.program.rules))).values()))
+        seeds = {family.seed.name: family.seed for family in self.families}
+        return Decided(
+            tuple(seeds.values()), frozenset(rule_names(self.program, range(len(self.program.rules))).values())
+        )
 
     def lanes(self, setting: Setting, places: dict[str, Place], strings: Strings, choice: bool | None) -> list[Lane]:
         """The lanes, with a state in which nothing has happened."""

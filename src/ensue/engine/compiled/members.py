@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,8 +73,7 @@ def _rows(unit: Unit, expansion: Expansion, find: Find) -> Iterator[tuple[str, s
     value = unit.expressions.code(family.index.value, find)
     with w.when(value.valid):
         slot = w.let("g", f"find1(AT{n}, AV{n}, {value.value})")
-        constants = family.columns[family.index.column].values
-        most = max(constants.count(constant) for constant in {*constants})
+        most = max(Counter(family.columns[family.index.column].values).values())
         with w.block(f"if {slot} >= 0:"), unit.repeated(unit.layout.knob(("most alike", n), most)):
             yield f"AB{n}[{slot}]", f"AB{n}[{slot} + 1]"
 

@@ -49,8 +49,8 @@ class Decided:
         )
 
 
-Kind = tuple[Shape, tuple[typed.Value, ...], object]
-"""What rules have in common that may run as one: a shape, how far timers reach, and since when they are there."""
+Kind = tuple[int, tuple[typed.Value, ...], str | None]
+"""What rules have in common that may run as one: a shape by its number, how far timers reach, and what was decided."""
 
 
 class Alike:
@@ -74,14 +74,21 @@ class Alike:
     @cached_property
     def kinds(self) -> list[Kind]:
         """For each rule with which others it may run as one."""
+        numbers: dict[Shape, int] = {}
         found: list[Kind] = []
         for i, (shape, sites) in enumerate(self.shapes):
-            since: object = None
-            if self.decided is not None:
-                name = self.names[i]
-                since = self.seeds.get(name, name if name in self.decided.rules else None)
-            found.append((shape, tuple(site.value for site in sites if site.place == "shift"), since))
+            reach = tuple(site.value for site in sites if site.place == "shift")
+            found.append((numbers.setdefault(shape, len(numbers)), reach, self._before(i)))
         return found
+
+    def _before(self, i: int) -> str | None:
+        """What was decided for a rule: a family, by its name, or that it is alone; None for one that is new."""
+        if self.decided is None:
+            return None
+        name = self.names[i]
+        if name in self.seeds:
+            return self.seeds[name].name
+        return name if name in self.decided.rules else None
 
     def bundles(self) -> Iterator[list[typed.Stratum]]:
         """Strata that derive one type each by rules of the same shapes, where there are enough of them."""
@@ -111,7 +118,7 @@ class Alike:
             Expansion(HEADS, family, tuple(numbers[self.program.rules[i].event] for i in family.members))
             for family in families
         ]
-        layers = _before(families)
+        layers = _common(families)
         layers.append([(expansion, "") for expansion in expansions])
         together = self._together(layers, [event, *(family.found for family in families)], {HEADS: heads})
         return together if reason(together) is None else None
@@ -124,7 +131,7 @@ class Alike:
             for layer in stratum.layers:
                 own, rest = self._families(len(families), layer) if not stratum.recursive else ([], layer)
                 families += own
-                layers += _before(own)
+                layers += _common(own)
                 expansions = [(Expansion(self.program.rules[f.members[0]].event, f), "") for f in own]
                 layers.append([*((self.program.rules[i], self.names[i]) for i in rest), *expansions])
         return self._together(layers, [family.found for family in families], {})
@@ -172,7 +179,7 @@ class Alike:
         except NotSharedError:
             return None
         expansion = Expansion(self.program.rules[first].event, family)
-        together = self._together([*_before([family]), [(expansion, "")]], [family.found], {})
+        together = self._together([*_common([family]), [(expansion, "")]], [family.found], {})
         return family if reason(together) is None else None
 
     def _together(
@@ -187,7 +194,7 @@ class Alike:
         return Together(rules, names, numbered, events, self.ranks, heads)
 
 
-def _before(families: Iterable[Family]) -> list[list[tuple[typed.Rule | Expansion, str]]]:
+def _common(families: Iterable[Family]) -> list[list[tuple[typed.Rule | Expansion, str]]]:
     """The layer of what families have in common, which comes before that of their members; none without families."""
     layer: list[tuple[typed.Rule | Expansion, str]] = [(f.common, f.seed.name) for f in families]
     return [layer] if layer else []
