@@ -14,7 +14,7 @@ from benchmarks.options import Options
 from benchmarks.report import JSON, MARKDOWN, publish
 from benchmarks.workloads import WORKLOADS
 
-EMBEDDED = ("detection", "parts", "growth", "latency", "startup", "supply_chain")
+EMBEDDED = ("detection", "parts", "growth", "latency", "startup", "sharing", "supply_chain")
 BENCHMARKS = (*EMBEDDED, "spark", "spark-streaming")
 
 QUICK = Options(events=100_000, runs=2, stream=1_000_000, spark=1_000_000, sends=2_000, live=(1_000, 10_000))

@@ -515,7 +515,7 @@ class Program:
         """
         from ensue.data import attributes_of
 
-        used = self.used_attributes()
+        used = self.used_attributes
         return [
             no_value(event, name)
             for event, table in read.tables.items()
@@ -523,6 +523,7 @@ class Program:
             if (event, name) in used and table.num_rows and column.null_count == table.num_rows
         ]
 
+    @cached_property
     def used_attributes(self) -> set[tuple[str, str]]:
         """For other parts of ensue: the attributes that rules use, each with its event."""
         return {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}

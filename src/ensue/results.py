@@ -46,13 +46,10 @@ def derived_table(
 ) -> pa.Table:
     """The events derived of one type: start, end, then its attributes."""
     when = time_type(timestamps, timezone)
-    columns = {
-        "start": _array([start for start, _, _ in rows], when),
-        "end": _array([end for _, end, _ in rows], when),
-    }
+    columns = [_array([start for start, _, _ in rows], when), _array([end for _, end, _ in rows], when)]
     for name, type_ in event.attributes.items():
-        columns[name] = _array([row.get(name) for _, _, row in rows], arrow_type(type_, timestamps, timezone))
-    return pa.table(columns)
+        columns.append(_array([row.get(name) for _, _, row in rows], arrow_type(type_, timestamps, timezone)))
+    return pa.Table.from_arrays(columns, names=["start", "end", *event.attributes])
 
 
 def _array(values: list[Any], type_: pa.DataType | None) -> pa.Array:

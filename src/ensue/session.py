@@ -15,6 +15,7 @@ from ensue.data import BadRow, DataError, Form
 from ensue.data.errors import did_you_mean, listed, shortened
 from ensue.engine.batch import Batch
 from ensue.engine.network.instances import Event
+from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size
 from ensue.engine.state import StateError, fingerprint, seal, unseal
 from ensue.engine.tables import FEW
@@ -250,7 +251,7 @@ class Session:
         before, old = self.program.file, self._progress.run
         after = replace(self._arranged, program=program)
         check_actions(program.typed.reactions, after.actions, exactly=False)
-        run = None if old is None else after.run(old.compiled, old.strings.texts)
+        run = None if old is None else after.run(old.compiled, old.strings.texts, old.decided)
         if old is not None and run is not None:
             after.wanted  # noqa: B018 (raises where it cannot be)
             carry_over(old, rules_of(before), run, rules_of(program.file), self._progress.time)
@@ -284,7 +285,10 @@ class Session:
         try:
             self._form = Form(*state["form"])
             if state["timestamps"] is not None:
-                self._decide(state["timestamps"], state["timezone"], state["compiled"])
+                run, saved = state["progress"]["run"], state["progress"]["decided"]
+                decided = None if saved is None else Decided.restored(saved)
+                texts = () if saved is None else run["strings"]  # rules that changed wrote them in another order
+                self._decide(state["timestamps"], state["timezone"], state["compiled"], texts, decided)
             self._progress.restore(state["progress"])
         except StateError:
             raise
@@ -300,7 +304,7 @@ class Session:
         if old is None or arranged.timestamps is None:
             return
         self.begin(arranged.timestamps, arranged.timezone)
-        run = self._arranged.run(old.compiled, old.strings.texts)
+        run = self._arranged.run(old.compiled, old.strings.texts, old.decided)
         carry_over(old, before, run, after, other.progress.time)
         self._progress.begin(run, self._arranged.lateness)
         self._progress.continue_from(other.progress)
@@ -330,10 +334,13 @@ class Session:
         self._events = arranged.rules.events
         self._arranged = arranged
 
-    def _decide(self, timestamps: bool, timezone: str | None, compiled: bool | None = False) -> None:
+    def _decide(
+        self, timestamps: bool, timezone: str | None, compiled: bool | None = False, texts: Sequence[str | None] = (),
+        decided: Decided | None = None,
+    ) -> None:  # fmt: skip
         """The first times say what times are, and what is sent first how rules are run: see `compiled` of `Run`."""
         arranged = replace(self._arranged, timestamps=timestamps, timezone=timezone)
-        run, lateness = arranged.run(compiled), arranged.lateness
+        run, lateness = arranged.run(compiled, texts, decided), arranged.lateness
         self._arrange(arranged)
         self._progress.begin(run, lateness)
         if self._until is not None:

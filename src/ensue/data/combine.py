@@ -21,24 +21,30 @@ def combined(tables: Mapping[str, pa.Table]) -> pa.Table:
     fields = [pa.field("type", pa.string()), *(pa.field(name, type_) for name, (_, type_) in types.items())]
     if not tables:
         return pa.schema([("type", pa.string()), ("start", pa.int64()), ("end", pa.int64())]).empty_table()
-    parts = []
-    for event, table in tables.items():
-        columns = [pa.chunked_array([pa.repeat(pa.scalar(event, pa.string()), table.num_rows)])]
-        for field in fields[1:]:
-            if field.name in table.column_names:
-                column = table[field.name]
-                columns.append(column if column.type == field.type else column.cast(field.type))
-            else:
-                columns.append(pa.chunked_array([pa.nulls(table.num_rows, field.type)]))
-        parts.append(pa.table(columns, names=[field.name for field in fields]))
-    whole = pa.concat_tables(parts)
-    return whole if sum(part.num_rows > 0 for part in parts) < 2 else whole.take(_in_order(parts))
+    found = {event: table for event, table in tables.items() if table.num_rows}
+    places = np.repeat(np.arange(len(found)), [table.num_rows for table in found.values()])
+    columns = [pa.array(found, pa.string()).take(pa.array(places))]
+    parts = [(table, set(table.column_names)) for table in found.values()]
+    columns += [_column(field, parts) for field in fields[1:]]
+    whole = pa.table(columns, names=[field.name for field in fields])
+    return whole if len(found) < 2 else whole.take(_in_order(whole))
 
 
-def _in_order(parts: Sequence[pa.Table]) -> pa.Array:
-    """The rows of all parts by end, start and part; in each part they are in order already."""
-    times = [np.concatenate([_integers(part.column(name)) for part in parts]) for name in ("start", "end")]
-    return pa.array(np.lexsort(times))
+def _column(field: pa.Field, parts: Sequence[tuple[pa.Table, set[str]]]) -> pa.ChunkedArray:
+    """A column of all parts, one after the other: null in those that do not have it."""
+    chunks: list[pa.Array] = []
+    for table, names in parts:
+        if field.name not in names:
+            chunks.append(pa.nulls(table.num_rows, field.type))
+        else:
+            column = table[field.name]
+            chunks += (column if column.type == field.type else column.cast(field.type)).chunks
+    return pa.chunked_array(chunks, field.type)
+
+
+def _in_order(whole: pa.Table) -> pa.Array:
+    """The rows by end and start; else they stay as they are: those of a type are in order already."""
+    return pa.array(np.lexsort([_integers(whole.column(name)) for name in ("start", "end")]))
 
 
 def _integers(column: pa.ChunkedArray) -> Any:

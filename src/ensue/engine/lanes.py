@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from ensue.engine.compiled.expressions import NotCompiledError
-from ensue.engine.compiled.lane import Code, CompiledLane
-from ensue.engine.compiled.source import write_unit
+from ensue.engine.compiled.lane import MORE, Code, CompiledLane
+from ensue.engine.compiled.members import Expansion, tables_of
+from ensue.engine.compiled.source import Together, rule_names, write_unit
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.network.node import Setting
 from ensue.engine.network.stratum import Place, Stratum
+from ensue.engine.options import ALL, Options
+from ensue.engine.sharing.families import Family
+from ensue.engine.sharing.groups import Alike, Decided, reason
 from ensue.language import typed
-from ensue.language.walk import atoms
 from ensue.rewriting import rewritten
 from ensue.temporal.instants import with_instants
 
@@ -21,6 +23,9 @@ Lane = Stratum | CompiledLane
 
 MOST_RULES = 12
 """How many rules are compiled together at most: a function twice as long takes more than twice the time to compile."""
+
+FEW_FUNCTIONS = 8
+"""How many functions are compiled as soon as there are some thousands of events; each takes seconds."""
 
 MOST_PLANS = 64
 
@@ -30,13 +35,14 @@ class _Group:
     """Strata that are compiled together; or one that is not, and why."""
 
     strata: list[typed.Stratum]
+    together: Together
     reason: str | None = None
-    uses: set[str] = field(default_factory=set)
-    derives: set[str] = field(default_factory=set)
+    cut: bool = False
+    """Whether others derive the same type."""
 
     @property
-    def layers(self) -> list[Sequence[int]]:
-        return [layer for stratum in self.strata for layer in stratum.layers]
+    def rules(self) -> tuple[int, ...]:
+        return tuple(i for stratum in self.strata for layer in stratum.layers for i in layer)
 
 
 @dataclass(frozen=True)
@@ -54,45 +60,70 @@ class Plan:
     reasons: tuple[tuple[int, str], ...]
     """The rules that are not compiled, by number, and what it is in them or in rules that they belong with."""
 
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """The rules that run as one, with the table of their constants; see `ensue.engine.sharing`."""
+        return tuple(family for part in self.parts if isinstance(part, Code) for family in part.families)
+
+    @property
+    def decided(self) -> Decided:
+        """What rules that come later have to do with."""
+        seeds = {family.seed.name: family.seed for family in self.families}
+        return Decided(
+            tuple(seeds.values()), frozenset(rule_names(self.program, range(len(self.program.rules))).values())
+        )
+
     def lanes(self, setting: Setting, places: dict[str, Place], strings: Strings, choice: bool | None) -> list[Lane]:
         """The lanes, with a state in which nothing has happened."""
         strings.restore(self.texts)
+        patience = MORE if choice is None and self._much_to_compile() else 1
         return [
-            CompiledLane(self.program, part, strings, setting.knowledge, choice)
+            CompiledLane(self.program, part, strings, setting.knowledge, choice, patience)
             if isinstance(part, Code)
             else Stratum(self.program, part, setting, places)
             for part in self.parts
         ]
 
+    def _much_to_compile(self) -> bool:
+        """Whether there are more functions than are compiled while one waits."""
+        sources = {part.strict: part for part in self.parts if isinstance(part, Code)}
+        return len(sources) > FEW_FUNCTIONS and sum(not part.cached(False) for part in sources.values()) > FEW_FUNCTIONS
 
-_plans: OrderedDict[tuple[int, frozenset[str], bool, bool], tuple[typed.Program, Plan]] = OrderedDict()
+
+_plans: OrderedDict[tuple[int, frozenset[str], bool, bool, Options], tuple[typed.Program, Plan]] = OrderedDict()
 
 
 def plan_of(
-    program: typed.Program, emit: Iterable[str], instant: bool, apart: bool = False, texts: Sequence[str | None] = ()
-) -> Plan:
+    program: typed.Program, emit: Iterable[str], instant: bool, apart: bool = False, texts: Sequence[str | None] = (),
+    decided: Decided | None = None, options: Options = ALL,
+) -> Plan:  # fmt: skip
     """The plan of a program. `emit` are the types that are wanted; `instant` says that given events have one time each.
 
-    With `apart` each stratum has a lane of its own and each rule its own state, so that rules can be added and removed.
-    `texts` are strings that have a code already. The last plans are kept, with the code that was compiled for them.
+    With `apart` each stratum has a lane of its own and each rule its own state, but for families, so that rules can be
+    added and removed: `decided` says what was before that. `texts` are strings that have a code already. Of `options`
+    those count that are not about the network. The last plans are kept, with the code that was compiled for them.
     """
     wanted = frozenset(emit)
-    if texts:
-        return _plan(_known(program, instant), wanted, apart, texts)
-    key = (id(program), wanted, instant, apart)
+    if texts or decided is not None:
+        return _plan(_known(program, instant, options), wanted, apart, texts, decided, options)
+    key = (id(program), wanted, instant, apart, options)
     if key not in _plans:
-        _plans[key] = (program, _plan(_known(program, instant), wanted, apart, ()))
+        _plans[key] = (program, _plan(_known(program, instant, options), wanted, apart, (), None, options))
         if len(_plans) > MOST_PLANS:
             _plans.popitem(last=False)
     return _plans[key][1]
 
 
-def _known(program: typed.Program, instant: bool) -> typed.Program:
+def _known(program: typed.Program, instant: bool, options: Options) -> typed.Program:
     """The program as it is run: with what is known of its events, its rules rewritten."""
-    return rewritten(with_instants(program) if instant else program)
+    known = with_instants(program) if instant else program
+    return rewritten(known) if options.rewriting else known
 
 
-def _plan(program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequence[str | None]) -> Plan:
+def _plan(
+    program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequence[str | None], decided: Decided | None,
+    options: Options,
+) -> Plan:  # fmt: skip
     strings = Strings()
     strings.restore(texts)
     constants: set[int] = set()
@@ -101,57 +132,93 @@ def _plan(program: typed.Program, emit: frozenset[str], apart: bool, texts: Sequ
         constants.add(strings.code(text))
         return strings.code(text)
 
-    groups = _groups(program, apart)
+    groups = _groups(Alike(program, decided, options.sharing), apart)
+    users: dict[str, set[int]] = {}
+    for number, group in enumerate(groups):
+        for event in group.together.uses:
+            users.setdefault(event, set()).add(number)
     parts: list[typed.Stratum | Code] = []
     reasons = []
-    for group in groups:
+    for number, group in enumerate(groups):
         if group.reason is not None:
             parts.append(group.strata[0])
-            reasons += [(rule, group.reason) for layer in group.layers for rule in layer]
+            reasons += [(rule, group.reason) for rule in group.rules]
             continue
-        elsewhere = {t for other in groups if other is not group for t in other.uses}
-        kept = {event for event in group.derives if event in emit or event in elsewhere}
-        layers = tuple(group.layers)
-        parts.append(Code(layers, *write_unit(program, layers, kept, code, shared=not apart)))
+        derives = {program.rules[i].event for i in group.rules}
+        kept = {event for event in derives if event in emit or users.get(event, set()) - {number}}
+        parts.append(_code(group, kept, code, apart))
     return Plan(program, tuple(parts), tuple(strings.texts), frozenset(constants), tuple(reasons))
 
 
-def _groups(program: typed.Program, apart: bool) -> list[_Group]:
+def _code(group: _Group, kept: set[str], strings: Callable[[str], int], apart: bool) -> Code:
+    """The code of a group, and what its rules state, as that takes it."""
+    together = group.together
+    strict, source, layout = write_unit(together, kept, strings, shared=not apart)
+    expansions = [rule for rule in together.rules if isinstance(rule, Expansion)]
+    stated = {name: table for each in expansions for name, table in tables_of(each, strings).items()}
+    stated["Z"] = layout.numbers_stated()
+    tables = tuple(stated[name] for name in layout.stated())
+    families = tuple(each.family for each in expansions)
+    uses = together.uses - (together.derives if group.cut else frozenset())
+    return Code(group.rules, uses, families, strict, source, layout, tables)
+
+
+def _groups(alike: Alike, apart: bool) -> list[_Group]:
+    program = alike.program
+    bundles: dict[int, _Group] = {}
+    for strata in alike.bundles():
+        together = alike.bundled(strata)
+        if together is not None:
+            group = _Group(strata, together)
+            bundles |= {id(stratum): group for stratum in strata}
     groups: list[_Group] = []
+    deriving: dict[str, int] = {}
     for stratum in program.strata:
-        rules = [program.rules[i] for layer in stratum.layers for i in layer]
-        derives = {rule.event for rule in rules}
-        uses = {atom.event for rule in rules for atom in atoms(rule.body)}
-        own = _Group([stratum], _reason(program, [stratum]), uses, derives)
-        joined = None if apart or own.reason is not None else _joined(program, groups, own)
-        if joined is None:
-            groups.append(own)
+        if id(stratum) in bundles:
+            group = bundles[id(stratum)]
+            place = None if stratum is group.strata[0] else groups.index(group)
+        else:
+            together = alike.together([stratum])
+            pieces = [] if apart or stratum.recursive else _cut(alike, stratum, together)
+            if pieces:
+                groups += pieces
+                deriving[program.rules[stratum.layers[0][0]].event] = len(groups) - 1
+                continue
+            group = _Group([stratum], together, reason(together))
+            place = None if apart else _joined(alike, groups, deriving, group)
+        if place is None:
+            place = len(groups)
+            groups.append(group)
+        deriving |= {program.rules[i].event: place for layer in stratum.layers for i in layer}
     return groups
 
 
-def _joined(program: typed.Program, groups: list[_Group], own: _Group) -> _Group | None:
-    """The group that a stratum joins: the last one that it takes events from, if nothing in between is against it."""
-    for index in reversed(range(len(groups))):
-        group = groups[index]
-        if not group.derives & own.uses:
-            continue
-        between = {t for other in groups[index + 1 :] for t in other.derives}
-        strata = [*group.strata, *own.strata]
-        few = sum(len(layer) for stratum in strata for layer in stratum.layers) <= MOST_RULES
-        if group.reason is None and not between & own.uses and few and _reason(program, strata) is None:
-            group.strata = strata
-            group.uses |= own.uses
-            group.derives |= own.derives
-            return group
+def _cut(alike: Alike, stratum: typed.Stratum, together: Together) -> list[_Group]:
+    """A stratum of more rules than are compiled together, in groups; what these derive is put together afterwards.
+
+    There is none where one function will do, or where not all of it can be compiled.
+    """
+    groups: list[_Group] = []
+    if len(together.rules) <= MOST_RULES:
+        return groups
+    for rules in alike.cut(stratum, MOST_RULES):
+        part = typed.Stratum((rules,), recursive=False)
+        together = alike.together([part])
+        groups.append(_Group([part], together, reason(together), cut=True))
+    return [] if any(group.reason is not None for group in groups) else groups
+
+
+def _joined(alike: Alike, groups: list[_Group], deriving: Mapping[str, int], own: _Group) -> int | None:
+    """The group that a stratum joins, by its place: the last one that it takes events from, if they fit together."""
+    place = max((deriving[event] for event in own.together.uses if event in deriving), default=None)
+    if own.reason is not None or place is None:
         return None
-    return None
-
-
-def _reason(program: typed.Program, strata: list[typed.Stratum]) -> str | None:
-    """Why strata cannot be compiled together, None if they can."""
-    layers = [layer for stratum in strata for layer in stratum.layers]
-    try:
-        write_unit(program, layers, (), lambda text: 0, check=True)
-    except NotCompiledError as error:
-        return str(error)
-    return None
+    group = groups[place]
+    strata = [*group.strata, *own.strata]
+    if group.reason is not None or group.cut or group.together.heads or len(group.together.rules) >= MOST_RULES:
+        return None
+    together = alike.together(strata)
+    if len(together.rules) > MOST_RULES or reason(together) is not None:
+        return None
+    group.strata, group.together = strata, together
+    return place

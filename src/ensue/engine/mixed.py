@@ -30,6 +30,9 @@ EXPECTED = {
     "timestamp": pa.timestamp("us"),
 }  # fmt: skip
 
+FEW_TYPES = 16
+"""Up to how many derived types each row is compared with them, too."""
+
 MANY = 5_000
 """From how many rows on types are recognised by compiled code."""
 
@@ -211,23 +214,28 @@ def _kinds(
 ) -> np.ndarray[Any, np.dtype[np.int16]] | None:
     """The rank of each row's type, None if a row has none or is of a type that is derived."""
     ranks = {name: rank for rank, name in enumerate(events)}
-    derived = {ranks[name] for name, event in events.items() if event.derived}
     if column is None:
-        return None if ranks[str(only)] in derived else np.full(count, ranks[str(only)], np.int16)
+        return None if events[str(only)].derived else np.full(count, ranks[str(only)], np.int16)
     if column.null_count:
         return None
     whole = _whole(column)
     kind = np.empty(count, np.int16)
-    texts = [name.encode() for name in ranks]
+    derived = [name for name, event in events.items() if event.derived]
+    names = list(events) if len(derived) <= FEW_TYPES else [name for name in events if not events[name].derived]
+    texts = [name.encode() for name in names]
+    codes = np.array([ranks[name] for name in names], np.int16)
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     letters = np.frombuffer(b"".join(texts) or b"\0", np.uint8)
     _, offsets, data = whole.buffers()
     places = np.frombuffer(offsets, np.int32, count + 1, whole.offset * 4)
     held = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
-    empty = _kernel("kinds_of", count)(places, held, letters, ends, np.arange(len(texts), dtype=np.int16), kind)
-    if empty or any(np.any(kind == rank) for rank in derived):
+    if _kernel("kinds_of", count)(places, held, letters, ends, codes, kind):
         return None
-    return kind
+    if len(derived) <= FEW_TYPES:
+        return None if any(np.any(kind == ranks[name]) for name in derived) else kind
+    others = kind < 0
+    unknown = whole.filter(pa.array(others)).unique().to_pylist() if others.any() else []
+    return kind if events.keys().isdisjoint(unknown) else None
 
 
 def _kernel(name: str, count: int) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Options:
-    """A flag for each optimisation of the network, and for rewriting."""
+    """A flag for each optimisation of the network, for rewriting, and for rules that run as one."""
 
     lifetimes: bool = True
     """What can no longer match is forgotten."""
@@ -21,7 +21,9 @@ class Options:
     """Under a policy a sequence keeps one left side for each key where the right one is instantaneous."""
     rewriting: bool = True
     """Rules are rewritten before they are run."""
+    sharing: bool = True
+    """Rules of one shape that are compiled run as one, with a table of their constants."""
 
 
 ALL = Options()
-NONE = Options(False, False, False, False, False, False)
+NONE = Options(False, False, False, False, False, False, False)

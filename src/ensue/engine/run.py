@@ -16,10 +16,11 @@ from ensue.engine.compiled.asking import forget_strings
 from ensue.engine.compiled.lane import CompiledLane
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.knowledge import Knowledge, Row
-from ensue.engine.lanes import Lane, plan_of
+from ensue.engine.lanes import Lane, Plan, plan_of
 from ensue.engine.network.node import Clock, Setting
 from ensue.engine.network.stratum import Stratum
 from ensue.engine.options import ALL, Options
+from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size, sizes_of
 from ensue.language import typed
 from ensue.rewriting import rewritten
@@ -37,18 +38,21 @@ class Run:
     `compiled` says how rules run that can be compiled: at once compiled, compiled as soon as there are enough events
     (None), or not. `emit` are the derived types that are wanted, all if None. `instant` says that each given event has
     one time. With `apart` rules keep their states apart, so that they can be added and removed; `texts` are strings
-    that a state knows already. `options` switches optimisations off.
+    that a state knows already, and `decided` is which rules share what is kept. `options` switches optimisations off.
     """
 
     def __init__(
         self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False,
         compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False, apart: bool = False,
-        texts: Sequence[str | None] = (), options: Options = ALL,
+        texts: Sequence[str | None] = (), decided: Decided | None = None, options: Options = ALL,
     ) -> None:  # fmt: skip
         self.program = program
         self.provenance = provenance
         self.compiled = False if provenance else compiled
         self.places = places_of(program)
+        self.plan: Plan | None = None
+        self.changed = decided is not None
+        """Whether rules have come or gone, so that they may share less than if they were new."""
         self.clock = Clock()
         self.strings = Strings()
         self.knowledge = Knowledge(program, tables or {})
@@ -63,7 +67,7 @@ class Run:
             ]
         else:
             wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
-            plan = plan_of(program, wanted, instant, apart, texts)
+            plan = self.plan = plan_of(program, wanted, instant, apart, texts, decided, options)
             self.known = plan.program
             self.lanes = plan.lanes(setting, self.places, self.strings, compiled)
             self.constants = np.array(sorted(plan.constants), np.int64)
@@ -99,6 +103,11 @@ class Run:
         return sizes_of(self.program, self.lanes)
 
     # --- state
+
+    @property
+    def decided(self) -> Decided | None:
+        """Which rules share what is kept; None where none do."""
+        return None if self.plan is None else self.plan.decided
 
     def saved(self) -> dict[str, Any]:
         return {

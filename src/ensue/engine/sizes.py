@@ -116,7 +116,7 @@ def _of(node: Node) -> str:
 
 def _in_arrays(program: typed.Program, lane: CompiledLane) -> Iterator[Size]:
     arrays, layout = lane.arrays, lane.layout
-    rules = {name: _name(program.rules[number]) for number, name in rule_names(program, lane.rules).items()}
+    rules = {name: _name(program.rules[number]) for number, name in rule_names(lane.program, lane.code.rules).items()}
     only = next(iter(rules.values())) if len(rules) == 1 else None
     for what, store in layout.stores.items():
         n = store.number

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +19,9 @@ from ensue.results import arrow_type, derived_table, time_type
 FEW = 10_000
 """Up to how many events rules are not compiled, unless that is asked for."""
 
+FEW_RULES = 12
+"""Up to how many rules it is decided so; with more, a handful of events is answered sooner by rules that share."""
+
 
 def detect_tables(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
@@ -34,7 +36,7 @@ def detect_tables(
     run = Run(
         program,
         tables,
-        compiled=_choice(compiled, count, first_start, events.last_end),
+        compiled=_choice(compiled, program, count, first_start, events.last_end),
         emit=emit,
         instant=instant,
     )
@@ -57,7 +59,7 @@ def detect_mixed(
     run = Run(
         program,
         tables,
-        compiled=_choice(compiled, len(events), int(events.start.min()), max(last, horizon)),
+        compiled=_choice(compiled, program, len(events), int(events.start.min()), max(last, horizon)),
         emit=emit,
         instant=instant,
     )
@@ -67,11 +69,15 @@ def detect_mixed(
     return derived_tables(batch, program, emit, events.timestamps, events.timezone)
 
 
-def _choice(compiled: bool | None, count: int, first: int | None, last: int | None) -> bool:
-    """Whether to compile. Times must leave room for lengths to be added to them."""
+def _choice(
+    compiled: bool | None, program: typed.Program, count: int, first: int | None, last: int | None
+) -> bool | None:
+    """Whether to compile; None leaves it to the lanes. Times must leave room for lengths to be added to them."""
     if first is None or last is None or first < -FARTHEST or last > FARTHEST:
         return False
-    return count > FEW if compiled is None else compiled
+    if compiled is not None:
+        return compiled
+    return count > FEW if len(program.rules) <= FEW_RULES else None
 
 
 def derived_tables(
@@ -92,12 +98,12 @@ def derived_tables(
 def table_of(columns: Columns, event: typed.EventType, timestamps: bool, timezone: str | None) -> pa.Table:
     """Derived events of one type, which are in order, as a table."""
     when = time_type(timestamps, timezone)
-    made: dict[str, Any] = {"start": _times(columns.start, when), "end": _times(columns.end, when)}
+    made = [_times(columns.start, when), _times(columns.end, when)]
     for attribute, type_ in event.attributes.items():
         arrow = arrow_type(type_, timestamps, timezone)
         column = columns.attributes[attribute]
-        made[attribute] = column if arrow is None or column.type == arrow else _cast(column, arrow)
-    return pa.table(made)
+        made.append(column if arrow is None or column.type == arrow else _cast(column, arrow))
+    return pa.Table.from_arrays(made, names=["start", "end", *event.attributes])
 
 
 def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:

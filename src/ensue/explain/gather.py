@@ -29,7 +29,7 @@ def explained(
     """The explanation of a program that derives the types that are wanted."""
     known = with_instants(program) if instants else program
     plan = plan_of(program, wanted, instants)
-    units = {rule: unit for unit, code in enumerate(_codes(plan)) for layer in code.layers for rule in layer}
+    units = {rule: unit for unit, code in enumerate(_codes(plan)) for rule in code.rules}
     reasons = dict(plan.reasons)
     rules = []
     for number, rule in enumerate(program.rules):
@@ -62,8 +62,7 @@ def _codes(plan: Plan) -> list[Code]:
 def _shared(plan: Plan) -> Iterator[Shared]:
     """The stores of generated code that several rules use."""
     for code in _codes(plan):
-        rules_of_unit = [rule for layer in code.layers for rule in layer]
-        names = {name: rule for rule, name in rule_names(plan.program, rules_of_unit).items()}
+        names = {name: rule for rule, name in rule_names(plan.program, code.rules).items()}
         for what, store in code.layout.stores.items():
             rules = tuple(sorted(names[user] for user in store.users if user in names))
             if len(rules) > 1 and what[0] == "atom":

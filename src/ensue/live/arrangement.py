@@ -12,6 +12,7 @@ import pyarrow as pa
 from ensue.data import Columns, combined
 from ensue.engine.provenance import check_sources
 from ensue.engine.run import Run
+from ensue.engine.sharing.groups import Decided
 from ensue.language import typed
 from ensue.live.detections import Shown
 from ensue.live.sent import Reading
@@ -95,10 +96,13 @@ class Arrangement:
         """In the unit of the time column."""
         return length_of(self.settings.lateness, self.program.typed.unit, bool(self.timestamps), "the lateness")
 
-    def run(self, compiled: bool | None = False, texts: Sequence[str | None] = ()) -> Run:
+    def run(
+        self, compiled: bool | None = False, texts: Sequence[str | None] = (), decided: Decided | None = None
+    ) -> Run:
         """The engine, as it begins; rules keep their states apart where they can be added and removed.
 
-        `compiled` counts where the settings leave it open; `texts` are strings that a state knows already.
+        `compiled` counts where the settings leave it open; `texts` are strings that a state knows already, and
+        `decided` is which rules share what is kept.
         """
         self.program.check_unit(bool(self.timestamps))
         settings = self.settings
@@ -106,5 +110,5 @@ class Arrangement:
         return Run(
             self.rules, settings.tables, provenance=settings.provenance, compiled=choice,
             emit=self.wanted if settings.fixed else None, instant=settings.columns.time is not None,
-            apart=not settings.fixed, texts=texts,
+            apart=not settings.fixed, texts=texts, decided=decided,
         )  # fmt: skip

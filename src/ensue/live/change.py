@@ -74,7 +74,7 @@ def _carry_compiled(old: Run, new: Run) -> None:
     for lane in new.lanes:
         if isinstance(lane, CompiledLane):
             same = [other for other in before if other.rule_names() & lane.rule_names()]
-            if len(same) > 1:
+            if len(same) > 1 and not lane.several:  # what rules alike keep is the same wherever they kept it
                 raise DataError(
                     "The change makes rules depend on each other that have been compiled apart, which cannot be done "
                     "while they run. Start a session with compiled=False, or another one with all of the rules."

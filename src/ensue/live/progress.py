@@ -140,6 +140,7 @@ class Progress:
             "late": self.late,
             "waiting": [] if run is None else self.waiting.all_rows(run.program.events),
             "lanes": [] if run is None else _lanes(run),
+            "decided": None if run is None or not run.changed or run.decided is None else run.decided.saved(),
             "run": None if run is None else run.saved(),
         }
 

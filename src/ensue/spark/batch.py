@@ -205,7 +205,7 @@ def warn_of_frames(program: Program, job: Job, frames: Frames, given: Given) -> 
     """Says what can be said before a row is read: what of the frames does not fit."""
     for note in program.unused_types(name for name in frames if name is not None):
         warnings.warn(note, UnusedTypeWarning, stacklevel=5)
-    used = program.used_attributes()
+    used = program.used_attributes
     for event, attribute in missing_attributes(given, job.rules.events):
         if (event, attribute) in used:
             warnings.warn(no_value(event, attribute), EmptyAttributeWarning, stacklevel=5)

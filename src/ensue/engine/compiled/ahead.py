@@ -40,9 +40,9 @@ def look_ahead(unit: Unit) -> None:
                 assert own is not None
                 if (insert or own.grows) != added:
                     continue
-                rank = unit.ranks[event]
-                with w.block(f"for y in range(xn{rank}):"):
-                    w.line(f"r = X{rank}[y]")
+                rank = unit.rank(event)
+                with w.block(f"for y in range(xn_{rank}):"):
+                    w.line(f"r = X{rank[1:]}[y]")
                     codes = list(map(given_attributes(unit, event), attributes))
                     w.line(f"S{number}[r] = {unit.lookup(kinds, codes, added, ahead=True)}")
         w.line(f"a = min(n, a + {AHEAD})")
@@ -53,23 +53,23 @@ def look_ahead(unit: Unit) -> None:
 def scratch(unit: Unit) -> None:
     """Room for the rows ahead, by type."""
     for rank in _ranks(unit):
-        unit.writer.line(f"X{rank} = np.empty({AHEAD}, np.int64)")
+        unit.writer.line(f"X{rank[1:]} = np.empty({AHEAD}, np.int64)")
 
 
 def _part_by_type(unit: Unit) -> None:
     """The rows ahead of each type: without a branch, which nobody could foresee."""
     w = unit.writer
     for rank in _ranks(unit):
-        w.line(f"xn{rank} = np.int64(0)")
+        w.line(f"xn_{rank} = np.int64(0)")
     with w.block(f"for r in range(a, min(n, a + {AHEAD})):"):
         w.line("k = kind[r]")
         for rank in _ranks(unit):
-            w.line(f"X{rank}[xn{rank}] = r")
-            w.line(f"xn{rank} += np.int64(k == {rank})")
+            w.line(f"X{rank[1:]}[xn_{rank}] = r")
+            w.line(f"xn_{rank} += np.int64(k == {rank})")
 
 
-def _ranks(unit: Unit) -> list[int]:
-    return [unit.ranks[event] for event in dict.fromkeys(event for event, _ in unit.layout.slots)]
+def _ranks(unit: Unit) -> list[str]:
+    return [unit.rank(event) for event in dict.fromkeys(event for event, _ in unit.layout.slots)]
 
 
 def _let_go(unit: Unit) -> None:
@@ -78,5 +78,5 @@ def _let_go(unit: Unit) -> None:
     for store in unit.layout.stores.values():
         n = store.number
         if store.bound is not None and store.ended_by is None:
-            with w.block(f"while lo{n} < hi{n} and t - T{n}[lo{n} & (T{n}.shape[0] - 1), 3] > {store.bound}:"):
+            with w.block(f"while lo{n} < hi{n} and t - T{n}[lo{n} & (T{n}.shape[0] - 1), 3] > {unit.bound(store)}:"):
                 w.line(f"lo{n} += 1")

@@ -141,7 +141,7 @@ def _rule_module(source: str, layout: Layout) -> tuple[str, str]:
 def signature(layout: Layout) -> str:
     """The types of the function's arguments, for Numba. What comes from Arrow may be read-only."""
     taken = _taken(layout).arguments
-    given = len(taken) - len(layout.arrays()) - 1
+    given = len(taken) - len(layout.arrays()) - len(layout.stated()) - 1
     types = []
     for place, (type_, dimensions) in enumerate(taken):
         shape = ("", "[::1]", "[:, ::1]")[dimensions]
@@ -150,12 +150,13 @@ def signature(layout: Layout) -> str:
 
 
 def _taken(layout: Layout) -> Signature:
-    """What a function of rules takes: numbers, columns, ranks of strings, and its state."""
+    """What a function of rules takes: numbers, columns, ranks of strings, what rules state, and its state."""
     columns: list[Argument] = [("i2", 1), _COLUMN, _COLUMN]
     for _, kind in layout.inputs.values():
         columns += [("f8", 1) if kind == "f" else _COLUMN, ("u1", 1)]
-    state = [_COLUMN if layout.flat(name) else _ROWS for name in layout.arrays()]
-    return Signature((_NUMBER, _NUMBER, *columns, _COLUMN, _COLUMN, *state))
+    held = [_COLUMN if layout.flat(name) else _ROWS for name in (*layout.stated(), *layout.arrays())]
+    stated = len(layout.stated())
+    return Signature((_NUMBER, _NUMBER, *columns, _COLUMN, *held[:stated], _COLUMN, *held[stated:]))
 
 
 def _digest(text: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ensue.engine.compiled.writing import Writer, all_of
+from ensue.engine.sharing.families import AMONG
 from ensue.language import typed
 
 KINDS = {"int": "i", "time": "i", "timestamp": "i", "bool": "b", "float": "f", "string": "s"}
@@ -37,10 +39,14 @@ Find = Callable[[typed.Expression], Code]
 
 @dataclass(frozen=True)
 class Expressions:
-    """Writes expressions. `strings` gives codes for constants, `asked` what is asked of a static predicate."""
+    """Writes expressions.
+
+    `strings` gives codes for constants, `knob` source for numbers, `asked` what is asked of a static predicate.
+    """
 
     writer: Writer
     strings: Callable[[str], int]
+    knob: Callable[[Any, int | float, str], str]
     asked: Callable[[str, Sequence[Code | None]], Code]
 
     def truth(self, condition: typed.Expression, find: Find) -> str:
@@ -66,19 +72,23 @@ class Expressions:
             case bool():
                 return Code(str(int(value)), "True", "b")
             case str():
-                return Code(str(self.strings(value)), "True", "s")
+                return Code(self._stated(self.strings(value), "s"), "True", "s")
             case float():
-                text = repr(value) if value == value and abs(value) != float("inf") else f'float("{value}")'
-                return Code(text, "True", "f")
+                return Code(self._stated(value, "f"), "True", "f")
             case int():
                 if type_ == "float":
-                    return Code(repr(float(value)), "True", "f")
-                return Code(f"np.int64({value})", "True", "i")
+                    return Code(self._stated(float(value), "f"), "True", "f")
+                return Code(self._stated(value, "i"), "True", "i")
             case _:
                 raise NotCompiledError("a list")
 
+    def _stated(self, value: int | float, kind: str) -> str:
+        return self.knob(("constant", kind, repr(value)), value, kind)
+
     def _operation(self, operation: typed.Operation, find: Find) -> Code:
         name = operation.name
+        if name == AMONG:
+            return self._among(operation, find)
         codes = [self.code(argument, find) for argument in operation.arguments]
         if name in LOGIC:
             return self._let(LOGIC[name](codes))
@@ -89,6 +99,13 @@ class Expressions:
         if name in FUNCTIONS:
             return self._let(FUNCTIONS[name](codes, kind_of(operation.type)))
         raise NotCompiledError(f"the function {name}")
+
+    def _among(self, operation: typed.Operation, find: Find) -> Code:
+        """Whether a value is among the constants of a family."""
+        value, number = self.code(operation.arguments[0], find), operation.arguments[1]
+        assert isinstance(number, typed.Constant)
+        n = number.value
+        return Code(f"(find1(MT{n}, MV{n}, {value.value}) >= 0)", value.valid, "b")
 
     def _let(self, code: Code) -> Code:
         value = self.writer.let("x", code.value)

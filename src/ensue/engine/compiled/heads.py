@@ -17,9 +17,9 @@ from ensue.language import typed
 
 def finish(rule: RuleParts, env: Fields, start: str) -> None:
     """A match that ends now: its length and its relations, then the rest."""
-    tests = lasting(rule.body, start)
+    tests = lasting(rule.body, start, rule.length)
     for each in rule.body.related:
-        tests.append(related(each.relation, (env, env), (rule.labels[each.left], rule.labels[each.right])))
+        tests.append(related(rule, each.relation, (env, env), (rule.labels[each.left], rule.labels[each.right])))
     with rule.unit.writer.when(all_of(*tests)):
         _gather(rule, env, start, rule.body.gatherings, {})
 

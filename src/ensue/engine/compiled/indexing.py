@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from ensue.engine.compiled.layout import Layout
 
 NAME = re.compile(r"\b([A-Za-z]+[0-9]*)\[")
-FLOATS = {"T": "F", "D": "E", "Q": "R", "B": "BG", "W": "V", "G": "GF"}
+FLOATS = {"T": "F", "D": "E", "Q": "R", "B": "BG", "W": "V", "G": "GF", "M": "MF"}
 """The name that holds the same rows as floats."""
 
 
@@ -31,6 +31,8 @@ def widths(layout: Layout) -> dict[str, int]:
             found[f"P{queue.number}"] = 2
     for space in layout.spaces.values():
         found[f"KV{space.number}"] = len(space.kinds)
+    for members in layout.members.values():
+        found[f"M{members.number}"] = found[f"MF{members.number}"] = members.width
     return found
 
 
@@ -46,7 +48,7 @@ def flattened(source: str, layout: Layout) -> str:
             if letter in FLOATS:
                 other = f"{FLOATS[letter]}{name[len(letter) :]}"
                 views.append(f"    {other.lower()}_ = {name.lower()}_.view(np.float64)")
-    kept = [line for line in lines if ".view(np.float64)" not in line or line.strip()[0] == "E" or "BI" in line]
+    kept = [line for line in lines if ".view(np.float64)" not in line or line.strip()[0] in "EZ" or "BI" in line]
     return "\n".join([head, *views, *(_line(line, known) for line in kept)])
 
 
@@ -54,7 +56,7 @@ def _line(line: str, known: Mapping[str, int]) -> str:
     found, at = [], 0
     for match in NAME.finditer(line):
         name = match.group(1)
-        if match.start() < at or name in ("N", "BI", "BF") or name.startswith("kd"):
+        if match.start() < at or name in ("N", "Z", "ZF", "BI", "BF") or name.startswith("kd"):
             continue
         end = _closing(line, match.end())
         inside = line[match.end() : end]

@@ -19,18 +19,21 @@ from ensue.engine.compiled.arrays import Arrays
 from ensue.engine.compiled.asking import Answers
 from ensue.engine.compiled.code import compiled, is_cached, kernel, plain
 from ensue.engine.compiled.layout import Derived, Layout
-from ensue.engine.compiled.output import derived_columns
+from ensue.engine.compiled.output import columns_by_type, derived_columns, merged
 from ensue.engine.compiled.room import Room
 from ensue.engine.compiled.source import rule_names
 from ensue.engine.compiled.stream import stream_of
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.knowledge import Knowledge
+from ensue.engine.sharing.families import Family
 from ensue.errors import DetectError
 from ensue.language import typed
-from ensue.language.walk import atoms
 
 FEW = 20_000
 """How many events a lane takes in as plain Python before it is compiled."""
+
+MORE = 50
+"""How many times as many where there is much to compile: then that takes longer than to do without."""
 
 FARTHEST = 2**61
 """How far from 0 times may be: room for lengths to be added to them."""
@@ -47,15 +50,20 @@ MUCH_ROOM = 1 << 20
 
 @dataclass
 class Code:
-    """Generated code for some rules, by layers: the layout of its state, and the functions made of it so far.
+    """Generated code for some rules: the layout of its state, and the functions made of it so far.
 
     `strict` is for given events without any null, `source` for all.
     """
 
-    layers: tuple[Sequence[int], ...]
+    rules: tuple[int, ...]
+    uses: frozenset[str]
+    families: tuple[Family, ...]
+    """Rules among them that run as one."""
     strict: str
     source: str
     layout: Layout
+    stated: tuple[Integers, ...]
+    """What the rules state, as the functions take it: numbers, and tables of constants."""
 
     @cached_property
     def plain(self) -> Any:
@@ -76,20 +84,20 @@ class Code:
 
 
 class CompiledLane:
-    """Some rules of a program, compiled together."""
+    """Some rules of a program, compiled together; `patience` is how much later than usual, if that is left open."""
 
     def __init__(
-        self, program: typed.Program, code: Code, strings: Strings, knowledge: Knowledge, choice: bool | None
-    ) -> None:
+        self, program: typed.Program, code: Code, strings: Strings, knowledge: Knowledge, choice: bool | None,
+        patience: int = 1,
+    ) -> None:  # fmt: skip
         self.program = program
         self.code = code
-        self.rules = [i for layer in code.layers for i in layer]
         self.strings = strings
         self.knowledge = knowledge
         self.choice = choice
+        self.patience = patience
         self.layout = code.layout
-        self.derives = frozenset(self.layout.derived)
-        self.uses = frozenset(a.event for i in self.rules for a in atoms(program.rules[i].body)) | self.derives
+        self.uses = code.uses
         self.kept = [d for d in self.layout.derived.values() if d.kept]
         self.ranks = {name: rank for rank, name in enumerate(program.events)}
         self.arrays = Arrays(self.layout)
@@ -140,7 +148,7 @@ class CompiledLane:
                 arrays.set_number("i", 0)
                 arrays.set_number("a", 0)
                 while True:
-                    run(to - at, until, *inputs, ranks, arrays.numbers, *arrays.by_name.values())
+                    run(to - at, until, *inputs, ranks, *self.code.stated, arrays.numbers, *arrays.by_name.values())
                     answers.check()
                     wanted = arrays.number("want")
                     if wanted < 0:
@@ -154,10 +162,17 @@ class CompiledLane:
 
     def _hand_over(self, derived: Derived, batch: Batch) -> None:
         """Adds what was derived to the batch; its table is empty then."""
-        name, types = f"D{derived.number}", self.program.events[derived.event].attributes
+        name, events = f"D{derived.number}", self.program.events
         rows = self.arrays[name][: self.arrays.number(f"dh{derived.number}")]
         self.arrays.set_number(f"dh{derived.number}", 0)
-        batch.derived_columns[derived.event] = derived_columns(rows, types, self.strings)
+        if derived.heads:
+            types = [events[head].attributes for head in derived.heads]
+            for place, columns in columns_by_type(rows, types, self.strings):
+                batch.derived_columns[derived.heads[place]] = columns
+        else:
+            found = derived_columns(rows, events[derived.event].attributes, self.strings)
+            others = batch.derived_columns.get(derived.event)
+            batch.derived_columns[derived.event] = found if others is None else merged(others, found)
         if len(self.arrays[name]) > MUCH_ROOM:
             self.arrays[name] = np.empty((1 << 10, derived.width), np.int64)
 
@@ -173,7 +188,7 @@ class CompiledLane:
             self.nulls = True
             self._adapt()
         if self._fast is None and self.choice is not False and (
-            self.seen > FEW or (self.seen > FEW // 10 and self.code.cached(self.nulls))
+            self.seen > self.patience * FEW or (self.seen > FEW // 10 and self.code.cached(self.nulls))
         ):  # fmt: skip
             self._fast = self.code.fast if self.nulls else self.code.fast_strict
         return self._fast or self.code.plain
@@ -204,9 +219,14 @@ class CompiledLane:
         self.seen, self.nulls = old.seen, old.nulls
         self._adapt()
 
+    @property
+    def several(self) -> bool:
+        """Whether it derives events of several types, by rules alike."""
+        return any(derived.heads for derived in self.layout.derived.values())
+
     def rule_names(self) -> set[str]:
         """What its rules are called wherever they are the same."""
-        return set(rule_names(self.program, self.rules).values())
+        return set(rule_names(self.program, self.code.rules).values())
 
 
 def _chunk_end(end: Integers, at: int) -> int:

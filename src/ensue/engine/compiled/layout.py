@@ -9,6 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
 Field = tuple[Any, ...]
 """A value of a match: ``("attr", atom, attribute)``, ``("start", id)`` or ``("end", id)``."""
 
@@ -77,6 +81,8 @@ class Derived:
     kinds: tuple[str, ...]
     kept: bool
     """Whether they are wanted outside; else each step forgets those of the one before."""
+    heads: tuple[str, ...] = ()
+    """The types that they are of, where they are of several: the first attribute is the number of the type."""
 
     @property
     def width(self) -> int:
@@ -159,6 +165,15 @@ class Groups:
         return FIRST + len(self.row_columns)
 
 
+@dataclass(frozen=True)
+class Members:
+    """The constants of rules that run as one, a row for each: a table, and an index from a constant to rows."""
+
+    number: int
+    width: int
+    indexed: bool
+
+
 @dataclass
 class Ask:
     """A static predicate in conditions: of what kinds its arguments are, None where one may have any value."""
@@ -192,6 +207,11 @@ class Layout:
     """Slots computed once for each row: (event, attributes) to a number, and whether a new key gets one."""
     ordered: bool = False
     """Whether the order of events of one step matters."""
+    members: dict[int, Members] = field(default_factory=dict)
+    knobs: dict[Any, tuple[int, str]] = field(default_factory=dict)
+    """Numbers that rules state, and the kind of each. They are handed over, so that code is the same for others."""
+    settings: list[int | float] = field(default_factory=list)
+    """What these numbers are."""
 
     def space(self, kinds: tuple[str, ...]) -> Space | None:
         if not kinds:
@@ -218,6 +238,32 @@ class Layout:
 
     def input(self, event: str, attribute: str, kind: str) -> int:
         return self.inputs.setdefault((event, attribute), (len(self.inputs), kind))[0]
+
+    def knob(self, key: Any, value: int | float, kind: str = "i") -> str:
+        """Source for a number that a rule states; `key` says which one it is."""
+        number, _ = self.knobs.setdefault(key, (len(self.knobs), kind))
+        if number == len(self.settings):
+            self.settings.append(value)
+        self.settings[number] = value
+        return f"z{number}"
+
+    def numbers_stated(self) -> Integers:
+        """The numbers that rules state, floats as their bits."""
+        found = np.zeros(max(1, len(self.settings)), np.int64)
+        for number, kind in self.knobs.values():
+            if kind == "f":
+                found.view(np.float64)[number] = self.settings[number]
+            else:
+                found[number] = self.settings[number]
+        return found
+
+    def stated(self) -> list[str]:
+        """The names of the arrays that hold what rules state, in the order in which they are handed over."""
+        names = ["Z"]
+        for members in self.members.values():
+            n = members.number
+            names += [f"M{n}", f"MT{n}", f"MV{n}", f"MB{n}"] if members.indexed else [f"M{n}"]
+        return names
 
     def scalars(self) -> list[str]:
         """The numbers that are kept beside the arrays: where a step has got to, then how far each array is filled."""
@@ -254,7 +300,7 @@ class Layout:
 
     def flat(self, name: str) -> bool:
         """Whether an array has one dimension."""
-        return name[0] in "HSL" or name.startswith("KT")
+        return name[0] in "HSLZ" or name.startswith(("KT", "MT", "MB"))
 
 
 PROGRESS = ("want", "need", "phase", "i", "j", "r", "t", "a")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,24 @@ def derived_columns(rows: Integers, types: Mapping[str, str], strings: Strings) 
     return _in_order(Columns(rows[:, 0].copy(), rows[:, 1].copy(), attributes))
 
 
+def columns_by_type(
+    rows: Integers, types: Sequence[Mapping[str, str]], strings: Strings
+) -> Iterator[tuple[int, Columns]]:
+    """Rows of several types, whose number is the first attribute, as columns in order, for each type that there is."""
+    kinds = {"": "int", **{str(place): type_ for place, type_ in enumerate(types[0].values())}}
+    whole = derived_columns(rows, kinds, strings)
+    number = np.asarray(whole.attributes[""].to_numpy())
+    by = np.argsort(number, kind="stable")
+    ends = np.searchsorted(number[by], np.arange(len(types) + 1))
+    start, end = whole.start[by], whole.end[by]
+    columns = [column.take(pa.array(by)) for name, column in whole.attributes.items() if name]
+    for place, (first, last) in enumerate(pairwise(ends.tolist())):
+        if first < last:
+            own = zip(types[place], columns, strict=True)
+            attributes = {name: column.slice(first, last - first) for name, column in own}
+            yield place, Columns(start[first:last], end[first:last], attributes)
+
+
 def _column(values: Integers, valid: np.ndarray[Any, np.dtype[np.bool_]], type_: str, strings: Strings) -> pa.Array:
     mask = None if valid.all() else ~valid
     match type_:
@@ -40,6 +59,23 @@ def _column(values: Integers, valid: np.ndarray[Any, np.dtype[np.bool_]], type_:
             return pa.array(values, mask=mask).cast(arrow_type("timestamp", True, "UTC"))
         case _:
             return pa.array(values, mask=mask)
+
+
+def merged(one: Columns, other: Columns) -> Columns:
+    """Events of one type that were derived apart, in order; those that are the same are one."""
+    start, end = (np.concatenate([a, b]) for a, b in ((one.start, other.start), (one.end, other.end)))
+    attributes = {name: pa.concat_arrays([one.attributes[name], other.attributes[name]]) for name in one.attributes}
+    keys: list[Any] = [end, start]
+    for column in attributes.values():
+        values, there = sortable(column, len(end))
+        keys += [there, values]
+    by = np.lexsort(keys[::-1])
+    differs = np.zeros(max(0, len(by) - 1), bool)
+    for key in keys:
+        differs |= key[by][1:] != key[by][:-1]
+    by = by[np.concatenate([np.ones(min(1, len(by)), bool), differs])]
+    taken = {name: column.take(pa.array(by)) for name, column in attributes.items()}
+    return Columns(start[by], end[by], taken)
 
 
 def _in_order(columns: Columns) -> Columns:

@@ -128,7 +128,7 @@ def _join(rule: RuleParts, pair: typed.Pair, side: int, env: Fields, found: Fiel
     w = rule.unit.writer
     sides = (env, found) if side == 0 else (found, env)
     same = same_keys(rule, pair)
-    with w.when(related(pair.relation, sides, (pair.left.id, pair.right.id))):
+    with w.when(related(rule, pair.relation, sides, (pair.left.id, pair.right.id))):
         for absence in decided_by_newest(rule, pair, side):
             if absence not in adjacent_absences(rule):
                 with w.block(f"if {seen_in(rule, absence, Joined({}, env, found, same=same))}:"):
@@ -136,7 +136,8 @@ def _join(rule: RuleParts, pair: typed.Pair, side: int, env: Fields, found: Fiel
         times = covering(rule, pair, sides)
         short = "True"
         if rule.body.within is not None:
-            short = f"{times['end', pair.id].value} - {times['start', pair.id].value} <= {rule.body.within}"
+            within = rule.length("within", rule.body.within)
+            short = f"{times['end', pair.id].value} - {times['start', pair.id].value} <= {within}"
         with w.when(short):
             complete(rule, pair, Joined(times, env, found, same=same))
 
@@ -159,6 +160,8 @@ def _what_of_event(
 ) -> tuple[object, ...]:
     """What the store of a side holds that is an event, and satisfies some conditions by itself."""
     filters = repr((equalities(atom), [by_attributes(c, bindings(atom)) for c in conditions]))
+    if rule.apart:  # constants may change when rules go, but not which store it is
+        filters = f"{pair.id} {side} {len(conditions)}"
     ended = [mark_of(rule, absence).number for absence in (adjacent(rule, pair) if side == 0 else [])]
     return ("atom", atom.event, key_attributes(rule, pair, side), filters, rule.apart, *ended[:1])
 

@@ -57,6 +57,10 @@ class RuleParts:
         """What tells the stores of this rule from those of others, where rules do not share them."""
         return "" if self.unit.shared else self.number
 
+    def length(self, which: object, value: int) -> str:
+        """Source for a length of time that the rule states; `which` says which one."""
+        return self.unit.layout.knob(("length", self.number, which), value)
+
     @property
     def inner_parts(self) -> list[Part]:
         """What is negated or gathered."""

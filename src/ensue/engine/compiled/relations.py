@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ensue.engine.compiled.expressions import Code
 from ensue.engine.compiled.fields import Fields, time
 from ensue.engine.compiled.layout import Field
@@ -11,19 +13,22 @@ from ensue.language import typed
 
 Sides = tuple[Fields, Fields]
 
+Length = Callable[[object, int], str]
+"""Source for a length of time that a rule states; the first argument says which one."""
 
-def related(relation: typed.Relation, sides: Sides, ids: tuple[int, int]) -> str:
+
+def related(rule: RuleParts, relation: typed.Relation, sides: Sides, ids: tuple[int, int]) -> str:
     """Whether two instances stand in a relation."""
     tests: list[str] = []
-    for distance in relation.distances:
+    for place, distance in enumerate(relation.distances):
         later, earlier = (
             sides[side]["end" if end else "start", ids[side]].value for side, end in (distance.later, distance.earlier)
         )
         if distance.low is not None:
-            low = distance.low
-            tests.append(f"{later} > {earlier}" if low == 1 else f"{later} - {earlier} >= {low}")
+            low = "" if distance.low == 1 else rule.length(("low", ids, place), distance.low)
+            tests.append(f"{later} - {earlier} >= {low}" if low else f"{later} > {earlier}")
         if distance.high is not None:
-            tests.append(f"{later} - {earlier} <= {distance.high}")
+            tests.append(f"{later} - {earlier} <= {rule.length(('high', ids, place), distance.high)}")
     return all_of(*tests)
 
 
@@ -39,11 +44,11 @@ def covering(rule: RuleParts, pair: typed.Pair, sides: Sides) -> dict[Field, Cod
     return {("start", pair.id): time(start), ("end", pair.id): time("t")}
 
 
-def lasting(body: typed.Body, start: str) -> list[str]:
+def lasting(body: typed.Body, start: str, length: Length) -> list[str]:
     """Tests on the length of a match that ends now."""
     tests = []
     if body.within is not None:
-        tests.append(f"t - {start} <= {body.within}")
+        tests.append(f"t - {start} <= {length('within', body.within)}")
     if body.lasting is not None:
-        tests.append(f"t - {start} == {body.lasting}")
+        tests.append(f"t - {start} == {length('lasting', body.lasting)}")
     return tests

@@ -86,13 +86,13 @@ def _unlink(unit: Unit, n: int, slot: str, newer: str, older: str) -> None:
 def _eligible(rule: RuleParts, pair: typed.Pair, left: Fields, right: Fields) -> str:
     """What this pairing determines: its relation, the body's length, and ``on``."""
     body = rule.body
-    tests = [related(pair.relation, (left, right), (pair.left.id, pair.right.id))]
+    tests = [related(rule, pair.relation, (left, right), (pair.left.id, pair.right.id))]
     start = covering(rule, pair, (left, right))["start", pair.id].value
     if body.within is not None:
-        tests.append(f"t - {start} <= {body.within}")
+        tests.append(f"t - {start} <= {rule.length('within', body.within)}")
     if body.lasting is not None:
         operator = "==" if pair is rule.root else "<="
-        tests.append(f"t - {start} {operator} {body.lasting}")
+        tests.append(f"t - {start} {operator} {rule.length('lasting', body.lasting)}")
     known = {atom.id for atom in rule.below(pair)}
     conditions = [c for c in body.on if {field_[1] for field_ in rule.fields(c)} <= known]
     return all_of(*tests, *rule.truths(conditions, rule.find(Joined({}, left, right, same=same_keys(rule, pair)))))

@@ -33,7 +33,7 @@ def short_way(unit: Unit, beginning: Mapping[str, Sequence[Take]]) -> None:
             _step(unit, event, beginning.get(event, []))
             w.depth -= 2
             body, w.lines = w.lines, before
-            with w.block(f"{word} k == {unit.ranks[event]}:"):
+            with w.block(f"{word} k == {unit.rank(event)}:"):
                 _if_there_is_room(unit, body)
             word = "elif"
         if events:
@@ -48,10 +48,11 @@ def short_way(unit: Unit, beginning: Mapping[str, Sequence[Take]]) -> None:
 def _long_way_for(unit: Unit) -> None:
     """Leaves a given event of a derived type, and one at whose time something is due, to the long way."""
     w, layout = unit.writer, unit.layout
-    conditions = [" or ".join(f"k == {unit.ranks[event]}" for event in layout.derived)]
-    if layout.queues:
-        conditions.append(" or ".join(f"({queue.due})" for queue in layout.queues.values()))
-    for condition in conditions:
+    conditions = [
+        " or ".join(f"k == {unit.rank(event)}" for event in layout.derived if event in unit.ranks),
+        " or ".join(f"({queue.due})" for queue in layout.queues.values()),
+    ]
+    for condition in filter(None, conditions):
         with w.block(f"elif {condition}:"):
             w.line("some = False")
 

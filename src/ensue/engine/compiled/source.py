@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from ensue.engine.compiled.expressions import NotCompiledError, kind_of
 from ensue.engine.compiled.layout import Derived, Layout
+from ensue.engine.compiled.members import Expansion, write_members
 from ensue.engine.compiled.rules import write_rule
 from ensue.engine.compiled.short_way import LongWayError
 from ensue.engine.compiled.steps import write_steps
 from ensue.engine.compiled.unit import Unit
 from ensue.engine.compiled.windows import WindowWriter
 from ensue.language import typed
-from ensue.language.walk import pairs
+from ensue.language.walk import atoms, pairs
 
 MOST_ATTRIBUTES = 60
 
@@ -25,21 +29,48 @@ Strings = Callable[[str], int]
 """The code of a string."""
 
 
+@dataclass(frozen=True)
+class Together:
+    """What is compiled together: rules, or what members of a family do, by layers; and what there is to know of them.
+
+    `ranks` has the types that may be given; `heads` those that are told apart by the first attribute of another.
+    """
+
+    rules: Sequence[typed.Rule | Expansion]
+    names: Sequence[str]
+    """What the part of the state is called that belongs to a rule."""
+    layers: Layers
+    events: Mapping[str, typed.EventType]
+    ranks: Mapping[str, int]
+    heads: Mapping[str, tuple[str, ...]]
+
+    @property
+    def derives(self) -> frozenset[str]:
+        return frozenset(rule.event for rule in self.rules)
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The types that are taken in, given or derived elsewhere."""
+        rules = [rule for rule in self.rules if isinstance(rule, typed.Rule)]
+        used = self.derives.union(atom.event for rule in rules for atom in atoms(rule.body))
+        return frozenset(event for event in used if event in self.ranks)
+
+
 def write_unit(
-    program: typed.Program, layers: Layers, kept: Collection[str], strings: Strings, check: bool = False,
-    shared: bool = True,
-) -> tuple[str, str, Layout]:  # fmt: skip
-    """The source of a unit for some rules, by layers, and the layout of its state. `kept` types are wanted outside.
+    together: Together, kept: AbstractSet[str], strings: Strings, check: bool = False, shared: bool = True
+) -> tuple[str, str, Layout]:
+    """The source of a unit for some rules, and the layout of its state. `kept` types are wanted outside.
 
     There are two sources: the first is for given events without any null. With `check` there are none: what cannot be
     compiled is an error, and that is all that is wanted.
     """
-    layout = _layout(program, layers, kept)
-    if any(abs(length) > LONGEST for layer in layers for i in layer for length in _lengths(program.rules[i].body)):
-        raise NotCompiledError("a length of time that times have no room for")
+    layout = _layout(together, kept)
+    for rule in together.rules:
+        if isinstance(rule, typed.Rule) and any(abs(length) > LONGEST for length in _lengths(rule.body)):
+            raise NotCompiledError("a length of time that times have no room for")
 
     def source(nulls: bool, short: bool) -> str:
-        return write_steps(_unit(program, layers, strings, layout, nulls, shared), short)
+        return write_steps(_unit(together, strings, layout, nulls, shared), short)
 
     source(nulls=True, short=False)  # lays out what is needed
     if check:
@@ -47,13 +78,13 @@ def write_unit(
     layout.nulls.clear()
     short, strict = True, ""
     while True:  # until there is nothing new to lay out
-        known = (len(layout.nulls), layout.arrays())
+        known = (len(layout.nulls), layout.arrays(), len(layout.knobs))
         try:
             strict = source(nulls=False, short=short)
         except LongWayError:
             short = False
             continue
-        if known == (len(layout.nulls), layout.arrays()):
+        if known == (len(layout.nulls), layout.arrays(), len(layout.knobs)):
             break
     full = source(nulls=True, short=False)
     assert layout.arrays() == known[1]  # both work on the same state
@@ -72,42 +103,46 @@ def _lengths(body: typed.Body) -> Iterator[int]:
             yield from (limit for limit in (distance.low, distance.high) if limit is not None)
 
 
-def _layout(program: typed.Program, layers: Layers, kept: Collection[str]) -> Layout:
+def _layout(together: Together, kept: AbstractSet[str]) -> Layout:
     """A layout with the types that are derived, and nothing else yet."""
-    layout = Layout()
-    for rule in (program.rules[i] for layer in layers for i in layer):
+    layout, rules, layers = Layout(), together.rules, together.layers
+    for rule in (rules[i] for layer in layers for i in layer):
         if rule.event not in layout.derived:
-            attributes = program.events[rule.event].attributes
+            attributes = together.events[rule.event].attributes
             kinds = tuple(kind_of(type_) for type_ in attributes.values())
             if len(kinds) > MOST_ATTRIBUTES:
                 raise NotCompiledError("an event of that many attributes")
-            layout.derived[rule.event] = Derived(len(layout.derived), rule.event, kinds, rule.event in kept)
+            heads = together.heads.get(rule.event, ())
+            wanted = rule.event in kept or not kept.isdisjoint(heads)
+            layout.derived[rule.event] = Derived(len(layout.derived), rule.event, kinds, wanted, heads)
     for event in layout.derived:
-        if sum(any(program.rules[i].event == event for i in layer) for layer in layers) > 1:
+        if sum(any(rules[i].event == event for i in layer) for layer in layers) > 1:
             raise NotCompiledError("an event that is derived in several layers")
     return layout
 
 
-def _unit(program: typed.Program, layers: Layers, strings: Strings, layout: Layout, nulls: bool, shared: bool) -> Unit:
+def _unit(together: Together, strings: Strings, layout: Layout, nulls: bool, shared: bool) -> Unit:
     """A unit that knows what its rules do with events."""
-    ranks = {name: rank for rank, name in enumerate(program.events)}
-    unit = Unit(program, ranks, layers, strings, layout, nulls, shared)
-    names = rule_names(program, [i for layer in layers for i in layer])
-    for layer, rules in enumerate(layers):
+    unit = Unit(together.rules, together.events, together.ranks, together.layers, strings, layout, nulls, shared)
+    for layer, rules in enumerate(together.layers):
         unit.layer = layer
         for i in rules:
-            rule = program.rules[i]
-            if rule.body.window is not None:
-                WindowWriter(unit, rule, names[i]).write()
+            rule = together.rules[i]
+            if isinstance(rule, Expansion):
+                write_members(unit, rule)
+            elif rule.body.window is not None:
+                WindowWriter(unit, rule, together.names[i]).write()
             else:
-                write_rule(unit, rule, names[i])
+                write_rule(unit, rule, together.names[i])
     return unit
 
 
 def rule_names(program: typed.Program, rules: Iterable[int]) -> dict[int, str]:
     """What the parts of a state are called that belong to a rule: the same for the same rule in another program."""
     names: dict[int, str] = {}
+    times: Counter[str] = Counter()
     for i in rules:
         name = hashlib.sha256(repr(program.rules[i]).encode()).hexdigest()[:16]
-        names[i] = f"{name}.{sum(known.startswith(name) for known in names.values())}"
+        names[i] = f"{name}.{times[name]}"
+        times[name] += 1
     return names

@@ -62,7 +62,7 @@ class _Steps:
         body, w.lines = w.lines, []
         w.depth = 0
         names = [f"{letter}{i}" for i, _ in layout.inputs.values() for letter in "cv"]
-        arguments = ["n", "until", "kind", "start", "end", *names, "ranks", "N", *layout.arrays()]
+        arguments = ["n", "until", "kind", "start", "end", *names, "ranks", *layout.stated(), "N", *layout.arrays()]
         w.line(f"def run({', '.join(arguments)}):")
         w.depth = 1
         _prelude(w, layout)
@@ -130,7 +130,8 @@ class _Steps:
             if event not in layout.derived:
                 events.setdefault(event, []).extend(take for _, take in takes)
         for event in layout.derived:
-            events.setdefault(event, []).append(self._given)
+            if event in unit.ranks:
+                events.setdefault(event, []).append(self._given)
         return events
 
     def _given(self, arrival: Arrival) -> None:
@@ -183,7 +184,7 @@ class _Steps:
             w.line("k = kind[r]")
             word = "if"
             for event, takes in events.items():
-                with w.block(f"{word} k == {unit.ranks[event]}:"):
+                with w.block(f"{word} k == {unit.rank(event)}:"):
                     unit.take(takes, arrivals.given(unit, event))
                 word = "elif"
 
@@ -201,6 +202,11 @@ def _prelude(w: Writer, layout: Layout) -> None:
     for index, name in enumerate(layout.scalars()):
         w.line(f"{name} = N[{index}]")
     w.line("want = np.int64(-1)")
+    w.line("ZF = Z.view(np.float64)")
+    for number, kind in layout.knobs.values():
+        w.line(f"z{number} = {'ZF' if kind == 'f' else 'Z'}[{number}]")
+    for members in layout.members.values():
+        w.line(f"MF{members.number} = M{members.number}.view(np.float64)")
     for store in layout.stores.values():
         w.line(f"F{store.number} = T{store.number}.view(np.float64)")
     for derived in layout.derived.values():

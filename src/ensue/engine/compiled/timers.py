@@ -21,8 +21,8 @@ def matched(rule: RuleParts, env: Fields) -> None:
     w = rule.unit.writer
     queue = _queue(rule)
     due = w.let("d", "t")
-    for shift, point in _deadlines(rule):
-        w.line(f"{due} = max({due}, {env[point].value} + {shift})")
+    for place, (shift, point) in enumerate(_deadlines(rule)):
+        w.line(f"{due} = max({due}, {env[point].value} + {rule.length(('deadline', place), shift)})")
     with w.block(f"if {due} <= t:"):
         _finish(rule, env)
     with w.block("else:"):
@@ -99,10 +99,11 @@ def _finish(rule: RuleParts, env: Fields) -> None:
     times: dict[Field, Code] = {}
     start = w.let("s", env["start", rule.root.id].value)
     known = Joined(times, env)
-    for timer in rule.body.timers:
+    for place, timer in enumerate(rule.body.timers):
         of = rule.labels[timer.of]
-        begin = w.let("s", f"max({known['start', of].value} + {timer.start_shift}, np.int64({EARLIEST}))")
-        end = w.let("e", f"max({known['end', of].value} + {timer.end_shift}, np.int64({EARLIEST}))")
+        shifts = [rule.length(("shift", place, end), (timer.start_shift, timer.end_shift)[end]) for end in (0, 1)]
+        begin = w.let("s", f"max({known['start', of].value} + {shifts[0]}, np.int64({EARLIEST}))")
+        end = w.let("e", f"max({known['end', of].value} + {shifts[1]}, np.int64({EARLIEST}))")
         times["start", timer.id], times["end", timer.id] = time(begin), time(end)
         w.line(f"{start} = min({start}, {begin})")
     finish(rule, known, start)

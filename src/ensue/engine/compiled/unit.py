@@ -13,6 +13,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ensue.engine.compiled.expressions import Code, Expressions, NotCompiledError, kind_of
 from ensue.engine.compiled.layout import Buffer, Derived, Layout, Store
@@ -35,6 +36,13 @@ class Arrival:
     """The number of the input row, which slots are kept for."""
     index: str = ""
     """What tells it from others of its type in the step."""
+
+
+class Derivation(Protocol):
+    """What derives events: a rule, or what many rules do with what they have in common."""
+
+    @property
+    def event(self) -> str: ...
 
 
 Take = Callable[[Arrival], None]
@@ -63,7 +71,8 @@ class Later:
 class Unit:
     """What is known while the source of a unit is written."""
 
-    program: typed.Program
+    rules: Sequence[Derivation]
+    events: Mapping[str, typed.EventType]
     ranks: Mapping[str, int]
     layers: Sequence[Sequence[int]]
     strings: Callable[[str], int]
@@ -101,16 +110,21 @@ class Unit:
 
     @property
     def expressions(self) -> Expressions:
-        return Expressions(self.writer, self.strings, self._asked)
+        return Expressions(self.writer, self.strings, self.layout.knob, self._asked)
 
-    @property
-    def events(self) -> Mapping[str, typed.EventType]:
-        return self.program.events
+    def rank(self, event: str) -> str:
+        """Source for the rank of a type that is given."""
+        return self.layout.knob(("rank", event), self.ranks[event])
+
+    def bound(self, store: Store) -> str:
+        """Source for how long a row of a store can matter."""
+        assert store.bound is not None
+        return self.layout.knob(("bound", store.number), store.bound)
 
     def layer_of(self, event: str) -> int | None:
         """The layer that derives an event, None if it is only given."""
         for layer, rules in enumerate(self.layers):
-            if any(self.program.rules[i].event == event for i in rules):
+            if any(self.rules[i].event == event for i in rules):
                 return layer
         return None
 
@@ -156,7 +170,7 @@ class Unit:
 
     def derived_in(self, layer: int) -> Iterable[str]:
         """The types that a layer derives, each once."""
-        return dict.fromkeys(self.program.rules[i].event for i in self.layers[layer])
+        return dict.fromkeys(self.rules[i].event for i in self.layers[layer])
 
     @contextmanager
     def repeated(self, times: str) -> Iterator[None]:
@@ -182,7 +196,7 @@ class Unit:
     def stop_where_over(self, store: Store, row: str) -> None:
         """Leaves a loop over the rows of a key where they can no longer matter: such rows go now and then only."""
         if store.bound is not None and store.ended_by is None:
-            with self.writer.block(f"if t - T{store.number}[{row}, 3] > {store.bound}:"):
+            with self.writer.block(f"if t - T{store.number}[{row}, 3] > {self.bound(store)}:"):
                 self.writer.line("break")
 
     def slot(self, arrival: Arrival, attributes: tuple[str, ...], insert: bool) -> str | None:

@@ -40,6 +40,10 @@ class WindowWriter:
             raise NotCompiledError("an aggregate of an aggregate")
         self.unit.layout.ordered = True
 
+    def length(self, which: object, value: int) -> str:
+        """Source for a number that the rule states; `which` says which one."""
+        return self.unit.layout.knob(("length", self.number, which), value)
+
     # --- the event at hand
 
     def find(self, arrival: Arrival, aggregates: dict[typed.Aggregate, Code] | None = None) -> Find:
@@ -116,7 +120,7 @@ class WindowWriter:
         unit, w, body = self.unit, self.unit.writer, self.rule.body
         find = self.find(arrival, aggregates)
         tests = [f"({unit.expressions.truth(c, find)})" for c in (*body.on, *body.where)]
-        tests += lasting(body, start)
+        tests += lasting(body, start, self.length)
         if self.rule.beginning is not None:
             raise NotCompiledError("a beginning")
         with w.when(all_of(*tests)):
@@ -154,7 +158,7 @@ class WindowWriter:
                 [(code, s.column) for s, code in zip(sliding, values, strict=True) if code is not None and s.column],
             )  # fmt: skip
             old = w.let("o", "np.int64(-1)")
-            with w.block(f"if G{n}[{g}, {COUNT}] > {self.window.size}:"):
+            with w.block(f"if G{n}[{g}, {COUNT}] > {self.length('size', self.window.size)}:"):
                 w.line(f"{old} = G{n}[{g}, {HEAD}] - 1")
                 w.line(f"G{n}[{g}, {HEAD}] = W{n}[{old}, 0]")
                 w.line(f"G{n}[{g}, {COUNT}] -= 1")
@@ -178,7 +182,7 @@ class WindowWriter:
         if not sums:
             return
         w.line(f"G{n}[{g}, {TURNS}] += 1")
-        with w.block(f"if G{n}[{g}, {TURNS}] > {self.window.size} + 64:"):
+        with w.block(f"if G{n}[{g}, {TURNS}] > {self.length('size', self.window.size)} + 64:"):
             w.line(f"G{n}[{g}, {TURNS}] = 0")
             for each in sums:
                 each.clear()
@@ -223,7 +227,7 @@ class WindowWriter:
             n = store.number
             slot = self._slot(codes, insert=False)
             own = store.column(("own",), "i")
-            since = w.let("d", f"t - {self.window.size}")
+            since = w.let("d", f"t - {self.length('size', self.window.size)}")
             walk = Walk(unit, self.aggregates)
             start = w.let("s", arrival.start)
             with unit.newest_first(store, slot) as (at, row):

@@ -1,0 +1,481 @@
+"""Families: rules of one shape as one rule, which finds what any of them could, and a table of their constants.
+
+The common rule is as loose as its members together: a threshold is the one that is passed most easily, a length the
+longest. An attribute that each member wants to equal a constant of its own becomes a variable. What the common rule
+finds is an event that nobody sees; with each of these the members are looked up for which it counts, by an index on a
+constant that must be equal, in the order of a threshold. So an event costs as much as in the loosest of the rules, and
+then something for each detection.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
+
+from ensue.engine.sharing.shapes import Shape, Site, filled
+from ensue.language import typed
+from ensue.language.types import Type
+from ensue.language.walk import has_aggregate, pairs, visible_variables
+
+LENGTH = "#length"
+"""A variable for the length of what the common rule found."""
+
+AMONG = "among"
+"""An operation that says whether a value is among the constants of a family's index."""
+
+FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+Part = TypeVar("Part", typed.Absence, typed.Gathering)
+
+
+class NotSharedError(Exception):
+    """Rules of one shape that cannot be one, and why."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Rules of one shape, `members` by number, and how they run as one. They have been made of a `seed`.
+
+    `common` derives an event of the type `found`. The constants of the members are in `columns`, in the order of
+    `members`. A member's head is made of what was found where the `conditions` hold: there a variable ``c0`` is an
+    attribute of what was found, ``=0`` the member's constant in a column.
+    """
+
+    number: int
+    seed: Seed
+    members: tuple[int, ...]
+    common: typed.Rule
+    found: typed.EventType
+    columns: tuple[Column, ...]
+    conditions: tuple[typed.Expression, ...]
+    head: tuple[typed.Expression, ...]
+    index: Index | None
+    threshold: typed.Expression | None
+    """A condition that holds for no member after the first for which it does not hold."""
+
+
+@dataclass(frozen=True)
+class Seed:
+    """What a family is made of: the name of each rule, and its constants. A rule that is gone since is still there."""
+
+    rules: tuple[tuple[str, tuple[Site, ...]], ...]
+
+    @cached_property
+    def name(self) -> str:
+        """What the part of a state is called that belongs to the family."""
+        names = " ".join(name for name, _ in self.rules)
+        return f"family {hashlib.sha256(names.encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A constant of each member."""
+
+    type: Type
+    values: tuple[typed.Value, ...]
+
+    def reordered(self, order: Sequence[int]) -> Column:
+        return Column(self.type, tuple(self.values[place] for place in order))
+
+
+@dataclass(frozen=True)
+class Index:
+    """Members by the constant in a column, which must equal a value of what was found."""
+
+    column: int
+    value: typed.Expression
+
+
+def family_of(number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule) -> Family:
+    """The family of rules of one shape; `members` are those that there are, by name, and `rule` is one of them."""
+    return _Maker(number, shape, seed, members, rule).family()
+
+
+class _Loosest(int):
+    """The loosest length of time of all members; theirs are in a column."""
+
+    column: int
+
+
+class _Maker:
+    """Makes one rule of several."""
+
+    def __init__(self, number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule) -> None:
+        self.number = number
+        self.seed = seed
+        self.members = members
+        self.columns: list[Column] = []
+        self.known: dict[str, int] = {}
+        self.sites = iter(list(zip(*(sites for _, sites in seed.rules), strict=True)))
+        self.rule = filled(rule, shape.head, self._fill)
+        self.terms: dict[typed.Expression, str] = {}
+
+    # --- constants
+
+    def _fill(self, site: Site) -> typed.Value | typed.Variable:
+        """What stands in the common rule where members have a constant."""
+        values = tuple(each.value for each in next(self.sites))
+        if len(set(map(repr, values))) == 1:
+            return site.value
+        column = self._column(Column(site.type, values))
+        match site.place:
+            case "field":
+                return typed.Variable(f"@{column}", site.type)
+            case "term":
+                return typed.Variable(f"={column}", site.type)
+            case "shift":
+                raise NotSharedError("a timer that differs")  # what waits would have to be kept for each member
+        lengths = [value for value in values if isinstance(value, int)]
+        loosest = _Loosest(min(lengths) if site.place == "low" else max(lengths))
+        loosest.column = column
+        return loosest
+
+    def _column(self, column: Column) -> int:
+        place = self.known.setdefault(repr(column), len(self.columns))
+        if place == len(self.columns):
+            self.columns.append(column)
+        return place
+
+    # --- the whole
+
+    def family(self) -> Family:
+        body = self.rule.body
+        self.selecting = any(pair.left_context is not None for pair in pairs(body.pattern))
+        lengths = [*self._lengths()]
+        own = list(lengths)
+        body = self._lifted(self.rule.body)
+        self.bound = {name for name in _bound(body) if name.startswith("@")}
+        if self.selecting and any(_varies(condition) for condition in body.on):
+            raise NotSharedError("a condition on the pairing that differs")
+        on, where = self._parted(body.on, own), self._parted(body.where, own)
+        for name in sorted(self.bound):
+            type_ = self.columns[int(name[1:])].type
+            own.append(_operation("=", typed.Variable(name, type_), typed.Variable(f"={name[1:]}", type_)))
+        index = self._index(own)
+        own = [condition for condition in own if condition is not index]
+        thresholds = [condition for condition in own if condition not in lengths and _side(condition) is not None]
+        threshold = next(iter([*thresholds, *(length for length in lengths if _side(length) is not None)]), None)
+        before = tuple(map(self._loosened, thresholds))
+        if index is not None and index not in lengths:
+            number = typed.Constant(self.number, "int")
+            before += (_operation(AMONG, index.arguments[0], number),)
+        head = tuple(self._term(self._bound_one(term)) for _, term in self.rule.head)
+        order = self._order(index, threshold)
+        conditions = tuple(self._term(condition) for condition in own if condition is not threshold)
+        last = None if threshold is None else self._term(threshold)
+        by = None if index is None else Index(_column_of(index.arguments[1]), self._term(index.arguments[0]))
+        self._check_groups(body)
+        types = {name: term.type for term, name in self.terms.items()}
+        found = typed.EventType(f"#{self.number}", types, declared=False, derived=True)
+        common = typed.Rule(
+            None,
+            found.name,
+            tuple((name, term) for term, name in self.terms.items()),
+            replace(body, on=on, where=(*where, *before)),
+            self.rule.beginning,
+        )
+        columns = tuple(column.reordered(order) for column in self.columns)
+        members = tuple(self.members[self.seed.rules[place][0]] for place in order)
+        return Family(self.number, self.seed, members, common, found, columns, conditions, head, by, last)
+
+    def _parted(
+        self, conditions: Iterable[typed.Expression], own: list[typed.Expression]
+    ) -> tuple[typed.Expression, ...]:
+        """The conditions that all members have; those that differ are added to their `own`."""
+        same: list[typed.Expression] = []
+        for condition in map(self._bound_one, conditions):
+            (own if _varies(condition) else same).append(_constant_last(condition))
+        return tuple(same)
+
+    def _bound_one(self, expression: typed.Expression) -> typed.Expression:
+        """An expression with variables of the common rule instead of constants that they must equal."""
+        return _with(expression, {f"={name[1:]}": name for name in self.bound})
+
+    # --- lengths of time
+
+    def _lengths(self) -> Iterator[typed.Expression]:
+        """Conditions for lengths of time that differ; what is left in the rule is the loosest, as a plain number."""
+        body = self.rule.body
+        length = typed.Variable(LENGTH, "time")
+        for place, operator in (("within", "<="), ("lasting", "=")):
+            loosest = getattr(body, place)
+            if isinstance(loosest, _Loosest):
+                if self.selecting or self.rule.beginning is not None:
+                    raise NotSharedError("a length of the whole that differs")
+                yield _operation(operator, length, typed.Variable(f"={loosest.column}", "time"))
+        within, lasting = body.within, body.lasting
+        if isinstance(lasting, _Loosest):
+            within, lasting = int(lasting) if within is None else min(int(lasting), int(within)), None
+        labels: dict[int, str] = {}
+        conditions: list[typed.Expression] = []
+        pattern = None if body.pattern is None else self._plain_lengths(body.pattern, labels, conditions)
+        related = tuple(
+            replace(each, relation=self._plain(each.relation, (each.left, each.right), conditions))
+            for each in body.related
+        )
+        yield from conditions
+        if conditions and self.selecting:
+            raise NotSharedError("a distance that differs")
+        if pattern is not None:
+            pattern = _labelled(pattern, labels)
+        within = None if within is None else int(within)
+        self.rule = replace(
+            self.rule, body=replace(body, pattern=pattern, related=related, within=within, lasting=lasting)
+        )
+
+    def _plain_lengths(
+        self, pattern: typed.Pattern, labels: dict[int, str], conditions: list[typed.Expression]
+    ) -> typed.Pattern:
+        match pattern:
+            case typed.Pair(left=left, right=right, relation=relation):
+                left, right = (self._plain_lengths(side, labels, conditions) for side in (left, right))
+                names: tuple[str, str] | None = None
+                if any(isinstance(limit, _Loosest) for d in relation.distances for limit in (d.low, d.high)):
+                    if not (isinstance(left, typed.Atom) and isinstance(right, typed.Atom)):
+                        raise NotSharedError("a distance between composites that differs")
+                    names = (
+                        left.label or labels.setdefault(left.id, f"#{left.id}"),
+                        right.label or labels.setdefault(right.id, f"#{right.id}"),
+                    )
+                plain = self._plain(relation, names or ("", ""), conditions)
+                return replace(pattern, left=left, right=right, relation=plain)
+            case typed.Lacking(pattern=inner):
+                return replace(pattern, pattern=self._plain_lengths(inner, labels, conditions))
+            case _:
+                return pattern
+
+    def _plain(
+        self, relation: typed.Relation, names: tuple[str, str], conditions: list[typed.Expression]
+    ) -> typed.Relation:
+        distances = []
+        for distance in relation.distances:
+            later, earlier = (typed.TimeOf(names[side], end) for side, end in (distance.later, distance.earlier))
+            between = _operation("-", later, earlier, type_="time")
+            for limit, operator in ((distance.low, ">="), (distance.high, "<=")):
+                if isinstance(limit, _Loosest):
+                    conditions.append(_operation(operator, between, typed.Variable(f"={limit.column}", "time")))
+            low, high = (None if limit is None else int(limit) for limit in (distance.low, distance.high))
+            distances.append(replace(distance, low=low, high=high))
+        return replace(relation, distances=tuple(distances))
+
+    # --- attributes that must equal a constant
+
+    def _lifted(self, body: typed.Body) -> typed.Body:
+        """A body in which variables that took the place of constants correlate what they occur in."""
+        pattern = None if body.pattern is None else self._correlated(body.pattern)
+        outside = set() if pattern is None else {n for n in visible_variables(pattern) if n.startswith("@")}
+        window = body.window
+        if window is not None:
+            inside = sorted(n for n in visible_variables(window.pattern) if n.startswith("@"))
+            if outside or _varies_inside(window.pattern):
+                raise NotSharedError("a window with a condition that differs")
+            window = replace(window, keys=(*window.keys, *inside))
+        absences = tuple(self._inner(absence, outside) for absence in body.absences)
+        gatherings = tuple(self._inner(gathering, outside) for gathering in body.gatherings)
+        return replace(body, pattern=pattern, absences=absences, gatherings=gatherings, window=window)
+
+    def _correlated(self, pattern: typed.Pattern) -> typed.Pattern:
+        match pattern:
+            case typed.Pair(left=left, right=right):
+                left, right = self._correlated(left), self._correlated(right)
+                sides = [{n for n in visible_variables(side) if n.startswith("@")} for side in (left, right)]
+                shared = (*pattern.shared, *sorted(sides[0] & sides[1]))
+                if all(sides) and not shared:
+                    raise NotSharedError("constants on both sides of a pairing that nothing correlates")
+                if pattern.left_context is not None and sides[0] != sides[1]:
+                    raise NotSharedError("a constant on one side of a context")
+                return replace(pattern, left=left, right=right, shared=shared)
+            case typed.Lacking(pattern=inner):
+                return replace(pattern, pattern=self._correlated(inner))
+            case typed.Atom():
+                return pattern
+            case _ if _varies_inside(pattern) or any(n.startswith("@") for n in visible_variables(pattern)):
+                raise NotSharedError("a constant inside parentheses that differs")
+            case _:
+                return pattern
+
+    def _inner(self, part: Part, outside: set[str]) -> Part:
+        """What is negated or gathered, correlated by what took the place of constants."""
+        names = {f"={name[1:]}": name for name in outside}
+        pattern = part.pattern
+        if isinstance(pattern, typed.Nested):
+            inner = pattern.body
+            on, where = (tuple(_with(c, names) for c in conditions) for conditions in (inner.on, inner.where))
+            pattern = replace(pattern, body=replace(inner, on=on, where=where))
+        own: set[str] = {n for n in visible_variables(pattern) if n.startswith("@")}
+        if not own <= outside or _varies_inside(pattern):
+            raise NotSharedError("a constant in what is negated or gathered that differs")
+        contained = part.self_contained and pattern == part.pattern
+        shared = (*part.shared, *sorted(own))
+        return replace(part, pattern=pattern, shared=shared, self_contained=contained)
+
+    # --- what is found, and for whom it counts
+
+    def _term(self, expression: typed.Expression) -> typed.Expression:
+        """An expression on what was found: all that does not differ is one of its attributes."""
+        match expression:
+            case typed.Constant():
+                return expression
+            case typed.Variable(name=name) if name == LENGTH or name.startswith("="):
+                return expression
+            case typed.Operation(arguments=arguments) if _varies(expression):
+                return replace(expression, arguments=tuple(map(self._term, arguments)))
+        if _varies(expression):
+            raise NotSharedError("a constant in an aggregate that differs")
+        name = self.terms.setdefault(expression, f"c{len(self.terms)}")
+        return typed.Variable(name, expression.type)
+
+    def _index(self, own: Sequence[typed.Expression]) -> typed.Operation | None:
+        """The equality that tells members apart best."""
+        found = [c for c in own if isinstance(c, typed.Operation) and c.name == "=" and _is_indexed(c)]
+        return max(found, key=lambda c: len(set(self.columns[_column_of(c.arguments[1])].values)), default=None)
+
+    def _loosened(self, condition: typed.Expression) -> typed.Expression:
+        """A threshold as the one that is passed most easily."""
+        side = _side(condition)
+        assert side is not None
+        value, operator, column = side
+        values = self.columns[column].values
+        numbers = [each for each in values if isinstance(each, int | float)]
+        loosest = min(numbers) if operator in (">", ">=") else max(numbers)
+        return _operation(operator, value, typed.Constant(loosest, self.columns[column].type))
+
+    def _order(self, index: typed.Operation | None, threshold: typed.Expression | None) -> list[int]:
+        """The members there are by the index, then those first whose threshold is passed most easily."""
+        order = [place for place, (name, _) in enumerate(self.seed.rules) if name in self.members]
+        side = None if threshold is None else _side(threshold)
+        if side is not None:
+            _, operator, column = side
+            values = self.columns[column].values
+            order.sort(key=lambda place: values[place], reverse=operator in ("<", "<="))  # type: ignore[arg-type,return-value]
+        if index is not None:
+            constants = self.columns[_column_of(index.arguments[1])].values
+            order.sort(key=lambda place: constants[place])  # type: ignore[arg-type,return-value]
+        return order
+
+    def _check_groups(self, body: typed.Body) -> None:
+        """The groups of a window are made of the head's terms: they must be those that the members have."""
+        if body.window is None:
+            return
+        names = {*body.window.keys, *body.window.shared}
+        allowed = {term for _, term in self.rule.head if not has_aggregate(term)}
+        if any(_varies(term) and not isinstance(term, typed.Variable) for term in allowed):
+            raise NotSharedError("a group that differs")
+        for term in self.terms:
+            own = isinstance(term, typed.Variable) and term.name in names
+            if not has_aggregate(term) and term not in allowed and not own:
+                raise NotSharedError("a condition on a window that differs")
+
+
+def _operation(name: str, *arguments: typed.Expression, type_: Type = "bool") -> typed.Operation:
+    return typed.Operation(name, arguments, type_)
+
+
+def _bound(body: typed.Body) -> set[str]:
+    """The variables that what is matched or collected gives."""
+    pattern = set() if body.pattern is None else visible_variables(body.pattern)
+    return pattern if body.window is None else pattern | visible_variables(body.window.pattern)
+
+
+def _varies(expression: typed.Expression | None) -> bool:
+    """Whether an expression has a constant that differs."""
+    match expression:
+        case typed.Variable(name=name):
+            return name.startswith("=")
+        case typed.Operation(arguments=arguments):
+            return any(map(_varies, arguments))
+        case typed.Holds(arguments=terms):
+            return any(map(_varies, terms))
+        case typed.Aggregate(argument=argument):
+            return _varies(argument)
+        case _:
+            return False
+
+
+def _varies_inside(pattern: typed.Pattern) -> bool:
+    """Whether a condition in parentheses has a constant that differs."""
+    match pattern:
+        case typed.Nested(body=body):
+            inside = body.pattern is not None and _varies_inside(body.pattern)
+            lengths = any(isinstance(length, _Loosest) for length in (body.within, body.lasting))
+            return inside or lengths or any(map(_varies, (*body.on, *body.where)))
+        case typed.Pair(left=left, right=right, relation=relation):
+            limits = (limit for d in relation.distances for limit in (d.low, d.high))
+            return any(isinstance(limit, _Loosest) for limit in limits) or any(map(_varies_inside, (left, right)))
+        case typed.Lacking(pattern=inner) | typed.Run(pattern=inner):
+            return _varies_inside(inner)
+        case typed.Either(alternatives=alternatives):
+            return any(map(_varies_inside, alternatives))
+        case _:
+            return False
+
+
+def _with(expression: typed.Expression, names: Mapping[str, str]) -> typed.Expression:
+    """An expression with other names for some variables."""
+    match expression:
+        case typed.Variable(name=name) if name in names:
+            return replace(expression, name=names[name])
+        case typed.Operation(arguments=arguments):
+            return replace(expression, arguments=tuple(_with(argument, names) for argument in arguments))
+        case typed.Aggregate(argument=argument) if argument is not None:
+            return replace(expression, argument=_with(argument, names))
+        case _:
+            return expression
+
+
+def _labelled(pattern: typed.Pattern, labels: Mapping[int, str]) -> typed.Pattern:
+    """A pattern with names for some of its events."""
+    match pattern:
+        case typed.Atom(id=id_) if id_ in labels:
+            return replace(pattern, label=labels[id_])
+        case typed.Pair(left=left, right=right):
+            return replace(pattern, left=_labelled(left, labels), right=_labelled(right, labels))
+        case typed.Lacking(pattern=inner):
+            return replace(pattern, pattern=_labelled(inner, labels))
+        case _:
+            return pattern
+
+
+def _column_of(expression: typed.Expression) -> int:
+    assert isinstance(expression, typed.Variable)
+    return int(expression.name[1:])
+
+
+def _constant_last(condition: typed.Expression) -> typed.Expression:
+    """An equality with its constant on the right."""
+    match condition:
+        case typed.Operation(name="=", arguments=(one, other)) if _is_constant(one):
+            return replace(condition, arguments=(other, one))
+        case _:
+            return condition
+
+
+def _is_constant(expression: typed.Expression) -> bool:
+    return isinstance(expression, typed.Variable) and expression.name.startswith("=")
+
+
+def _is_indexed(equality: typed.Operation) -> bool:
+    """Whether a value that does not differ must equal a constant that does, both integers or both strings."""
+    value, constant = equality.arguments
+    whole = ("int", "time", "timestamp")
+    alike = value.type == constant.type == "string" or (value.type in whole and constant.type in whole)
+    return _is_constant(constant) and not _varies(value) and alike
+
+
+def _side(condition: typed.Expression) -> tuple[typed.Expression, str, int] | None:
+    """A threshold as a value that does not differ, how it compares, and the column of constants; None if it is none."""
+    if not isinstance(condition, typed.Operation) or condition.name not in FLIPPED:
+        return None
+    one, other = condition.arguments
+    numbers = ("int", "float", "time", "timestamp")
+    if one.type not in numbers or other.type not in numbers:
+        return None
+    if _is_constant(other) and not _varies(one):
+        return one, condition.name, _column_of(other)
+    if _is_constant(one) and not _varies(other):
+        return other, FLIPPED[condition.name], _column_of(one)
+    return None

@@ -1,0 +1,225 @@
+"""Rules of one shape run as one, and find what each of them would find by itself."""
+
+from random import Random
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import ensue
+from ensue.engine import lanes
+from ensue.engine.lanes import plan_of
+from ensue.engine.sharing import groups
+from tests.agreement import EXECUTIONS, as_checked_python, check, meaning, outcome
+from tests.engine.alike_programs import alike
+from tests.random_programs import given_types, streams
+
+READING = "event reading(id: int, v: float, kind: string).\n"
+
+
+@pytest.fixture(autouse=True)
+def _two_are_enough(monkeypatch):
+    """Two rules alike are a family here, so that programs stay small."""
+    lanes._plans.clear()
+    monkeypatch.setattr(groups, "FEWEST", 2)
+    yield
+    lanes._plans.clear()
+
+
+def planned(text, apart=False):
+    program = ensue.compile(text).typed
+    return plan_of(program, [name for name, event in program.events.items() if event.derived], True, apart)
+
+
+def sources(plan):
+    """The functions that a plan has to compile, each once."""
+    return {part.strict for part in plan.parts}
+
+
+def members(plan):
+    return [len(family.members) for family in plan.families]
+
+
+# --- what is shared
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("head", ["hot_{i}(id)", 'hot(id, which = "r{i}")'])
+def test_a_hundred_rules_of_one_shape_are_one_function(head, apart):
+    rules = [f"{head.format(i=i)} <- reading(id, v, _) where v > {i}." for i in range(100)]
+    plan = planned(READING + "\n".join(rules), apart)
+    assert (len(plan.parts), members(plan)) == (1, [100])
+
+
+def test_the_function_depends_on_the_shape_alone():
+    def spikes(count, least, most, kind):
+        return READING + "\n".join(
+            f'spike_{i}(id) <- a: reading(id, v, _) seq b: reading(id, w, "{kind}") where w - v > {least + i} '
+            f"within {most + i}."
+            for i in range(count)
+        )
+
+    assert sources(planned(spikes(5, 1, 10, "x"))) == sources(planned(spikes(50, 7, 77, "y")))
+    assert sources(planned(spikes(1, 1, 10, "x"))) == sources(planned(spikes(1, 3, 30, "y")))
+
+
+def test_names_make_no_difference():
+    plan = planned(
+        READING
+        + """
+        one(id) <- a: reading(id, _, _) seq reading(id, w, _) where w - a.v > 1 within 10.
+        two(number) <- first: reading(number, _, _) seq reading(number, x, _) where x - first.v > 2 within 20.
+        """
+    )
+    assert members(plan) == [2]
+
+
+def test_shapes_that_differ_are_apart():
+    plan = planned(
+        READING
+        + """
+        above(id) <- reading(id, v, _) where v > 1.
+        below(id) <- reading(id, v, _) where v < 1.
+        """
+    )
+    assert (len(plan.parts), members(plan)) == (2, [])
+
+
+def test_types_of_several_rules_are_shared_shape_by_shape():
+    rules = [
+        f"odd_{i}(id) <- reading(id, v, _) where v > {i}.\nodd_{i}(id) <- reading(id, v, _) where v < -{i}."
+        for i in range(1, 11)
+    ]
+    plan = planned(READING + "\n".join(rules))
+    assert (len(plan.parts), members(plan)) == (1, [10, 10])
+
+
+def test_timers_of_one_length_are_shared():
+    rules = [
+        f'late_{i}(id) <- o: reading(id, _, "{i}"), w: extend(o, {i % 2 + 3}), while w: not reading(id, _, "x").'
+        for i in range(6)
+    ]
+    plan = planned(READING + "\n".join(rules))
+    assert (members(plan), len(sources(plan))) == ([3, 3], 1)
+
+
+def test_rules_that_cannot_run_as_one_are_the_same_function():
+    rules = [f'gone_{i}(id) <- not reading(id, _, "{i}") in [reading(id, 1, _), reading(id, 2, _)].' for i in range(4)]
+    plan = planned(READING + "\n".join(rules))
+    assert (members(plan), len(plan.parts), len(sources(plan))) == ([], 4, 1)
+
+
+def test_what_is_shared_can_be_asked_for():
+    plan = planned(READING + "\n".join(f'k_{i}(id) <- reading(id, v, "{i}") where v > {9 - i}.' for i in range(3)))
+    (family,) = plan.families
+    constants = {i: tuple(column.values[row] for column in family.columns) for row, i in enumerate(family.members)}
+    assert constants == {0: ("0", 9.0), 1: ("1", 8.0), 2: ("2", 7.0)}
+    assert family.index is not None
+    assert family.columns[family.index.column].values == ("0", "1", "2")
+
+
+def test_many_rules_for_one_type_are_compiled_in_pieces():
+    rules = [f"odd(id) <- reading(id, v, _) where v {'+ v ' * i}> 1." for i in range(30)]
+    plan = planned(READING + "\n".join(rules))
+    assert len(plan.parts) == 3
+    assert sorted(i for part in plan.parts for i in part.rules) == list(range(30))
+
+
+# --- what it means
+
+
+def compiled(text):
+    try:
+        return ensue.compile(text)
+    except ensue.RuleError:
+        assume(False)
+
+
+@pytest.mark.parametrize("way", ["network", "generated", "checked", "detect, checked", "session, checked"])
+def test_rules_alike_find_what_each_would_find(way):
+    @settings(max_examples=40)
+    @given(alike(), st.data())
+    def agrees(text, data):
+        program = compiled(text)
+        for _ in range(2):
+            events = data.draw(streams(20, types=given_types(program)))
+            wanted = meaning(program, events)
+            number = data.draw(st.integers(0, 99))
+            for name in EXECUTIONS:
+                if name.startswith(way):
+                    check(name, program, events, None, number, wanted)
+
+    agrees()
+
+
+@settings(max_examples=40)
+@given(alike(), st.data())
+def test_what_is_derived_in_pieces_is_put_together(text, data):
+    program = compiled(text)
+    events = data.draw(streams(20, types=given_types(program)))
+    wanted = meaning(program, events)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lanes, "MOST_RULES", 1)
+        patch.setattr(groups, "FEWEST", 99)
+        for name in ("generated, cut", "checked, step by step, instants", "detect, checked, tables by type"):
+            lanes._plans.clear()
+            check(name, program, events, None, 7, wanted)
+
+
+# --- sessions
+
+EVENTS = "event a(k: int, x: int).\nevent b(k: int, y: float).\n"
+
+NAMED = {
+    "plain": "rule plain{i}: plain_{i}(k, x) <- a(k, x) where x > {n}.",
+    "pair": "rule pair{i}: pair_{i}(k) <- a(k, x) seq b(k, y) where x + y > {n} within {n}.",
+    "late": "rule late{i}: late(k, n = {i}) <- e: a(k, {n}), w: extend(e, 3), while w: not b(k, _).",
+    "newest": "rule newest{i}: newest_{i}(k, x) <- recent a(k, x) seq b(k, y) where y > {n}.",
+    "sums": "rule sums{i}: sums_{i}(k, t = sum(x)) <- while last 3: collect a(k, x) where sum(x) > {n}.",
+}
+
+STREAMS = streams(20, types=["a", "b"], values=["plain"])
+
+
+@settings(max_examples=10)
+@given(st.sets(st.sampled_from(sorted(NAMED)), min_size=1, max_size=2), STREAMS, st.integers(0, 1000))
+def test_rules_alike_come_and_go(names, events, number):
+    rules = [NAMED[name].format(i=i, n=i + 1) for name in sorted(names) for i in range(3)]
+    program = ensue.compile(EVENTS + "\n".join(rules))
+    apart = changing(program, events, Random(number), compiled=False)
+    with as_checked_python():
+        assert changing(program, events, Random(number), compiled=True) == apart
+
+
+def changing(program, events, rng, compiled):
+    """What a session finds that is saved and resumed, while rules are removed from it and added to it."""
+    session = program.start(compiled=compiled)
+    names = sorted({event.partition("_")[0] for event, type_ in program.typed.events.items() if type_.derived})
+    found, there, added = [], [f"{name}{i}" for name in names for i in range(3)], 3
+    for event in sorted(events, key=lambda event: event["end"]):
+        if rng.random() < 0.3:
+            session = session.program.resume(session.save())
+        if there and rng.random() < 0.2:
+            session.remove(there.pop(rng.randrange(len(there))))
+        if rng.random() < 0.2:
+            name = rng.choice(names)
+            session.add(NAMED[name].format(i=added, n=rng.randint(1, 4)))
+            there.append(f"{name}{added}")
+            added += 1
+        found += session.send(dict(event))
+    return found + session.close(max((event["end"] for event in events), default=0) + 9)
+
+
+@pytest.mark.slow
+def test_a_family_compiled_by_numba_finds_what_the_network_finds():
+    pytest.importorskip("numba")
+    text = EVENTS + "\n".join(rule.format(i=i, n=i + 1) for rule in NAMED.values() for i in range(4))
+    program, rng = ensue.compile(text), Random(3)
+    events = [
+        {"type": type_, "start": t, "end": t, "k": rng.randrange(5), value: rng.randrange(6) * one}
+        for t in range(1000)
+        for type_, value, one in [("a", "x", 1) if t % 2 else ("b", "y", 1.0)]
+    ]
+    wanted = outcome(EXECUTIONS["network"], program, events)
+    assert {each.type for each in wanted} == {name for name, event in program.typed.events.items() if event.derived}
+    assert check("compiled, cut", program, events, None, 1, wanted)
