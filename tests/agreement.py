@@ -434,6 +434,7 @@ EXECUTIONS: dict[str, Execution] = {
     "generated, cut": engine(None, cut),
     "generated, step by step": engine(None, step_by_step),
     "generated, instants": engine(None, cut, instant=True),
+    "generated, not optimised": engine(None, cut, options=NONE),
     "generated, one table": engine(None, cut, mixed=True),
     "checked": checked(engine(True)),
     "checked, cut": checked(engine(True, cut)),

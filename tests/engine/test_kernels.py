@@ -265,8 +265,8 @@ def test_types_are_told_by_their_names(call, texts):
     places = np.frombuffer(offsets, np.int32, len(texts) + 1, column.offset * 4)
     written = [name.encode() for name in names]
     ends = np.cumsum([len(name) for name in written], dtype=np.int64)
-    kinds = np.empty(len(texts), np.int16)
+    kinds = np.empty(len(texts), np.int32)
     letters = np.frombuffer(b"".join(written), np.uint8)
-    empty = call("kinds_of", places, np.frombuffer(data, np.uint8), letters, ends, np.arange(3, dtype=np.int16), kinds)
+    empty = call("kinds_of", places, np.frombuffer(data, np.uint8), letters, ends, np.arange(3, dtype=np.int32), kinds)
     assert kinds.tolist() == [names.index(text) if text in names else -1 for text in texts]
     assert bool(empty) == ("" in texts)

@@ -1,15 +1,23 @@
 """Rules of one shape run as one, and find what each of them would find by itself."""
 
+from dataclasses import replace
 from random import Random
 
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.data import Columns
 from ensue.engine import lanes
+from ensue.engine.batch import columns_of_rows
 from ensue.engine.lanes import plan_of
+from ensue.engine.mixed import mixed_of
+from ensue.engine.options import ALL, Options
+from ensue.engine.run import Run
 from ensue.engine.sharing import groups
+from ensue.language import typed
 from tests.agreement import EXECUTIONS, as_checked_python, check, meaning, outcome
 from tests.engine.alike_programs import alike
 from tests.random_programs import given_types, streams
@@ -26,9 +34,10 @@ def _two_are_enough(monkeypatch):
     lanes._plans.clear()
 
 
-def planned(text, apart=False):
+def planned(text, apart=False, options=ALL):
     program = ensue.compile(text).typed
-    return plan_of(program, [name for name, event in program.events.items() if event.derived], True, apart)
+    wanted = [name for name, event in program.events.items() if event.derived]
+    return plan_of(program, wanted, True, apart, options=options)
 
 
 def sources(plan):
@@ -125,6 +134,39 @@ def test_many_rules_for_one_type_are_compiled_in_pieces():
     assert sorted(i for part in plan.parts for i in part.rules) == list(range(30))
 
 
+def test_rules_are_compared_as_they_are_run():
+    """`where kind = "x"` is rewritten to what `"x"` in the pattern is, with one of the rules alone."""
+    plan = planned(
+        READING
+        + """
+        one(id, kind) <- reading(id, v, kind) where kind = "x" and v > 1.
+        two(id, kind) <- reading(id, v, kind) where v > 2 and kind = "y".
+        """
+    )
+    assert members(plan) == [2]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_sharing_can_be_switched_off(apart):
+    rules = READING + "\n".join(f"hot_{i}(id) <- reading(id, v, _) where v > {i}." for i in range(5))
+    plan = planned(rules, apart, Options(sharing=False))
+    assert (members(plan), len(plan.parts), len(sources(plan))) == ([], 5, 1)
+    assert members(planned(rules, apart)) == [5]
+
+
+def test_static_predicates_are_asked_by_a_family():
+    """Their answers and the constants of a family are arrays of one function."""
+    text = READING + "table near(id: int).\nnear(1). near(2).\n"
+    text += "\n".join(f"hot_{i}(id) <- reading(id, v, _) where near(id) and v > {i}." for i in range(3))
+    program = ensue.compile(text)
+    assert members(planned(text)) == [3]
+    events = [{"type": "reading", "start": t, "end": t, "id": t % 4, "v": t / 4, "kind": ""} for t in range(16)]
+    wanted = meaning(program, events)
+    assert len(wanted) > 3
+    for name in ("generated, cut", "checked"):
+        check(name, program, events, None, 1, wanted)
+
+
 # --- what it means
 
 
@@ -208,6 +250,64 @@ def changing(program, events, rng, compiled):
             added += 1
         found += session.send(dict(event))
     return found + session.close(max((event["end"] for event in events), default=0) + 9)
+
+
+KINDS = "event c(k: int, s: string).\n"
+
+
+def test_strings_of_rules_that_came_later_are_those_of_the_state():
+    """Another string had come before the last rule did, whose constant is the first that is new."""
+    text = KINDS + "\n".join(f'rule r{i}: r_{i}(k) <- c(k, "{i}") seq c(k, "z").' for i in range(3))
+    with as_checked_python():
+        session = ensue.compile(text).start(compiled=True)
+        session.send({"type": "c", "time": 1, "k": 1, "s": "other"})
+        session.send({"type": "c", "time": 2, "k": 2, "s": "1"})
+        session.add('rule new: new(k) <- c(k, "new") seq c(k, "z").')
+        session.send({"type": "c", "time": 3, "k": 3, "s": "new"})
+        session = session.program.resume(session.save())
+        session.remove("r0")
+        session = session.program.resume(session.save())
+        found = [row for k in (1, 2, 3) for row in session.send({"type": "c", "time": 3 + k, "k": k, "s": "z"})]
+        found += session.close()
+    assert [(row["type"], row["k"]) for row in found] == [("r_1", 2), ("new", 3)]
+
+
+def test_what_was_decided_is_saved_only_where_rules_changed():
+    text = KINDS + "\n".join(f'rule r{i}: r_{i}(k) <- c(k, "{i}").' for i in range(3))
+    with as_checked_python():
+        session = ensue.compile(text).start(compiled=True)
+        session.send({"type": "c", "time": 1, "k": 1, "s": "0"})
+        assert session.state()["progress"]["decided"] is None
+        session.remove("r1")
+        (seed,), names = session.state()["progress"]["decided"]
+    assert (len(seed), len(names)) == (3, 2)
+
+
+def test_what_a_family_keeps_belongs_to_its_rules():
+    text = EVENTS + "\n".join(f"both(k, n = {i}) <- a(k, x) seq b(k, y) where x + y > {i}." for i in range(3))
+    with as_checked_python():
+        session = ensue.compile(text).start(compiled=True)
+        for time in range(1, 7):
+            session.send({"type": "a", "time": time, "k": time % 2, "x": 1})
+        session.advance(6)
+        assert [(s.rule, s.node, s.keys, s.tuples) for s in session.sizes()] == [("both", "store of a", 2, 6)]
+
+
+def test_there_may_be_more_types_than_two_bytes_tell_apart():
+    program = ensue.compile(EVENTS + "\n".join(NAMED["pair"].format(i=i, n=i + 2) for i in range(3)))
+    others = {f"e{i}": typed.EventType(f"e{i}", {}, declared=True, derived=False) for i in range(40_000)}
+    more = replace(program.typed, events={**others, **program.typed.events})
+    rows = [("a", {"k": 1, "x": 3}, 1, 1, None, 0), ("b", {"k": 1, "y": 0.5}, 2, 2, None, 1)]
+    columns = {row[0]: columns_of_rows([row], more.events[row[0]]) for row in rows}
+    table = pa.table({"type": ["a", "b"], "time": [1, 2], "k": [1, 1], "x": [3, None], "y": [None, 0.5]})
+    for taken in ({"rows": rows}, {"given": columns}, {"mixed": mixed_of(table, Columns(time="time"), more.events)}):
+        run = Run(more, compiled=None)
+        batch = run.batch()
+        for name, value in taken.items():
+            assert value is not None
+            setattr(batch, name, value)
+        run.advance(batch, 2, 1)
+        assert sorted(name for name, found in batch.derived_columns.items() if len(found)) == ["pair_0", "pair_1"]
 
 
 @pytest.mark.slow

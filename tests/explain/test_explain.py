@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 import ensue
 from ensue.engine.network.stratum import Stratum
 from ensue.engine.run import Run
+from ensue.engine.sharing import groups
 from ensue.temporal.plan import plan_of_rule
+from tests.engine.alike_programs import alike
 from tests.random_programs import given_types, programs, streams
 
 HERE = Path(__file__).parent
@@ -89,6 +91,37 @@ def test_what_several_rules_keep_is_shared():
     rules = "event a(k: int). event b(k: int). d(k) <- a(k) seq b(k) within 5. d(k) <- a(k) seq b(k) within 9."
     (shared,) = ensue.compile(rules).explain().shared
     assert (shared.what, shared.key, shared.rules) == ("a", ("k",), (0, 1))
+
+
+def test_rules_that_run_as_one_say_which_constants_differ():
+    found = ensue.compile(PROGRAMS["alike"]).explain().json()
+    assert [rule["family"] for rule in found["rules"]] == [0, 0, 0, 1, 1, 1, None, 2, 2, 2, 2, 2, 2]
+    assert found["families"][0] == {
+        "rules": [0, 1, 2],
+        "where": ["reading.kind = $1", "v < $2"],
+        "constants": [
+            {"type": "string", "values": ["cold", "warm", "hot"], "use": "index"},
+            {"type": "float", "values": [-5.0, 20.5, 100.0], "use": "order"},
+        ],
+    }
+
+
+@settings(max_examples=40)
+@given(alike(most_shapes=1))
+def test_whatever_differs_can_be_said(text):
+    try:
+        program = ensue.compile(text)
+    except ensue.RuleError:
+        assume(False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "FEWEST", 2)
+        explanation = program.explain()
+    for family in explanation.families:
+        said = " ".join(family.where)
+        assert all(f"${number}" in said for number in range(1, len(family.constants) + 1))
+        assert not re.search(r"[#@]|\bn\d|\bc\d", said.replace(".end", "").replace(".start", ""))
+    for form in FORMS.values():
+        assert form(explanation)
 
 
 def test_types_that_are_not_wanted_need_no_stage():

@@ -41,7 +41,7 @@ MANY = 5_000
 class Mixed:
     """A table of events in the order of their ends."""
 
-    kind: np.ndarray[Any, np.dtype[np.int16]]
+    kind: np.ndarray[Any, np.dtype[np.int32]]
     """The rank of each row's type; -1 for types that the rules do not use."""
     start: Integers
     end: Integers
@@ -211,19 +211,19 @@ def _times(column: pa.ChunkedArray) -> Integers | None:
 
 def _kinds(
     column: pa.ChunkedArray | None, only: str | None, events: Mapping[str, typed.EventType], count: int
-) -> np.ndarray[Any, np.dtype[np.int16]] | None:
+) -> np.ndarray[Any, np.dtype[np.int32]] | None:
     """The rank of each row's type, None if a row has none or is of a type that is derived."""
     ranks = {name: rank for rank, name in enumerate(events)}
     if column is None:
-        return None if events[str(only)].derived else np.full(count, ranks[str(only)], np.int16)
+        return None if events[str(only)].derived else np.full(count, ranks[str(only)], np.int32)
     if column.null_count:
         return None
     whole = _whole(column)
-    kind = np.empty(count, np.int16)
+    kind = np.empty(count, np.int32)
     derived = [name for name, event in events.items() if event.derived]
     names = list(events) if len(derived) <= FEW_TYPES else [name for name in events if not events[name].derived]
     texts = [name.encode() for name in names]
-    codes = np.array([ranks[name] for name in names], np.int16)
+    codes = np.array([ranks[name] for name in names], np.int32)
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     letters = np.frombuffer(b"".join(texts) or b"\0", np.uint8)
     _, offsets, data = whole.buffers()

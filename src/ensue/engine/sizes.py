@@ -13,8 +13,8 @@ from ensue.engine.compiled.lane import CompiledLane
 from ensue.engine.compiled.sliding import COUNT
 from ensue.engine.compiled.source import rule_names
 from ensue.engine.network.instances import NOTHING, Event, Instance
-from ensue.engine.network.lifetimes import Store
 from ensue.engine.network.node import Node
+from ensue.engine.network.stores import Store
 from ensue.engine.network.stratum import Stratum
 from ensue.language import typed
 
@@ -23,9 +23,9 @@ from ensue.language import typed
 class Size:
     """How much one part of a rule keeps.
 
-    `rule` is the rule's label, or else the event that it derives; None where rules share what is kept. `node` says
-    which part it is. `tuples` are kept until they make room, so some may be of no use any more; `keys` are the values
-    by which they are looked up, None where they are not.
+    `rule` is the rule's label, or else the event that it derives; None where rules of several names share what is kept,
+    as those do that run as one. `node` says which part it is. `tuples` are kept until they make room, so some may be of
+    no use any more; `keys` are the values by which they are looked up, None where they are not.
     """
 
     rule: str | None
@@ -116,8 +116,10 @@ def _of(node: Node) -> str:
 
 def _in_arrays(program: typed.Program, lane: CompiledLane) -> Iterator[Size]:
     arrays, layout = lane.arrays, lane.layout
-    rules = {name: _name(program.rules[number]) for number, name in rule_names(lane.program, lane.code.rules).items()}
-    only = next(iter(rules.values())) if len(rules) == 1 else None
+    names = rule_names(lane.program, lane.code.rules)
+    rules: dict[str, str | None] = {name: _name(program.rules[number]) for number, name in names.items()}
+    only = _only(rules.values())
+    rules |= {f.seed.name: _only(_name(program.rules[number]) for number in f.members) for f in lane.code.families}
     for what, store in layout.stores.items():
         n = store.number
         low, high = arrays.number(f"lo{n}"), arrays.number(f"hi{n}")
@@ -145,7 +147,13 @@ def _in_arrays(program: typed.Program, lane: CompiledLane) -> Iterator[Size]:
         yield Size(only, "mark", None if mark.space is None else noted, noted)
 
 
-def _described(what: Any, rules: Mapping[str, str]) -> tuple[str | None, str]:
+def _only(names: Iterable[str | None]) -> str | None:
+    """The name that all rules have, None if they have several."""
+    one, *others = set(names)
+    return None if others else one
+
+
+def _described(what: Any, rules: Mapping[str, str | None]) -> tuple[str | None, str]:
     """The rule that a store belongs to, if it does to one, and which events it holds, if that can be said."""
     match what:
         case ("atom", str(event), *_):

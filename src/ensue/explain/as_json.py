@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ensue.explain.explanation import Explanation, RuleExplained
+from ensue.explain.explanation import Alike, Explanation, RuleExplained
 from ensue.explain.words import obstacles_said
 from ensue.partitioning import ByKey, ByRow, BySlices, Stage
 from ensue.temporal.memory import Memory
@@ -15,6 +15,7 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
     found: dict[str, Any] = {
         "instants": explanation.instants,
         "rules": [_rule(rule) for rule in explanation.rules],
+        "families": [_family(family) for family in explanation.families],
         "shared": [{"events": s.what, "key": list(s.key), "rules": list(s.rules)} for s in explanation.shared],
         "stages": [_stage(stage, explanation) for stage in explanation.stages],
     }
@@ -29,6 +30,7 @@ def _rule(rule: RuleExplained) -> dict[str, Any]:
         "line": rule.line,
         "compiled": rule.reason is None,
         "unit": rule.unit,
+        "family": rule.family,
         "reason": rule.reason,
         "possible": rule.possible,
         "extent": rule.extent,
@@ -36,6 +38,11 @@ def _rule(rule: RuleExplained) -> dict[str, Any]:
         "rewrites": list(rule.rewrites),
         "plan": _part(rule.plan, rule),
     }
+
+
+def _family(family: Alike) -> dict[str, Any]:
+    constants = [{"type": each.type, "values": list(each.values), "use": each.use} for each in family.constants]
+    return {"rules": list(family.rules), "where": list(family.where), "constants": constants}
 
 
 def _part(part: Part, rule: RuleExplained) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.types import Type
 from ensue.partitioning import Stage
 from ensue.temporal.plan import Part
 
@@ -33,6 +34,8 @@ class RuleExplained:
     """Which unit of generated code it is compiled into; None where it runs in the network."""
     reason: str | None
     """Why it is not compiled."""
+    family: int | None
+    """Which of the families it belongs to; None where it runs by itself."""
     possible: bool
     """Whether given events that have one time each can match it."""
     plan: Part
@@ -60,6 +63,28 @@ class Shared:
 
 
 @dataclass(frozen=True)
+class Differing:
+    """A constant that is another in each of some rules."""
+
+    type: Type
+    values: tuple[typed.Value, ...]
+    use: str | None
+    """What it is good for: ``index`` if rules are found by it, ``order`` if they are looked at in its order."""
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Rules of one shape that run as one; `constants` have values in the order of the rules.
+
+    `where` says where these stand: ``v > $1`` has the first of them.
+    """
+
+    rules: tuple[int, ...]
+    where: tuple[str, ...]
+    constants: tuple[Differing, ...]
+
+
+@dataclass(frozen=True)
 class Explanation:
     """How a program is run. Printed it is text; `json` and `mermaid` give other forms."""
 
@@ -67,6 +92,7 @@ class Explanation:
     instants: bool
     """Whether given events are taken to have one time each."""
     rules: tuple[RuleExplained, ...]
+    families: tuple[Alike, ...]
     shared: tuple[Shared, ...]
     stages: tuple[Stage, ...]
     events: int | None = None

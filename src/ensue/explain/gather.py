@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ensue.engine.compiled.lane import Code
 from ensue.engine.compiled.source import rule_names
 from ensue.engine.lanes import Plan, plan_of
+from ensue.explain.alike import alike_rules
 from ensue.explain.explanation import Explanation, Observed, RuleExplained, Shared
 from ensue.language import typed
 from ensue.language.source import Source
@@ -31,6 +32,8 @@ def explained(
     plan = plan_of(program, wanted, instants)
     units = {rule: unit for unit, code in enumerate(_codes(plan)) for rule in code.rules}
     reasons = dict(plan.reasons)
+    families = tuple(alike_rules(plan))
+    family_of = {rule: number for number, family in enumerate(families) for rule in family.rules}
     rules = []
     for number, rule in enumerate(program.rules):
         can_match = possible(rule.body, known.events)
@@ -44,6 +47,7 @@ def explained(
                 source.position(rule.span.start)[0],
                 units.get(number),
                 reasons.get(number),
+                family_of.get(number),
                 can_match,
                 plan_of_rule(run, types.events),
                 tuple(_implied(rule.body, types)),
@@ -52,7 +56,8 @@ def explained(
                 (observed or {}).get(number, {}),
             )
         )
-    return Explanation(known, instants, tuple(rules), tuple(_shared(plan)), stages(known, wanted), events)
+    shared = tuple(_shared(plan))
+    return Explanation(known, instants, tuple(rules), families, shared, stages(known, wanted), events)
 
 
 def _codes(plan: Plan) -> list[Code]:
@@ -60,13 +65,16 @@ def _codes(plan: Plan) -> list[Code]:
 
 
 def _shared(plan: Plan) -> Iterator[Shared]:
-    """The stores of generated code that several rules use."""
+    """The stores of generated code that several rules use, families apart: that these do is said of them."""
     for code in _codes(plan):
-        names = {name: rule for rule, name in rule_names(plan.program, code.rules).items()}
+        names: dict[str, tuple[int, ...]] = {
+            name: (rule,) for rule, name in rule_names(plan.program, code.rules).items()
+        }
+        names |= {family.seed.name: family.members for family in code.families}
         for what, store in code.layout.stores.items():
-            rules = tuple(sorted(names[user] for user in store.users if user in names))
-            if len(rules) > 1 and what[0] == "atom":
-                yield Shared(what[1], tuple(what[2]), rules)
+            users = [names[user] for user in store.users if user in names]
+            if len(users) > 1 and what[0] == "atom":
+                yield Shared(what[1], tuple(what[2]), tuple(sorted(rule for rules in users for rule in rules)))
 
 
 def _implied(body: typed.Body, program: typed.Program) -> Iterator[str]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ensue.explain.explanation import Explanation, RuleExplained
-from ensue.explain.words import memory_said, notes_of, observed_said, obstacles_said, runs_said, stage_said
+from ensue.explain.words import (
+    differing_said,
+    memory_said,
+    notes_of,
+    observed_said,
+    obstacles_said,
+    rules_said,
+    runs_said,
+    stage_said,
+)
 from ensue.temporal.plan import Part
 from ensue.temporal.said import length_said
 
@@ -18,13 +27,8 @@ def written(explanation: Explanation) -> str:
         lines += ["Given events are taken to have one time each, and no interval.", ""]
     for rule in explanation.rules:
         lines += [*_rule(rule, explanation), ""]
-    if explanation.shared:
-        lines.append("shared")
-        for each in explanation.shared:
-            rules = ", ".join(f"{explanation.rules[n].name} (line {explanation.rules[n].line})" for n in each.rules)
-            by = f" by {', '.join(each.key)}" if each.key else ""
-            lines.append(f"  {each.what}{by} is kept once for {rules}")
-        lines.append("")
+    if explanation.families or explanation.shared:
+        lines += ["shared", *_shared(explanation), ""]
     lines.append("on Spark")
     for number, stage in enumerate(explanation.stages, 1):
         lines.append(f"  stage {number}, {stage_said(stage, explanation.program)} → {', '.join(stage.derives)}")
@@ -32,10 +36,20 @@ def written(explanation: Explanation) -> str:
     return "\n".join(lines)
 
 
+def _shared(explanation: Explanation) -> Iterator[str]:
+    for family in explanation.families:
+        yield f"  {rules_said(family.rules, explanation)} run as one, alike but for {', '.join(family.where)}"
+        for number, constant in enumerate(family.constants, 1):
+            yield f"    ${number} is {differing_said(constant, explanation.program)}"
+    for each in explanation.shared:
+        by = f" by {', '.join(each.key)}" if each.key else ""
+        yield f"  {each.what}{by} is kept once for {rules_said(each.rules, explanation)}"
+
+
 def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
     program = explanation.program
     name = rule.event if rule.label is None else f"{rule.label}: {rule.event}"
-    yield f"{name} (line {rule.line}), {runs_said(rule)}"
+    yield f"{name} (line {rule.line}), {runs_said(rule, explanation)}"
     if not rule.possible:
         yield "  events that have one time each never match it; this is for events with a start and an end"
     if rule.extent is not None:

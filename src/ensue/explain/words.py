@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ensue.explain.explanation import Explanation, Observed, RuleExplained
+from ensue.explain.explanation import Differing, Explanation, Observed, RuleExplained
 from ensue.language import typed
 from ensue.partitioning import ByKey, ByRow, BySlices, Stage, Whole
 from ensue.temporal.memory import Kind, Memory
 from ensue.temporal.plan import Kept, Part
-from ensue.temporal.said import length_said
+from ensue.temporal.said import expression_said, length_said
+
+MOST_SHOWN = 5
+"""How many rules or constants are named, each."""
 
 
 def kept_said(kept: Kept, program: typed.Program) -> str:
@@ -47,8 +50,33 @@ def memory_said(memory: Memory, program: typed.Program) -> str:
             return "unbounded"
 
 
-def runs_said(rule: RuleExplained) -> str:
-    return "compiled" if rule.reason is None else f"in the network: {rule.reason}"
+def runs_said(rule: RuleExplained, explanation: Explanation) -> str:
+    if rule.reason is not None:
+        return f"in the network: {rule.reason}"
+    if rule.family is None:
+        return "compiled"
+    return f"compiled, as one with {len(explanation.families[rule.family].rules) - 1:,} others"
+
+
+def rules_said(rules: Sequence[int], explanation: Explanation) -> str:
+    """Rules by their names, with where they are; not all of many."""
+    own = [explanation.rules[number] for number in rules]
+    if len(own) <= MOST_SHOWN:
+        return ", ".join(f"{rule.name} (line {rule.line})" for rule in own)
+    names, lines = list(dict.fromkeys(rule.name for rule in own)), [rule.line for rule in own]
+    return f"{_listed(names)} ({len(own):,} rules, lines {min(lines)} to {max(lines)})"
+
+
+def differing_said(constant: Differing, program: typed.Program) -> str:
+    """The values of a constant in rules that run as one, not all of many, and what it is good for."""
+    values = [expression_said(typed.Constant(value, constant.type), program) for value in constant.values]
+    use = {"index": "; rules are found by it", "order": "; rules are looked at in its order", None: ""}[constant.use]
+    return _listed(list(dict.fromkeys(values))) + use
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Texts with commas, those in the middle left out where there are many."""
+    return ", ".join(texts) if len(texts) <= MOST_SHOWN else ", ".join([*texts[:3], "…", texts[-1]])
 
 
 def notes_of(part: Part, program: typed.Program) -> Iterator[str]:

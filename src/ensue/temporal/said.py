@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ensue.language import typed
 from ensue.language.walk import atoms
 
@@ -69,6 +71,52 @@ def term_said(term: typed.Variable | typed.Constant) -> str:
             return "null"
         case value:
             return str(value)
+
+
+_LOOSEST = (("or",), ("and",), ("not",), ("=", "!=", "<", "<=", ">", ">="), ("+", "-"), ("*", "/", "//", "%"), ("neg",))
+_LEVELS = {name: level for level, names in enumerate(_LOOSEST) for name in names}
+
+Names = Callable[[str], str | typed.Expression]
+"""What a variable or a label is called, or what it stands for."""
+
+
+def expression_said(expression: typed.Expression, program: typed.Program, name: Names = str, level: int = 0) -> str:
+    """An expression as it could be written; from which level on operators need no parentheses.
+
+    >>> program = typed.Program({}, (), (), {}, (), (), (), (), None, False)
+    >>> x, two = typed.Variable("x", "int"), typed.Constant(2, "int")
+    >>> product = typed.Operation("*", (typed.Operation("+", (x, two), "int"), typed.TimeOf("o", True)), "int")
+    >>> expression_said(typed.Operation(">", (product, two), "bool"), program)
+    '(x + 2) * o.end > 2'
+    """
+
+    def inner(part: typed.Expression, level: int = 0) -> str:
+        return expression_said(part, program, name, level)
+
+    match expression:
+        case typed.Constant(value=int(value), type="time"):
+            return length_said(value, program)
+        case typed.Constant():
+            return term_said(expression)
+        case typed.Variable(name=variable):
+            found = name(variable)
+            return found if isinstance(found, str) else inner(found, level)
+        case typed.AttributeOf(label=label, attribute=attribute):
+            return f"{name(label)}.{attribute}"
+        case typed.TimeOf(label=label, end=end):
+            return f"{name(label)}.{'end' if end else 'start'}"
+        case typed.Operation(name=operator, arguments=arguments) if operator in _LEVELS:
+            own = _LEVELS[operator]
+            operands = [inner(argument, own + (place > 0)) for place, argument in enumerate(arguments)]
+            unary = {"not": "not ", "neg": "-"}.get(operator)
+            said = f" {operator} ".join(operands) if unary is None else f"{unary}{operands[0]}"
+            return f"({said})" if own < level else said
+        case typed.Operation(name=function, arguments=arguments):
+            return f"{function}({', '.join(map(inner, arguments))})"
+        case typed.Holds(predicate=predicate, arguments=terms):
+            return f"{predicate}({', '.join('_' if term is None else inner(term) for term in terms)})"
+        case typed.Aggregate(name=function, argument=argument):
+            return f"{function}({'…' if argument is None else inner(argument)})"
 
 
 def relation_said(relation: typed.Relation) -> str:

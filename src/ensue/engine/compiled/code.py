@@ -51,7 +51,7 @@ def call(context, address, row):
 _ROWS, _COLUMN, _NUMBER = ("i8", 2), ("i8", 1), ("i8", 0)
 KERNELS = {
     "in_order": Signature((_COLUMN, _COLUMN), "i"),
-    "kinds_of": Signature((("i4", 1), ("u1", 1), ("u1", 1), _COLUMN, ("i2", 1), ("i2", 1)), "b"),
+    "kinds_of": Signature((("i4", 1), ("u1", 1), ("u1", 1), _COLUMN, ("i4", 1), ("i4", 1)), "b"),
     "rehash": Signature((_COLUMN, _ROWS, _NUMBER)),
     "bigger_ring": Signature((_ROWS, _NUMBER, _NUMBER), "a"),
     "compact": Signature((_ROWS, _COLUMN, _NUMBER, _NUMBER), "ai"),
@@ -124,13 +124,13 @@ def is_cached(source: str, layout: Layout) -> bool:
 @cache
 def _kernel_module() -> tuple[str, str]:
     text = HEAD + kernel_source()
-    return f"ensue_kernels_{_digest(text)}", text
+    return f"ensue_kernels_{_digest(f'{text}{KERNELS}')}", text  # a kernel that is kept is for what it is called on
 
 
 def _rule_module(source: str, layout: Layout) -> tuple[str, str]:
     names = [name for name in vars(kernels) if not name.startswith("_") and name not in ("ctypes", "math", "np", "u")]
     text = (
-        f"{HEAD}from numba import {', '.join(('i2', 'i8', 'f8', 'u1'))}\n"
+        f"{HEAD}from numba import {', '.join(('i4', 'i8', 'f8', 'u1'))}\n"
         f"from {_kernel_module()[0]} import {', '.join(names)}\n\nu = np.uintp\n\n\n"
         "def given(of):\n    return numba.types.Array(of, 1, 'C', readonly=True)\n\n\n"
         f"@numba.njit({signature(layout)}, {OPTIONS})\n{flattened(source, layout)}"
@@ -151,7 +151,7 @@ def signature(layout: Layout) -> str:
 
 def _taken(layout: Layout) -> Signature:
     """What a function of rules takes: numbers, columns, ranks of strings, what rules state, and its state."""
-    columns: list[Argument] = [("i2", 1), _COLUMN, _COLUMN]
+    columns: list[Argument] = [("i4", 1), _COLUMN, _COLUMN]
     for _, kind in layout.inputs.values():
         columns += [("f8", 1) if kind == "f" else _COLUMN, ("u1", 1)]
     held = [_COLUMN if layout.flat(name) else _ROWS for name in (*layout.stated(), *layout.arrays())]

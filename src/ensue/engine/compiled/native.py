@@ -40,7 +40,7 @@ CONTIGUOUS = 1
 ROOM = 64
 """The bytes in front of memory that a function asks for: what Numba's runtime keeps of it."""
 
-TYPES = {"i2": np.int16, "i4": np.int32, "i8": np.int64, "u1": np.uint8, "f8": np.float64}
+TYPES = {"i4": np.int32, "i8": np.int64, "u1": np.uint8, "f8": np.float64}
 _TYPES = {name: np.dtype(type_) for name, type_ in TYPES.items()}
 
 Argument = tuple[str, int]

@@ -29,7 +29,7 @@ NO_FLAGS = np.empty(0, np.uint8)
 class Stream:
     """Rows in order: the rank of the type, start and end of each, and the columns that are read."""
 
-    kind: np.ndarray[Any, np.dtype[np.int16]]
+    kind: np.ndarray[Any, np.dtype[np.int32]]
     start: Integers
     end: Integers
     columns: Sequence[Values]
@@ -65,7 +65,7 @@ def stream_of(
     pieces = [Piece(event, columns) for event in sorted(types) for columns in batch.columns_of(event)]
     pieces = [piece for piece in pieces if len(piece.columns)]
     count = sum(len(piece.columns) for piece in pieces)
-    kind = np.empty(count, np.int16)
+    kind = np.empty(count, np.int32)
     start, end = np.empty(count, np.int64), np.empty(count, np.int64)
     columns = [_blank(event, kind_, pieces, count) for (event, _), (_, kind_) in inputs.items()]
     at, nulls = 0, False
@@ -110,7 +110,7 @@ def _few_rows(
         numbers = np.array(values, np.float64 if kind == "f" else np.int64)
         columns.append((numbers, np.array(there, np.uint8)))
     return Stream(
-        np.array([ranks[row[0]] for row in rows], np.int16),
+        np.array([ranks[row[0]] for row in rows], np.int32),
         np.array([row[2] for row in rows], np.int64),
         np.array([row[3] for row in rows], np.int64),
         columns,

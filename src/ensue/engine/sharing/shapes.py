@@ -63,7 +63,17 @@ def shape_of(rule: typed.Rule, event: typed.EventType) -> tuple[Shape, tuple[Sit
 
 def filled(rule: typed.Rule, head: tuple[Type, ...], fill: Fill) -> typed.Rule:
     """A rule with its names numbered, and something else in the place of each constant; `head` are the head's types."""
-    walk = _Walk(fill)
+    return _filled(_Walk(fill), rule, head)
+
+
+def names_of(rule: typed.Rule, head: tuple[Type, ...]) -> dict[str, str]:
+    """What a rule has in the place of the names that are numbered in its shape."""
+    walk = _Walk(lambda site: site.value)
+    _filled(walk, rule, head)
+    return {numbered: name for name, numbered in walk.names.items()}
+
+
+def _filled(walk: _Walk, rule: typed.Rule, head: tuple[Type, ...]) -> typed.Rule:
     body = walk.body(rule.body)
     terms = tuple(
         (name, walk.expression(_as_float(term) if type_ == "float" else term))
