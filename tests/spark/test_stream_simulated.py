@@ -143,6 +143,33 @@ def test_rules_that_stay_keep_what_they_know():
     assert query.found == {"both": [{"start": 1, "end": 40, "x": 1}]}
 
 
+def test_rules_alike_keep_what_they_know_when_others_come_and_go():
+    """They run as one, and what they keep they keep together; a rule that comes later knows nothing of it."""
+
+    def alike(*lengths):
+        rules = [f"both_{length}(x) <- a(x) seq b(x) within {length}." for length in lengths]
+        return "event a(x: int). event b(x: int).\n" + "\n".join(rules)
+
+    query = begun(alike(10, 20, 30, 40))
+    query.batch([rows_of(query, ("a", 1, 1), ("b", 2, 9))])
+    query.batch([])
+    query = go_on(query, alike(10, 30, 40, 50))
+    query.batch([rows_of(query, ("b", 15, 1), ("a", 16, 2), ("b", 17, 9))])
+    query.batch([])
+    once = [{"start": 1, "end": 15, "x": 1}]
+    assert query.found == {"both_30": once, "both_40": once}
+    query = go_on(query, alike(10, 30, 40, 50))
+    query.batch([rows_of(query, ("b", 25, 2), ("b", 27, 9))])
+    query.batch([])
+    once = [{"start": 16, "end": 25, "x": 2}]
+    assert query.found == {"both_10": once, "both_30": once, "both_40": once, "both_50": once}
+    query = go_on(query, alike(40, 50))
+    query.batch([rows_of(query, ("b", 35, 1), ("b", 36, 2), ("b", 37, 9))])
+    query.batch([])
+    twice = {"start": 16, "end": 36, "x": 2}
+    assert query.found == {"both_40": [{"start": 1, "end": 35, "x": 1}, twice], "both_50": [twice]}
+
+
 @pytest.mark.parametrize(
     ("rules", "buckets", "said"),
     [
