@@ -2,10 +2,10 @@
 
     .venv-flink/bin/python -m benchmarks.peers.run_flink w1,w4 1000000 10000 10000000 10000
 
-The sizes are pairs of events and keys. The longest stream is gone through twice, to warm up. One task at a time, as that
-takes the least CPU time. Checkpoints are written, so that what is found is there once and only once, as it is with
-Spark; the state is in memory, where it is fastest (in RocksDB a million events of w1 took minutes). This
-imports nothing that environment does not have.
+The sizes are pairs of events and keys. The longest stream is gone through twice, to warm up. One task at a time, as
+that takes the least CPU time. Checkpoints are written, so that what is found is there once and only once, as it is with
+Spark; the state is in memory, where it is fastest (in RocksDB a million events of w1 took minutes). This imports
+nothing that environment does not have.
 """
 
 from __future__ import annotations
