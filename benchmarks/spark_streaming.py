@@ -61,23 +61,36 @@ def _wrong(names: list[str], sizes: list[Size], found: dict[str, Any]) -> list[s
 
 
 def _rates(names: list[str], sizes: list[Size], found: dict[str, Any]) -> Table:
-    """What each takes on the last of some streams, which are the first that it went through."""
-    size, place = sizes[-1], len(sizes) - 1
+    """What each takes on the longer of two streams, and for what it is longer: where neither starts nor ends."""
+    size, last = sizes[-1], len(sizes) - 1
     title = f"Spark, streaming, local[{CORES}]: thousand events per CPU-second ({size[0]:,} events, {size[1]:,} keys)"
-    header = ("workload", *RUNS.values(), "ensue / Flink, CSV", "recorded Flink", "ensue / recorded",
-              *(f"{who}, wall s" for who in RUNS.values()), "detections")  # fmt: skip
+    header = ("workload", *RUNS.values(), "ensue / Flink, CSV", *(f"{who}, further events" for who in RUNS.values()),
+              "ensue / Flink, CSV", "recorded Flink", "ensue / recorded", *(f"{who}, wall s" for who in RUNS.values()),
+              "detections")  # fmt: skip
     rows = []
     for name in names:
-        taken = {way: found[way][name][place] for way in RUNS if name in found[way]}
-        rates = {way: size[0] / taken[way]["cpu"] if way in taken else None for way in RUNS}
-        shown = [thousands(rate and rate / 1000) for rate in rates.values()]
-        walls = [seconds(taken[way]["wall"]) if way in taken else NONE for way in RUNS]
-        count = f"{taken['parquet']['count']:,}" if "parquet" in taken else NONE
+        taken = {way: found[way][name] for way in RUNS if name in found[way]}
+        whole = {way: size[0] / taken[way][last]["cpu"] if way in taken else None for way in RUNS}
+        further = {way: _further(taken[way], sizes) if way in taken else None for way in RUNS}
+        walls = [seconds(taken[way][last]["wall"]) if way in taken else NONE for way in RUNS]
+        count = f"{taken['parquet'][last]['count']:,}" if "parquet" in taken else NONE
         recorded = RECORDED[name]
-        rows.append((f"{name} {WORKLOADS[name].title}", *shown, times(rates["csv"], rates["flink"]),
-                     thousands(recorded / 1000), times(rates["parquet"], recorded), *walls, count))  # fmt: skip
+        rows.append((f"{name} {WORKLOADS[name].title}", *map(_shown, whole.values()),
+                     times(whole["csv"], whole["flink"]), *map(_shown, further.values()),
+                     times(further["csv"], further["flink"]), _shown(recorded), times(further["parquet"], recorded),
+                     *walls, count))  # fmt: skip
     notes = tuple(f"{RUNS[way]}: {found[way]['failed']}" for way in RUNS if "failed" in found[way])
     return Table(title, header, tuple(rows), notes)
+
+
+def _further(taken: list[dict[str, Any]], sizes: list[Size]) -> float | None:
+    """Events for each CPU-second by which a stream takes longer than a shorter one."""
+    more = taken[len(sizes) - 1]["cpu"] - taken[0]["cpu"]
+    return (sizes[-1][0] - sizes[0][0]) / more if len(sizes) > 1 and more > 0 else None
+
+
+def _shown(rate: float | None) -> str:
+    return thousands(rate and rate / 1000)
 
 
 def _growth(names: list[str], sizes: list[Size], between: tuple[Size, Size], what: str, found: dict[str, Any]) -> Table:

@@ -2,8 +2,9 @@
 
     python -m benchmarks.stream_files 10000000 10000
 
-In two formats, Parquet and CSV (which Flink reads without further libraries). The last file ends with an event that
-nothing waits for, late enough for everything before it to be decided.
+In two formats, Parquet and CSV (which Flink reads without further libraries), and as one file of CSV: Flink takes the
+files of a folder in any order, and what comes out of order is late. The last file ends with an event that nothing waits
+for, late enough for everything before it to be decided.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from benchmarks.streams import DATA, EVENTS, make, path_of
 
 ROWS = 1_000_000
 FORMATS = ("parquet", "csv")
+WHOLE = "whole"
+"""The folder with all events in one file."""
 AFTER = 20_000
 """So long after the last event comes the one that ends the stream."""
 
@@ -41,13 +44,18 @@ def make_files(n: int, keys: int) -> None:
         (unfinished / format_).mkdir(parents=True)
     rows = pq.read_table(path_of("events", n, keys))
     for number, first in enumerate(range(0, n, ROWS)):
-        part = rows.slice(first, ROWS)
+        rows_of_file = rows.slice(first, ROWS)
         if first + ROWS >= n:
-            part = pa.concat_tables([part, pa.table([["C"], [n + AFTER], [0], [0.0]], schema=EVENTS)])
+            rows_of_file = pa.concat_tables([rows_of_file, pa.table([["C"], [n + AFTER], [0], [0.0]], schema=EVENTS)])
         for format_ in FORMATS:
             path = unfinished / format_ / f"part-{number:03}.{format_}"
-            _write(part, path)
+            _write(rows_of_file, path)
             os.utime(path, (number, number))  # Spark takes files in the order of their times
+    (unfinished / WHOLE).mkdir()
+    with (unfinished / WHOLE / "all.csv").open("wb") as all_of_it:
+        for path in sorted((unfinished / "csv").iterdir()):
+            with path.open("rb") as part:
+                shutil.copyfileobj(part, all_of_it)
     unfinished.rename(whole)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from ensue import DataError, UnusedTypeWarning
 from ensue.program import Program
 from ensue.results import arrow_type, picked
 from ensue.spark.batch import OnePartitionWarning
+from tests.agreement import Detection
 
 NEEDED = "Ask for one of them with emit"
 
@@ -55,3 +56,8 @@ def as_frame(spark: Any, table: pa.Table) -> Any:
 def in_order(table: pa.Table) -> list[dict[str, Any]]:
     """The rows of a table of detections, in an order that is always the same."""
     return sorted(table.to_pylist(), key=lambda row: (row["end"], row["start"], repr(sorted(row.items()))))
+
+
+def sorted_detections(found: Sequence[Detection]) -> list[Detection]:
+    """Spark gives rows in no order, and the sets are what counts."""
+    return sorted(found, key=lambda d: (d.type, d.end, d.start, repr(sorted(d.attributes.items(), key=repr))))

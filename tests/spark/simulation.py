@@ -113,7 +113,7 @@ class Query:
         self._unpack(rows)
         self.largest = max([*clocks, *([] if self.largest is None else [self.largest])], default=None)
         if self.largest is not None:
-            delay = int(self.stream.clock.delay(self.stream.lateness).split()[0])
+            delay = self.stream.clock.delay(self.stream.lateness)
             self.watermark = max(self.watermark, self.largest - delay)
 
     def _packed(self, table: pa.Table) -> Iterator[Row]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensue.data.values import arrow_type_of, convert
-from ensue.partitioning import ByKey, ByRow, Parting
+from ensue.partitioning import ByKey, ByRow, Parting, Whole
 from ensue.spark.wire import Wire
 
 Numbers = np.ndarray[Any, np.dtype[np.int16]]
@@ -41,6 +41,11 @@ class Buckets:
     reads: tuple[str, ...]
     parting: Parting
     count: int
+
+    @property
+    def used(self) -> range:
+        """The buckets that there can be something in."""
+        return range(1 if isinstance(self.parting, Whole) else self.count)
 
     def of(self, rows: pa.Table, wire: Wire) -> Numbers:
         """The bucket of each row."""

@@ -51,6 +51,10 @@ class Clock:
         """The watermark from which on a time is complete."""
         return -(-(time + 1) // self.unit) + self.moved
 
-    def delay(self, lateness: int) -> str:
-        """A lateness as Spark takes it."""
-        return f"{-(-lateness // self.unit)} milliseconds"
+    def delay(self, lateness: int) -> int:
+        """A lateness in milliseconds."""
+        return -(-lateness // self.unit)
+
+    def after(self, watermark: int, latest: int, lateness: int) -> int:
+        """The watermark that follows on one, where the latest end in a micro-batch is known: what Spark makes of it."""
+        return max(watermark, self.milliseconds(latest) - self.delay(lateness))

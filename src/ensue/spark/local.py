@@ -35,6 +35,7 @@ def local_session(
         "spark.ui.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
         STATE_STORE: ROCKS,
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),  # else Spark looks at it after each row
         "spark.log.level": "ERROR",
     }
     for key, value in {**usual, **(settings or {})}.items():

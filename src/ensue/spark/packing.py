@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Row
 
 GIVEN, DERIVED, FOUND, REJECTED, FIRST = "given", "derived", "found", "rejected", "first"
-GUARD, CLOCK = "guard", "clock"
+TIME, CLOCK = "time", "clock"
 """What a packed row holds: events as they were given; what an earlier stage derived; detections; rows that take no
-part, and why; the smallest end of some events; nothing, but that the first bucket of each stage is looked at in
-each batch, so that one of other rules is noticed before anything is done; and a time for the watermark."""
+part, and why; the smallest end of some events; the latest end that a task saw, which every bucket is told, so that all
+know how far the micro-batch goes; and that end for the watermark."""
 
 PACKED = "bucket int, stage int, kind string, size bigint, low bigint, high bigint, clock bigint, blob binary"
 """The columns of packed rows as they are made: of given events, how many there are and the smallest and largest end;
@@ -59,9 +59,9 @@ def packed(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def unpacked(blob: bytes) -> pa.Table:
+def unpacked(blob: bytes | bytearray | pa.Buffer) -> pa.Table:
     """The table that bytes hold."""
-    return pa.ipc.open_stream(blob).read_all()
+    return pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
 
 
 def packed_row(bucket: int, stage: int, kind: str, rows: pa.Table) -> Row:
@@ -109,19 +109,20 @@ class Packer:
 
     def _rows(self, rows: pa.Table) -> Iterator[dict[str, Any]]:
         time = self.wire.times[-1]
-        for stage in range(len(self.stages)):
-            yield {"bucket": 0, "stage": stage, "kind": GUARD}
         rows, rejected = self._usable(rows)
         if rejected.num_rows:
             yield {"bucket": 0, "stage": 0, "kind": REJECTED, "blob": packed(rejected)}
-        if not rows.num_rows:
+        least, most = _bounds(rows.column(time)) if rows.num_rows else (None, None)
+        for stage, buckets in enumerate(self.stages):
+            for bucket in buckets.used:
+                yield {"bucket": bucket, "stage": stage, "kind": TIME, "high": most}
+        if least is None or most is None:
             return
         for stage, buckets in enumerate(self.stages):
             for bucket, part in in_buckets(rows, buckets.of(rows, self.wire)):
                 low, high = _bounds(part.column(time))
                 yield {"bucket": bucket, "stage": stage, "kind": GIVEN, "size": part.num_rows, "low": low,
                        "high": high, "blob": packed(part)}  # fmt: skip
-        least, most = _bounds(rows.column(time))
         for stage in self.firsts:
             yield {"bucket": 0, "stage": stage, "kind": FIRST, "blob": packed_time(least)}
         yield {"bucket": 0, "stage": 0, "kind": CLOCK, "clock": self.clock.milliseconds(most)}

@@ -1,13 +1,14 @@
 """The engine on a bucket of a stream: what one stage does in a micro-batch, within Spark's stateful operator.
 
-The watermark of a batch says up to when everything has come. Events that end later wait; those that come when their
-time is over take no part. What a stage derives goes on in the same batch, packed for the stages that read it.
+The watermark of a batch says what is late, and the watermark of the next one, which follows from the latest event of
+this one, up to when everything has come. Every bucket is told that event's end, so all are evaluated up to the same
+time; events that end later wait. What a stage derives goes on in the same batch, packed for the stages that read it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -24,6 +25,7 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from ensue.session import Session
+from ensue.spark import packing
 from ensue.spark.as_json import as_json
 from ensue.spark.bucket_state import About, Store
 from ensue.spark.buckets import Buckets
@@ -33,10 +35,7 @@ from ensue.spark.distinct import distinct
 from ensue.spark.job import Job
 from ensue.spark.packing import (
     DERIVED,
-    FIRST,
     FOUND,
-    GIVEN,
-    GUARD,
     REJECTED,
     in_buckets,
     packed,
@@ -113,6 +112,32 @@ class StagePlan:
         return session
 
 
+@dataclass
+class Arrivals:
+    """What came for a bucket in a micro-batch."""
+
+    any: bool = False
+    given: list[Row] = field(default_factory=list)
+    derived: list[pa.Table] = field(default_factory=list)
+    first: int | None = None
+    """The smallest end of all events, where that matters."""
+    latest: int | None = None
+    """The largest end of all events in the micro-batch."""
+
+    def add(self, row: Row) -> None:
+        self.any = True
+        match row.kind:
+            case packing.GIVEN:
+                self.given.append(row)
+            case packing.DERIVED:
+                self.derived.append(unpacked(row.blob))
+            case packing.FIRST:
+                end = unpacked_time(bytes(row.blob))
+                self.first = end if self.first is None else min(self.first, end)
+            case packing.TIME if row.high is not None:
+                self.latest = row.high if self.latest is None else max(self.latest, row.high)
+
+
 class StageProcessor(StatefulProcessor):
     """A stage of a stream. What is packed for later stages goes through as it is."""
 
@@ -124,51 +149,49 @@ class StageProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
         """Takes in what came for a bucket, and evaluates what is complete. (Spark asks for these very names.)"""
-        plan, given, derived, first, guarded = self.plan, [], [], None, False
+        plan, came = self.plan, Arrivals()
         for row in rows:
             if row.stage > plan.stage or row.kind in (FOUND, REJECTED):
                 yield row
-            elif row.kind == GIVEN:
-                given.append(row)
-            elif row.kind == DERIVED:
-                derived.append(unpacked(bytes(row.blob)))
-            elif row.kind == FIRST:
-                end = unpacked_time(bytes(row.blob))
-                first = end if first is None else min(first, end)
-            guarded = guarded or row.kind == GUARD
-        if given or derived or first is not None or guarded:
-            yield from self._step(key[0], given, derived, first, timerValues.getCurrentWatermarkInMs())
+            else:
+                came.add(row)
+        if came.any:
+            yield from self._step(key[0], came, timerValues.getCurrentWatermarkInMs())
 
     def handleExpiredTimer(  # noqa: N802
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo  # noqa: N803
     ) -> Iterator[Row]:  # fmt: skip
         """Evaluates what is complete in a bucket for which nothing came."""
-        yield from self._step(key[0], [], [], None, timerValues.getCurrentWatermarkInMs())
+        yield from self._step(key[0], Arrivals(), timerValues.getCurrentWatermarkInMs())
 
     def close(self) -> None:
         """Nothing is open."""
 
     # --- one step
 
-    def _step(
-        self, bucket: int, given: list[Row], derived: list[pa.Table], first: int | None, watermark: int
-    ) -> Iterator[Row]:
+    def _step(self, bucket: int, came: Arrivals, watermark: int) -> Iterator[Row]:
+        """What ends before the watermark is late; what ends before the one that follows is complete now."""
         plan, store = self.plan, self._store
         about = self._about()
-        time = plan.clock.complete(watermark)
-        if first is not None:
-            about.first = first if about.first is None else min(about.first, first)
-        waiting = [_ending(rows, plan.given, about.time, time) for rows in store.due(about, time)]
-        events = list(map(self._aligned, waiting))
-        for row in given:
-            yield from self._take(bucket, about, row, time)
-        if derived:
-            events.append(distinct(pa.concat_tables(map(self._aligned, derived)), plan.repeated))
+        following = watermark if came.latest is None else plan.clock.after(watermark, came.latest, plan.lateness)
+        over, time = map(plan.clock.complete, (watermark, following))
+        if about.time is not None:
+            over, time = max(over, about.time), max(time, about.time)
+        if came.first is not None:
+            about.first = came.first if about.first is None else min(about.first, came.first)
+        events = [_ending(rows, plan.given, about.time, time) for rows in store.due(about, time)]
+        for row in sorted(came.given, key=lambda row: row.low):  # so that, most likely, nothing is left to sort
+            yield from self._take(bucket, about, row, over, time, events)
+        events = list(map(self._aligned, events))
+        if came.derived:
+            events.append(distinct(pa.concat_tables(map(self._aligned, came.derived)), plan.repeated))
         events = [rows for rows in events if rows.num_rows]
         begins = about.first is not None and about.session is None and about.first <= time
         if events or begins or (about.due is not None and about.due <= time):
             yield from self._evaluate(bucket, about, events, time)
-        about.time = time if about.time is None else max(about.time, time)
+        elif not came.given and came.first is None:
+            return
+        about.time = time
         store.save(about, self._fires(about))
 
     def _about(self) -> About:
@@ -197,25 +220,30 @@ class StageProcessor(StatefulProcessor):
         about.job, about.name, about.wanted, about.fingerprint = now.job, now.name, now.wanted, now.fingerprint
         return session
 
-    def _take(self, bucket: int, about: About, row: Row, time: int) -> Iterator[Row]:
-        """Puts events aside until their time is complete; where it is over already, they are late."""
+    def _take(
+        self, bucket: int, about: About, row: Row, over: int, time: int, events: list[pa.Table]
+    ) -> Iterator[Row]:  # fmt: skip
+        """Adds what is complete to some events, and puts aside what is not; what was over before is late."""
         plan = self.plan
         about.received += row.size
         whole = plan.lateness == 0 or row.size < FEW
         if row.low > time and whole:
             self._store.add(about, bytes(row.blob), row.size, row.low, row.high)
             return
-        rows = unpacked(bytes(row.blob))
+        rows = unpacked(row.blob)
+        if over < row.low and row.high <= time:
+            events.append(rows)
+            return
         ends = _ends(rows, plan.given)
-        late = ends <= time
-        if late.any():
-            missed = rows.filter(pa.array(late))
-            rows, ends = rows.filter(pa.array(~late)), ends[~late]
+        if row.low <= over:
+            missed = rows.filter(pa.array(ends <= over))
             missed = missed.filter(pc.is_in(missed.column("type"), pa.array(sorted(plan.reports), pa.string())))
             if missed.num_rows:
                 about.late += missed.num_rows
                 reasons = pa.array([LATE] * missed.num_rows, pa.string())
                 yield packed_row(bucket, 0, REJECTED, rejects(reasons, as_json(missed, plan.given)))
+        events.append(rows.filter(pa.array((ends > over) & (ends <= time))))
+        rows, ends = rows.filter(pa.array(ends > time)), ends[ends > time]
         for piece, own in _by_time(rows, ends, 0 if whole else plan.lateness):
             self._store.add(about, packed(piece), len(own), int(own.min()), int(own.max()))
 
@@ -255,14 +283,14 @@ class StageProcessor(StatefulProcessor):
     def _aligned(self, rows: pa.Table) -> pa.Table:
         """Rows with the columns of all that the stage reads; one time is a start and an end."""
         plan, found = self.plan, []
-        for field in plan.read_schema:
-            name = "time" if field.name in ("start", "end") and field.name not in rows.column_names else field.name
+        for each in plan.read_schema:
+            name = "time" if each.name in ("start", "end") and each.name not in rows.column_names else each.name
             if name not in rows.column_names:
-                found.append(pa.chunked_array([pa.nulls(rows.num_rows, field.type)]))
-            elif (column := rows.column(name)).type == field.type:
+                found.append(pa.chunked_array([pa.nulls(rows.num_rows, each.type)]))
+            elif (column := rows.column(name)).type == each.type:
                 found.append(column)
             else:
-                found.append(column.cast(field.type))
+                found.append(column.cast(each.type))
         return pa.Table.from_arrays(found, schema=plan.read_schema)
 
     def _fires(self, about: About) -> int | None:

@@ -1,6 +1,7 @@
 """Attributes that no rule uses need not be read, nor sent anywhere.
 
-Where the order of events of one moment decides something, attributes are part of that order, and all of them stay.
+Where the order of events of one moment decides something, attributes are part of that order, in theirs: one stays that
+comes before one that is used. Those after the last that is used only tell events apart that are alike for all rules.
 """
 
 from __future__ import annotations
@@ -18,19 +19,24 @@ IN_ORDER = ("first", "last", "list", "collect")
 
 def pruned(program: typed.Program) -> typed.Program:
     """The program without the attributes of given events that no rule uses."""
-    if any(_ordered(node) for rule in program.rules for node in _nodes(rule)):
-        return program
+    ordered = any(_ordered(node) for rule in program.rules for node in _nodes(rule))
     used: set[tuple[str, str]] = set()
     for rule in program.rules:
         used |= _used(rule)
     events = {
-        name: event
-        if event.derived or not event.declared
-        else replace(event, attributes={a: t for a, t in event.attributes.items() if (name, a) in used})
+        name: event if event.derived or not event.declared else replace(event, attributes=_kept(event, used, ordered))
         for name, event in program.events.items()
     }
     rules = tuple(_without_unused(rule, events) for rule in program.rules)
     return replace(program, events=events, rules=rules)
+
+
+def _kept(event: typed.EventType, used: set[tuple[str, str]], ordered: bool) -> dict[str, typed.Type]:
+    """The attributes that are used; where order matters, all up to the last of them."""
+    names = list(event.attributes)
+    places = [place for place, name in enumerate(names) if (event.name, name) in used]
+    kept = names[: max(places, default=-1) + 1] if ordered else [names[place] for place in places]
+    return {name: event.attributes[name] for name in kept}
 
 
 def _ordered(node: Any) -> bool:

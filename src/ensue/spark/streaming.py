@@ -130,7 +130,7 @@ class Stream:
         if self.heartbeat is not None:
             packed = packed.unionByName(self.heartbeat.rows(packed.sparkSession), allowMissingColumns=True)
         packed = packed.withColumn("clock", f.timestamp_millis(f.col("clock")))
-        timed = packed.withWatermark("clock", self.clock.delay(self.lateness))
+        timed = packed.withWatermark("clock", f"{self.clock.delay(self.lateness)} milliseconds")
         # Rows with a time have done their work; Spark does not move this before the watermark, as it is about the time.
         return timed.where(f.col("clock").isNull())
 
