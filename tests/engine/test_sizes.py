@@ -45,6 +45,18 @@ def test_generated_code_tells_what_its_arrays_keep() -> None:
 
 
 @pytest.mark.parametrize("compiled", [False, True])
+def test_twice_the_tuples_take_twice_the_bytes(compiled: bool) -> None:
+    found = []
+    for times in (200, 400):
+        one = ensue.compile(RULES).start(compiled=compiled)
+        one.send([{"type": "order", "time": time, "id": time, "product": "tea"} for time in range(times)])
+        one.advance(times)
+        found.append(next(size for size in one.sizes() if size.tuples == times))
+    assert all(size.bytes >= 8 * size.tuples for size in found)
+    assert found[1].bytes == pytest.approx(2 * found[0].bytes, rel=0.1)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
 def test_a_resumed_session_keeps_the_same(compiled: bool) -> None:
     before = session(compiled)
     assert ensue.compile(RULES).resume(before.save()).sizes() == before.sizes()
@@ -61,5 +73,5 @@ def test_what_is_over_is_not_kept() -> None:
 
 
 def test_sizes_of_parts_are_added_by_rule_and_node() -> None:
-    parts = [Size("a", "store", 2, 5), Size("a", "queue", None, 1), Size("a", "store", 3, 4)]
-    assert added(parts) == [Size("a", "store", 5, 9), Size("a", "queue", None, 1)]
+    parts = [Size("a", "store", 2, 5, 40), Size("a", "queue", None, 1, 8), Size("a", "store", 3, 4, 32)]
+    assert added(parts) == [Size("a", "store", 5, 9, 72), Size("a", "queue", None, 1, 8)]

@@ -80,6 +80,7 @@ def test_a_stream_goes_on_and_its_state_can_be_read(ensue: Command, folder: Path
     assert (stage["buckets"], stage["received"], stage["late"], stage["waiting"]) == (2, 4, 0, 1)
     assert stage["time"] == 89_999
     assert sum(node["tuples"] for node in stage["nodes"]) > 0
+    assert all(node["bytes"] >= node["tuples"] for node in stage["nodes"])
     assert "evaluated up to  89999" in ensue("state", "state").stdout
 
     arrive(folder / "arriving", 3, order(90_001, 45))

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 @cluster_options
 def state(checkpoint: str, as_json: bool, master: str | None, conf: tuple[str, ...], log: str | None) -> int:
     """Shows what a stream keeps in its CHECKPOINT: for each stage of its rules how many events wait, how far time has
-    been evaluated, how many events came too late, and how many keys and tuples each part of a rule keeps.
+    been evaluated, how many events came too late, and how many keys and tuples each part of a rule keeps, in how many
+    bytes.
 
     The stream may run meanwhile.
 
@@ -65,12 +66,13 @@ def _print(stage: StageState) -> None:
     kept = [size for size in stage.nodes if size.tuples or size.keys]
     if not kept:
         return
-    rows = [("rule", "part", "keys", "tuples")]
+    rows = [("rule", "part", "keys", "tuples", "bytes")]
     rows += [
-        (size.rule or "(shared)", size.node, "" if size.keys is None else str(size.keys), str(size.tuples))
+        (size.rule or "(shared)", size.node, "" if size.keys is None else str(size.keys), str(size.tuples),
+         in_bytes(size.bytes))
         for size in kept
-    ]
-    widths = [max(len(row[place]) for row in rows) for place in range(4)]
-    for rule, node, keys, tuples in rows:
-        line = f"  {rule:<{widths[0]}}  {node:<{widths[1]}}  {keys:>{widths[2]}}  {tuples:>{widths[3]}}"
-        click.echo(printable(line))
+    ]  # fmt: skip
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for rule, node, *numbers in rows:
+        counts = (f"{number:>{width}}" for number, width in zip(numbers, widths[2:], strict=True))
+        click.echo(printable("  ".join((f"  {rule:<{widths[0]}}", f"{node:<{widths[1]}}", *counts))))
