@@ -235,7 +235,7 @@ def _layout(frame: DataFrame, names: Columns, only: str | None) -> Layout:
     columns = frame.columns
     if not columns:
         raise DataError(
-            f"{table} has no columns. Is there anything in what it was read from? If not, state its schema."
+            f"{table} has no columns. Is there anything in its files? If not, state its schema."
         )
     named_columns(columns, [[] for _ in columns], table)
     return find_layout(columns, names, only is not None, table)
