@@ -154,8 +154,11 @@ def test_sharing_can_be_switched_off(apart):
     assert members(planned(rules, apart)) == [5]
 
 
-def test_static_predicates_are_asked_by_a_family():
+@pytest.mark.parametrize("way", ["generated, cut", "checked", pytest.param("compiled, cut", marks=pytest.mark.slow)])
+def test_static_predicates_are_asked_by_a_family(way):
     """Their answers and the constants of a family are arrays of one function."""
+    if way.startswith("compiled"):
+        pytest.importorskip("numba")
     text = READING + "table near(id: int).\nnear(1). near(2).\n"
     text += "\n".join(f"hot_{i}(id) <- reading(id, v, _) where near(id) and v > {i}." for i in range(3))
     program = ensue.compile(text)
@@ -163,8 +166,7 @@ def test_static_predicates_are_asked_by_a_family():
     events = [{"type": "reading", "start": t, "end": t, "id": t % 4, "v": t / 4, "kind": ""} for t in range(16)]
     wanted = meaning(program, events)
     assert len(wanted) > 3
-    for name in ("generated, cut", "checked"):
-        check(name, program, events, None, 1, wanted)
+    assert check(way, program, events, None, 1, wanted)
 
 
 # --- what it means
