@@ -1,4 +1,4 @@
-"""Ablation: each optimisation on and off, with all others on: time, evaluations, tuples stored. What is found is the same.
+"""Ablation: each optimisation on and off, all others on: time, evaluations, tuples stored. It finds the same.
 
 Rules run in the network, which is what the options are about; generated code heeds `rewriting` and `sharing` alone.
 Sharing is of compiled rules only, so it is measured on those, on mixed rules of the shapes that can be compiled.
@@ -51,7 +51,7 @@ def run(options: Options) -> Result:
             continue
         n = options.network // subject.share
         try:
-            measured = found[subject.name] = in_child("benchmarks.ablation", subject.name, n, min(3, options.runs))
+            measured = found[subject.name] = in_child("benchmarks.ablation", subject.name, n, min(2, options.runs))
         except ChildError as error:
             notes.append(f"{subject.name}: {error}")
             continue
@@ -74,7 +74,7 @@ def run(options: Options) -> Result:
         if found["memory"]["on"]["found"] != found["memory"]["off"]["found"]:
             wrong.append("the long stream, without lifetimes")
     try:
-        found[SHARING] = in_child("benchmarks.ablation", SHARING, TIMES_LONGER * options.network, min(3, options.runs))
+        found[SHARING] = in_child("benchmarks.ablation", SHARING, TIMES_LONGER * options.network, min(2, options.runs))
     except ChildError as error:
         tables.append(Table("Sharing on and off", ("compiled rules",), (), (str(error),)))
     else:
@@ -297,7 +297,7 @@ def _memory_table(memory: Mapping[str, Any]) -> Table:
         rows.append((f"{with_[0]:,}", *map(_number, (with_[1], without[1])), *map(thousands, (with_[2], without[2]))))
     peak = [max(samples, key=lambda sample: sample[1])[1] for samples in (on["samples"], off["samples"])]
     notes = (
-        f"At most {peak[0]:,} tuples with lifetimes, {peak[1]:,} without. The same {on['found'][0]:,} alerts are found.",
+        f"At most {peak[0]:,} tuples with lifetimes, {peak[1]:,} without; the same {on['found'][0]:,} alerts.",
         f"CPU seconds: {seconds(on['cpu'])} with, {seconds(off['cpu'])} without, {times(off['cpu'], on['cpu'])} times.",
         f"The plot is {PICTURE.relative_to(DATA.parent.parent)}.",
     )

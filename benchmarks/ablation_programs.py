@@ -34,19 +34,24 @@ class Subject:
 # --- W1 to W7
 
 SPACING = 5
-"""Events are so many milliseconds apart, so that a short stream lasts longer than the windows of ten seconds."""
+"""Events are so many milliseconds apart, so that a short stream lasts longer than the windows of ten seconds.
+
+Where a stream has but a share of the events, they are that much farther apart."""
 PER_KEY, SYMBOLS = 20, 100
+SHARES = {"w5": 8, "w6": 8, "w7": 2}
+"""W5 and W6 look at a thousand tuples for each pair; W7 compares all ticks of a symbol if nothing ends what waits."""
 
 
 def _of_workload(workload: Workload) -> Subject:
+    share = SHARES.get(workload.name, 1)
+
     def rows(n: int) -> list[Row]:
         stocks = workload.stream == "stock"
         table = stock(n, SYMBOLS) if stocks else events(n, max(1, n // PER_KEY))
-        times = [SPACING * at for at in table["ts"].to_pylist()]
+        times = [SPACING * share * at for at in table["ts"].to_pylist()]
         made = table.drop_columns("ts").to_pylist()
         return [(row.pop("type", "tick"), row, at, at) for at, row in zip(times, made, strict=True)]
 
-    share = 2 if workload.stream == "stock" else 1
     return Subject(workload.name, workload.title, workload.rules, rows, runs_on=workload.runs_on, share=share)
 
 
