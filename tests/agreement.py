@@ -572,10 +572,18 @@ def _same(one: Detection, other: Detection) -> bool:
     return all(same_value(one.attributes.get(name), other.attributes.get(name)) for name in names)
 
 
+def _same_element(one: Any, other: Any) -> bool:
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (one, other))
+    return same_value(float(one), float(other)) if numbers else same_value(one, other)
+
+
 def same_value(one: Any, other: Any) -> bool:
-    """The same value: floats to a relative 1e-9, and what is not a number is the same as itself."""
+    """The same value: floats to a relative 1e-9, and what is not a number is the same as itself.
+
+    What a list holds has no type of its own, so 1 is 1.0 there.
+    """
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same_value, one, other))
+        return len(one) == len(other) and all(map(_same_element, one, other))
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (one != one and other != other)
     return type(one) is type(other) and bool(one == other)

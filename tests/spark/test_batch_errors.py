@@ -29,6 +29,11 @@ def test_columns(spark, columns, said):
     assert said in str(caught.value)
 
 
+def test_a_frame_of_nothing(spark):
+    with pytest.raises(ensue.DataError, match="The Spark frame has no columns"):
+        PROGRAM.detect(spark.createDataFrame([], "struct<>"))
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

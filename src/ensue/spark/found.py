@@ -133,6 +133,8 @@ def _carried(
 ) -> DataType:  # fmt: skip
     """The type of an attribute whose values are handed on as they are."""
     found = {type_.simpleString(): type_ for type_ in _origins(rules, event, attribute, given, types, seen)}
+    if len(found) > 1:
+        found.pop("void", None)  # a column of nothing says nothing
     if len(found) == 1:
         return next(iter(found.values()))
     raise DataError(

@@ -233,6 +233,10 @@ def _joined(events: tuple[str, ...] | None, event: str | None) -> tuple[str, ...
 def _layout(frame: DataFrame, names: Columns, only: str | None) -> Layout:
     table = "The Spark frame" if only is None else f"The Spark frame of {only!r}"
     columns = frame.columns
+    if not columns:
+        raise DataError(
+            f"{table} has no columns. Is there anything in its files? If not, state its schema."
+        )
     named_columns(columns, [[] for _ in columns], table)
     return find_layout(columns, names, only is not None, table)
 

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.types import Type
 
 IN_ORDER = ("first", "last", "list", "collect")
 """Aggregates for which it matters in which order events come."""
@@ -31,7 +32,7 @@ def pruned(program: typed.Program) -> typed.Program:
     return replace(program, events=events, rules=rules)
 
 
-def _kept(event: typed.EventType, used: set[tuple[str, str]], ordered: bool) -> dict[str, typed.Type]:
+def _kept(event: typed.EventType, used: set[tuple[str, str]], ordered: bool) -> dict[str, Type]:
     """The attributes that are used; where order matters, all up to the last of them."""
     names = list(event.attributes)
     places = [place for place, name in enumerate(names) if (event.name, name) in used]
