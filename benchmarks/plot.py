@@ -8,7 +8,7 @@ from html import escape
 
 COLOURS = ("#c2410c", "#1d4ed8", "#15803d")
 WIDTH, HEIGHT = 400, 260
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 44, 48
+LEFT, RIGHT, TOP, BOTTOM = 64, 28, 44, 48
 STEPS = (1, 2, 2.5, 5, 10)
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
