@@ -14,10 +14,12 @@ from benchmarks.options import Options
 from benchmarks.report import JSON, MARKDOWN, publish
 from benchmarks.workloads import WORKLOADS
 
-EMBEDDED = ("detection", "parts", "growth", "latency", "startup", "sharing", "supply_chain")
+EMBEDDED = ("detection", "parts", "growth", "latency", "startup", "sharing", "supply_chain", "ablation")
 BENCHMARKS = (*EMBEDDED, "spark", "spark-streaming")
 
-QUICK = Options(events=100_000, runs=2, stream=1_000_000, spark=1_000_000, sends=2_000, live=(1_000, 10_000))
+QUICK = Options(
+    events=100_000, runs=2, stream=1_000_000, spark=1_000_000, network=2_000, sends=2_000, live=(1_000, 10_000)
+)
 FULL = Options()
 
 
@@ -46,9 +48,10 @@ def _asked() -> tuple[list[str], Options]:
     parser.add_argument("--runs", type=int, metavar="N", help="runs of which the best counts [5]")
     parser.add_argument("--stream", type=int, metavar="N", help="the length of the long stream [100000000]")
     parser.add_argument("--spark", type=int, metavar="N", help="the length of the streams on Spark [10000000]")
+    parser.add_argument("--network", type=int, metavar="N", help="the length of the streams of ablation [10000]")
     parser.add_argument("--quick", action="store_true", help="a tenth of everything and less: to see that it works")
     asked = parser.parse_args()
-    given = {name: getattr(asked, name) for name in ("events", "keys", "runs", "stream", "spark")}
+    given = {name: getattr(asked, name) for name in ("events", "keys", "runs", "stream", "spark", "network")}
     options = replace(QUICK if asked.quick else FULL, **{name: n for name, n in given.items() if n is not None})
     if asked.only:
         options = replace(options, only=_names(parser, asked.only, WORKLOADS))

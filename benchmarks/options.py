@@ -22,6 +22,8 @@ class Options:
     """How long the stream is that must pass in flat memory."""
     spark: int = 10_000_000
     """How long the streams on Spark are; they have as many keys as the shorter ones."""
+    network: int = 10_000
+    """How long the streams are on which optimisations are switched off, and rules are not compiled."""
     sends: int = 8_000
     """How many single events are timed."""
     live: tuple[int, ...] = (10_000, 1_000_000)

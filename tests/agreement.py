@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -239,6 +239,16 @@ def engine(
     return run
 
 
+def without_one(compiled: bool | None) -> Execution:
+    """`Run` with one optimisation off, and all others on."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        options = replace(ALL, **{rng.choice(fields(ALL)).name: False})
+        return engine(compiled, cut, options=options)(program, events, until, rng)
+
+    return run
+
+
 def _mixed(program: Program, events: Stream) -> Any:
     if any(SEQUENCE in e for e in events):
         raise NotHereError
@@ -429,6 +439,7 @@ EXECUTIONS: dict[str, Execution] = {
     "network, step by step": engine(False, step_by_step),
     "network, instants": engine(False, cut, instant=True),
     "network, not optimised": engine(False, options=NONE),
+    "network, one optimisation off": without_one(False),
     "network, sources": engine(False, cut, provenance=True),
     "generated": engine(None),
     "generated, cut": engine(None, cut),
