@@ -105,16 +105,16 @@ def plan_of(
     """
     wanted = frozenset(emit)
     if texts or decided is not None:
-        return _plan(_known(program, instant, options), wanted, apart, texts, decided, options)
+        return _plan(known_program(program, instant, options), wanted, apart, texts, decided, options)
     key = (id(program), wanted, instant, apart, options)
     if key not in _plans:
-        _plans[key] = (program, _plan(_known(program, instant, options), wanted, apart, (), None, options))
+        _plans[key] = (program, _plan(known_program(program, instant, options), wanted, apart, (), None, options))
         if len(_plans) > MOST_PLANS:
             _plans.popitem(last=False)
     return _plans[key][1]
 
 
-def _known(program: typed.Program, instant: bool, options: Options) -> typed.Program:
+def known_program(program: typed.Program, instant: bool, options: Options) -> typed.Program:
     """The program as it is run: with what is known of its events, its rules rewritten."""
     known = with_instants(program) if instant else program
     return rewritten(known) if options.rewriting else known

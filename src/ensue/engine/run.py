@@ -16,15 +16,13 @@ from ensue.engine.compiled.asking import forget_strings
 from ensue.engine.compiled.lane import CompiledLane
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.knowledge import Knowledge, Row
-from ensue.engine.lanes import Lane, Plan, plan_of
+from ensue.engine.lanes import Lane, Plan, known_program, plan_of
 from ensue.engine.network.node import Clock, Setting
 from ensue.engine.network.stratum import Stratum
 from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size, sizes_of
 from ensue.language import typed
-from ensue.rewriting import rewritten
-from ensue.temporal.instants import with_instants
 
 
 def places_of(program: typed.Program) -> dict[str, Place]:
@@ -56,21 +54,19 @@ class Run:
         self.clock = Clock()
         self.strings = Strings()
         self.knowledge = Knowledge(program, tables or {})
-        self.known = with_instants(program) if instant else program
+        if compiled is not False and not provenance:
+            wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
+            self.plan = plan_of(program, wanted, instant, apart, texts, decided, options)
+        self.known = known_program(program, instant, options) if self.plan is None else self.plan.program
         """The program as its lanes have it: with what is known of its events, its rules rewritten."""
-        if options.rewriting:
-            self.known = rewritten(self.known)
         setting = Setting(self.knowledge, self.known.events, self.clock, options=options)
-        if compiled is False or provenance:
+        if self.plan is None:
             self.lanes: list[Lane] = [
                 Stratum(self.known, stratum, setting, self.places, provenance) for stratum in program.strata
             ]
         else:
-            wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
-            plan = self.plan = plan_of(program, wanted, instant, apart, texts, decided, options)
-            self.known = plan.program
-            self.lanes = plan.lanes(setting, self.places, self.strings, compiled)
-            self.constants = np.array(sorted(plan.constants), np.int64)
+            self.lanes = self.plan.lanes(setting, self.places, self.strings, compiled)
+            self.constants = np.array(sorted(self.plan.constants), np.int64)
 
     def batch(self) -> Batch:
         """An empty batch, to be filled with events."""
