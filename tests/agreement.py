@@ -534,6 +534,10 @@ def meaning(program: Program, events: Stream, until: int | None = None) -> Outco
     return outcome(lambda *given: reference(*given[:3]), program, events, until)
 
 
+IN_ORDER = "  the order of"
+"""How it is said that only the order differs."""
+
+
 def difference(wanted: Outcome, found: Outcome) -> str | None:
     """What is missing, what is too much, and whether the order is another; None if all is the same."""
     if isinstance(wanted, type) or isinstance(found, type):
@@ -546,7 +550,7 @@ def difference(wanted: Outcome, found: Outcome) -> str | None:
     for type_ in dict.fromkeys(each.type for each in wanted):
         one, other = ([each for each in side if each.type == type_] for side in (wanted, found))
         if not all(map(_same, one, other)):
-            return f"  the order of {type_}: {', '.join(map(str, other))} instead of {', '.join(map(str, one))}"
+            return f"{IN_ORDER} {type_}: {', '.join(map(str, other))} instead of {', '.join(map(str, one))}"
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from ensue import DataError, UnusedTypeWarning
 from ensue.program import Program
 from ensue.results import arrow_type, picked
 from ensue.spark.batch import OnePartitionWarning
-from tests.agreement import Detection
+from tests.agreement import IN_ORDER, Outcome, difference
 
 NEEDED = "Ask for one of them with emit"
 
@@ -58,6 +58,7 @@ def in_order(table: pa.Table) -> list[dict[str, Any]]:
     return sorted(table.to_pylist(), key=lambda row: (row["end"], row["start"], repr(sorted(row.items()))))
 
 
-def sorted_detections(found: Sequence[Detection]) -> list[Detection]:
-    """Spark gives rows in no order, and the sets are what counts."""
-    return sorted(found, key=lambda d: (d.type, d.end, d.start, repr(sorted(d.attributes.items(), key=repr))))
+def difference_in_sets(wanted: Outcome, found: Outcome) -> str | None:
+    """How detections differ; Spark gives them in no order."""
+    said = difference(wanted, found)
+    return None if said is not None and said.startswith(IN_ORDER) else said

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import ensue
 from ensue.program import Program
 from ensue.testing import run_test
-from tests.agreement import as_tables, difference, from_tables, meaning
+from tests.agreement import as_tables, from_tables, meaning
 from tests.random_programs import given_types, programs, streams
-from tests.spark.detecting import found_on_spark, sorted_detections
+from tests.spark.detecting import difference_in_sets, found_on_spark
 from tests.test_cases import PROGRAMS
 
 CASES = [(name, test) for name, program in PROGRAMS.items() for test in program.typed.tests]
@@ -55,4 +55,4 @@ def test_random_programs(spark, text, data):
     if isinstance(wanted, type):
         return
     found = from_tables(found_on_spark(spark, program, as_tables(program, events)))
-    assert difference(sorted_detections(wanted), sorted_detections(found)) is None, text
+    assert difference_in_sets(wanted, found) is None, text

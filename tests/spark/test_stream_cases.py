@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import ensue
 from ensue import testing
-from tests.agreement import as_tables, difference, from_tables, meaning
+from tests.agreement import as_tables, from_tables, meaning
 from tests.random_programs import given_types, programs, streams
-from tests.spark.detecting import sorted_detections
+from tests.spark.detecting import difference_in_sets
 from tests.spark.streaming import found_on_stream
 from tests.test_cases import FILES
 
@@ -60,4 +60,4 @@ def test_random_programs(spark, text, data, seed):
     tables, emit = as_tables(program, events), [name for name, event in program.typed.events.items() if event.derived]
     with TemporaryDirectory() as folder:
         found = found_on_stream(spark, Path(folder), program, tables, None, emit, rng, rng.choice((0, 2, 5)))
-    assert difference(sorted_detections(wanted), sorted_detections(from_tables(found))) is None, text
+    assert difference_in_sets(wanted, from_tables(found)) is None, text

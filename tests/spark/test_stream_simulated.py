@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 import ensue
 from ensue import testing
 from ensue.engine.state import StateError
-from tests.agreement import Detection, as_tables, difference, meaning
+from tests.agreement import Detection, as_tables, meaning
 from tests.random_programs import given_types, programs, streams
 from tests.spark import simulation
+from tests.spark.detecting import difference_in_sets
 from tests.test_cases import FILES
 
 PAIRS = "event a(x: int). event b(x: int).  both(x) <- a(x) seq b(x).\n"
@@ -65,12 +66,7 @@ def test_random_programs(text, data, seed):
         assert "cannot be told from the rules" in str(error)
         return
     got = [Detection(name, row.pop("start"), row.pop("end"), row) for name, rows in found.items() for row in rows]
-    difference_ = difference(in_time(wanted), in_time(got))
-    assert not difference_ or "order of" in difference_, difference_
-
-
-def in_time(detections):
-    return sorted(detections, key=lambda each: (each.end, each.start))
+    assert difference_in_sets(wanted, got) is None, text
 
 
 # --- what Spark seldom does
