@@ -21,6 +21,8 @@ from typing import Any
 from benchmarks.process_tree import tree_cpu
 
 ROOT = Path(__file__).parent.parent
+WARM_UP = 3
+"""So often a long stream goes through a new Java before anything is measured; it compiles itself all that time."""
 ONE_THREAD = {
     "POLARS_MAX_THREADS": "1",
     "OMP_NUM_THREADS": "1",

@@ -30,8 +30,8 @@ def run(options: Options) -> Result:
     names = [workload.name for workload in options.workloads(AGAINST_FLOOR)]
     in_sql = [name for name in names if name in IN_SQL]
     floor = {size: _measured("floor", names, size, options) for size in dict.fromkeys((long, short, few, many))}
-    sql = _measured("sql", in_sql, short, options)
-    tables = (_floor_table(names, long, floor[long]), _sql_table(in_sql, short, sql),
+    sql = _measured("sql", in_sql, long, options)
+    tables = (_floor_table(names, long, floor[long]), _sql_table(in_sql, long, sql),
               _growth_table(f"{keys:,} keys", "events", (short, long), (0, floor), names),
               _growth_table(f"{options.events:,} events", "keys", (few, many), (1, floor), names))  # fmt: skip
     wrong = [said for size, found in floor.items() for said in _wrong(names, size, found)]
