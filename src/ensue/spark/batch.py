@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,14 @@ class Detection:
         return first_and_last(ends.where(f"`end` <= {literal(self.until)}"), literal(self.until))
 
     def result(self) -> DataFrame:
-        """All stages, one after the other, then the columns that people see."""
+        """All stages, one after the other, then the columns that people see.
+
+        Where there is one stage, it makes these itself: another look at each row costs as much as detection.
+        """
+        stage, *more = self.job.stages
+        shown = self.found.as_shown()
+        if shown is not None and not more and not stage.duplicates:
+            return replace(self, found=shown)._stage(0, None)
         before: DataFrame | None = None
         for index in range(len(self.job.stages)):
             before = self._stage(index, before)
@@ -82,7 +89,7 @@ class Detection:
             events = self._in_slices(events, end, stage)
         elif self._needs_stats(stage):
             events = _beside(events, self.stats)
-        only = _only(stage) if before is None else None
+        only = self._only(stage) if before is None else None
         events = self._parted(events, stage, wire, passed, sliced, only)
         events = events.sortWithinPartitions(*([SLICE] if sliced else []), end)
         emitted = self.job.emitted(index)
@@ -105,6 +112,13 @@ class Detection:
 
     def _needs_stats(self, stage: Stage) -> bool:
         return not _in_one_part(stage) and ((stage.ends_by_itself and self.until is None) or stage.from_first_end)
+
+    def _only(self, stage: Stage) -> str | None:
+        """The one type of given events that a stage reads, parted by their key: rows need not say it on their way."""
+        given = {source.only for source in self.given.sources}
+        read = [name for name in stage.reads if None in given or name in given]
+        keyed = isinstance(stage.parting, ByKey) and not _in_one_part(stage) and {*read} <= {*stage.parting.keys}
+        return read[0] if keyed and len(read) == 1 else None
 
     def _passed(self, index: int) -> tuple[str, ...]:
         """The types that earlier stages derived and that are wanted after this one."""
@@ -219,12 +233,6 @@ def warn_of_frames(program: Program, job: Job, frames: Frames, given: Given) -> 
 def _in_one_part(stage: Stage) -> bool:
     """Whether a stage has one part; one that reads nothing, but the time, runs once."""
     return isinstance(stage.parting, Whole) or not stage.reads
-
-
-def _only(stage: Stage) -> str | None:
-    """The one type of events that a stage reads, parted by their key: rows need not say it on their way."""
-    keyed = isinstance(stage.parting, ByKey) and not _in_one_part(stage) and {*stage.reads} <= {*stage.parting.keys}
-    return stage.reads[0] if keyed and len(stage.reads) == 1 else None
 
 
 def _beside(events: DataFrame, stats: DataFrame) -> DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -37,6 +37,16 @@ class Found:
     def columns_of(self, events: Collection[str]) -> tuple[Column, ...]:
         """The columns of some events."""
         return tuple(column for column in self.columns if any(column.holds(event) for event in events))
+
+    def as_shown(self) -> Found | None:
+        """The same with the columns that people see, so that nothing is left to be done; None if they are others."""
+        columns = []
+        for name, type_ in self.shown_types.items():
+            held = [c for c in self.columns_of(self.wanted) if c.attribute == name]
+            if len(held) > 1 or self.types[held[0].name] != type_:
+                return None
+            columns.append(replace(held[0], name=name))
+        return replace(self, columns=tuple(columns), types=self.shown_types)
 
     def spark_schema(self, columns: Iterable[Column]) -> StructType:
         from pyspark.sql.types import StringType, StructField, StructType
