@@ -421,7 +421,7 @@ class Program:
             return explained(self.typed, source, wanted, not intervals)
         program, read, moment = self._read(events, until, Columns(time, start, end, type, sequence))
         instants = not intervals and are_instants(read)
-        seen = observe(program, read, moment, self._static_rows(tables or {}), instants)
+        seen = observe(program, read, moment, self._static_rows(tables or {}), wanted, instants)
         count = sum(table.num_rows for table in read.tables.values())
         return explained(program, source, wanted, instants, seen, count)
 

@@ -14,7 +14,7 @@ class Options:
     streaming: bool = True
     """A side of a join that can only match what came before is not stored."""
     suppressing: bool = True
-    """A side of a join is not evaluated while nothing waits for it."""
+    """A side of a join is not evaluated while nothing waits for it, and rules that only feed it are not run."""
     ending: bool = True
     """What is forbidden between instants ends what waits before it."""
     latest: bool = True

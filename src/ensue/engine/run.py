@@ -23,6 +23,7 @@ from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size, sizes_of
 from ensue.language import typed
+from ensue.temporal.feeding import awaited_rules
 
 
 def places_of(program: typed.Program) -> dict[str, Place]:
@@ -54,12 +55,14 @@ class Run:
         self.clock = Clock()
         self.strings = Strings()
         self.knowledge = Knowledge(program, tables or {})
+        wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
         if compiled is not False and not provenance:
-            wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
             self.plan = plan_of(program, wanted, instant, apart, texts, decided, options)
         self.known = known_program(program, instant, options) if self.plan is None else self.plan.program
         """The program as its lanes have it: with what is known of its events, its rules rewritten."""
-        setting = Setting(self.knowledge, self.known.events, self.clock, options=options)
+        alone = options.suppressing and not (apart or provenance)
+        awaited = awaited_rules(self.known, wanted) if alone else {}
+        setting = Setting(self.knowledge, self.known.events, self.clock, options=options, awaited=awaited)
         if self.plan is None:
             self.lanes: list[Lane] = [
                 Stratum(self.known, stratum, setting, self.places, provenance) for stratum in program.strata

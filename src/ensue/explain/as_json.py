@@ -36,6 +36,7 @@ def _rule(rule: RuleExplained) -> dict[str, Any]:
         "extent": rule.extent,
         "implied": list(rule.implied),
         "rewrites": list(rule.rewrites),
+        "awaits": [{"event": a.after.event, "keys": dict(a.keys), "reach": a.reach} for a in rule.awaited],
         "plan": _part(rule.plan, rule),
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 from ensue.language import typed
 from ensue.language.types import Type
 from ensue.partitioning import Stage
+from ensue.temporal.feeding import Awaited
 from ensue.temporal.plan import Part
 
 
@@ -45,6 +46,8 @@ class RuleExplained:
     """How far the first and the last event of a match can be apart; None if nothing bounds that."""
     rewrites: tuple[str, ...] = ()
     """The rewrites that changed it before it is run."""
+    awaited: tuple[Awaited, ...] = ()
+    """What has to come before it is run at all; any of these is enough."""
     observed: Mapping[str, Observed] = field(default_factory=dict)
     """By the key of a part of the plan."""
 

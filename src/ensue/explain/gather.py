@@ -14,6 +14,7 @@ from ensue.language.source import Source
 from ensue.partitioning import stages
 from ensue.rewriting import rewritten_rule
 from ensue.temporal.constraints import constrain, parts
+from ensue.temporal.feeding import awaited_rules
 from ensue.temporal.implied import implied
 from ensue.temporal.instants import possible, with_instants
 from ensue.temporal.plan import plan_of_rule
@@ -34,6 +35,7 @@ def explained(
     reasons = dict(plan.reasons)
     families = tuple(alike_rules(plan))
     family_of = {rule: number for number, family in enumerate(families) for rule in family.rules}
+    awaited = awaited_rules(plan.program, wanted)
     rules = []
     for number, rule in enumerate(program.rules):
         can_match = possible(rule.body, known.events)
@@ -53,6 +55,7 @@ def explained(
                 tuple(_implied(rule.body, types)),
                 _extent(rule.body, types),
                 rewrites,
+                awaited.get(number, ()) if number in reasons or observed is not None else (),
                 (observed or {}).get(number, {}),
             )
         )

@@ -28,10 +28,11 @@ from ensue.language import typed
 
 
 def observe(
-    program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], instants: bool
-) -> dict[int, dict[str, Observed]]:
+    program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
+    instants: bool,
+) -> dict[int, dict[str, Observed]]:  # fmt: skip
     """What happened in each part of each rule, by the rule's number and the part's key."""
-    run = Run(program, tables, compiled=False, instant=instants)
+    run = Run(program, tables, compiled=False, emit=emit, instant=instants)
     watch = Watch()
     found: dict[int, dict[str, Observed]] = {}
     for lane in run.lanes:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ensue.explain.explanation import Explanation, RuleExplained
 from ensue.explain.words import (
+    awaited_said,
     differing_said,
     memory_said,
     notes_of,
@@ -54,6 +55,8 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
         yield "  events that have one time each never match it; this is for events with a start and an end"
     if rule.extent is not None:
         yield f"  a match takes {length_said(rule.extent, program)} at most"
+    if rule.awaited:
+        yield f"  runs only {awaited_said(rule.awaited, program)}: nothing else uses what it derives"
     if rule.rewrites:
         yield f"  rewritten: {', '.join(rule.rewrites)}"
     for said in rule.implied:

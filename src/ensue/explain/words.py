@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from ensue.explain.explanation import Differing, Explanation, Observed, RuleExplained
 from ensue.language import typed
 from ensue.partitioning import ByKey, ByRow, BySlices, Stage, Whole
+from ensue.temporal.feeding import Awaited
 from ensue.temporal.memory import Kind, Memory
 from ensue.temporal.plan import Kept, Part
-from ensue.temporal.said import expression_said, length_said
+from ensue.temporal.said import expression_said, length_said, pattern_said
 
 MOST_SHOWN = 5
 """How many rules or constants are named, each."""
@@ -56,6 +57,17 @@ def runs_said(rule: RuleExplained, explanation: Explanation) -> str:
     if rule.family is None:
         return "compiled"
     return f"compiled, as one with {len(explanation.families[rule.family].rules) - 1:,} others"
+
+
+def awaited_said(awaited: Sequence[Awaited], program: typed.Program) -> str:
+    """After which events a rule runs, and for how long."""
+    said = []
+    for each in awaited:
+        keys = ", ".join(other for _, other in each.keys)
+        of = f" of the same {keys}" if keys else ""
+        during = "" if each.reach is None else f" for {length_said(each.reach, program)}"
+        said.append(f"after {pattern_said(each.after)}{of}{during}")
+    return " or ".join(dict.fromkeys(said))
 
 
 def rules_said(rules: Sequence[int], explanation: Explanation) -> str:

@@ -52,7 +52,7 @@ def ends_earlier(one: typed.Pattern, other: typed.Pattern, distances: Distances)
     """
     later = _ends(other)
     return any(
-        bool(ends) and all(any(_before(end, each, distances) for each in later) for end in ends)
+        bool(ends) and all(any(before(end, each, distances) for each in later) for end in ends)
         for ends in ([(one.id, True)], [(id_, True) for id_ in parts(typed.Body(one))])
     )
 
@@ -62,22 +62,22 @@ def waits_for(one: typed.Pattern, other: typed.Pattern, distances: Distances) ->
 
     Then an event that ends while nothing of the other is there is too early for whatever is still to come.
     """
-    if not _plain(one):
+    if not plain(one):
         return False
     starts = [(id_, False) for id_ in parts(typed.Body(one))]
-    return any(all(_before(end, start, distances) for start in starts) for end in _ends(other))
+    return any(all(before(end, start, distances) for start in starts) for end in _ends(other))
 
 
 def _ends(pattern: typed.Pattern) -> list[Point]:
     return [(pattern.id, True), *((id_, True) for id_ in parts(typed.Body(pattern)))]
 
 
-def _before(earlier: Point, later: Point, distances: Distances) -> bool:
+def before(earlier: Point, later: Point, distances: Distances) -> bool:
     shortest = distances.shortest(earlier, later)
     return shortest is not None and shortest >= 1
 
 
-def _plain(pattern: typed.Pattern) -> bool:
+def plain(pattern: typed.Pattern) -> bool:
     """Whether a pattern depends on nothing but the events that it consists of, and not on others or on time itself."""
     return all(_plain_part(each) for each in patterns(typed.Body(pattern)))
 

@@ -13,6 +13,7 @@ from ensue.language import typed
 
 if TYPE_CHECKING:
     from ensue.engine.knowledge import Knowledge
+    from ensue.temporal.feeding import Awaited
 
 New = Mapping[str, list[Event]]
 """Events that are new in a step, by type."""
@@ -35,6 +36,8 @@ class Setting:
     clock: Clock
     outer: Instance = field(default=NOTHING)
     options: Options = ALL
+    awaited: Mapping[int, tuple[Awaited, ...]] = field(default_factory=dict)
+    """The rules, by number, that need not run before something has come."""
 
 
 class Node:

@@ -13,6 +13,7 @@ from ensue.engine.batch import Batch
 from ensue.engine.network.atoms import PeriodicNode
 from ensue.engine.network.build import build_body
 from ensue.engine.network.expressions import value_of
+from ensue.engine.network.gates import Gate, guard
 from ensue.engine.network.instances import Event, Instance
 from ensue.engine.network.node import Clock, Node, Setting, restore, saved
 from ensue.errors import DetectError
@@ -65,7 +66,13 @@ class Stratum:
             for i in layer
         }
         self.layers = [[self.rules[i] for i in layer] for layer in stratum.layers]
+        self.gates: list[Gate] = []
+        for i, rule in self.rules.items():
+            if gates := [Gate(awaited) for awaited in setting.awaited.get(i, ())]:
+                guard(rule.body, gates)
+                self.gates += gates
         self.uses = frozenset(type_ for rule in self.rules.values() for type_ in rule.uses)
+        self.uses |= {gate.event for gate in self.gates}
         self.derives = frozenset(rule.rule.event for rule in self.rules.values())
         self.recursive = stratum.recursive
         self.timed = [rule for rule in self.rules.values() if rule.timed]
@@ -101,6 +108,9 @@ class Stratum:
     def _step(self, time: int, events: Iterable[Event], due: bool) -> Iterable[Event]:
         for event in events:
             self._hand_over(event)
+            for gate in self.gates:
+                if gate.event == event.type:
+                    gate.take(event)
         found: dict[Any, Event] = {}
         origins: dict[Any, set[Any]] = {}
         for layer in self.layers:
@@ -156,11 +166,14 @@ class Stratum:
     # --- state
 
     def saved(self) -> list[Any]:
-        return [saved(rule.body) for rule in self.rules.values()]
+        return [saved(root) for root in self._roots()]
 
     def restore(self, state: list[Any]) -> None:
-        for rule, kept in zip(self.rules.values(), state, strict=True):
-            restore(rule.body, kept)
+        for root, kept in zip(self._roots(), state, strict=True):
+            restore(root, kept)
+
+    def _roots(self) -> list[Node]:
+        return [*(rule.body for rule in self.rules.values()), *self.gates]
 
 
 def _resolve(found: dict[Any, Event], origins: dict[Any, set[Any]]) -> None:
