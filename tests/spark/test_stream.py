@@ -45,6 +45,18 @@ def test_rows_that_take_no_part_come_back_where_that_is_asked_for(spark, tmp_pat
     assert [sum(each[name] for each in metrics) for name in ("found", "late", "bad")] == [1, 1, 2]
 
 
+def test_bad_rows_are_counted_without_reading_more_than_rules_use(spark, tmp_path):
+    events = table(("a", 1, 1), ("b", 2, 1), (None, None, 2), ("c", 50, 2))
+    put(events.append_column("more", pa.array([1, 2, 3, 4])), tmp_path / "in", 0)
+    stream = spark.readStream.schema("type string, time long, x long, more array<int>").parquet(str(tmp_path / "in"))
+    found, query = all_found(ensue.compile(PAIRS).detect(stream), tmp_path / "checkpoint")
+    assert found.to_pylist() == [{"type": "both", "start": 1, "end": 2, "x": 1}]
+    metrics = [progress["observedMetrics"]["ensue"] for progress in query.recentProgress]
+    assert sum(each["bad"] for each in metrics) == 1
+    with pytest.raises(StreamingQueryException):  # the column is none of arrays, as who reads it finds out
+        all_found(ensue.compile(PAIRS).detect(stream, rejected=True), tmp_path / "another")
+
+
 def test_stages_follow_each_other_and_a_query_goes_on_where_it_was(spark, tmp_path):
     program = ensue.compile(CHAIN)
     pieces = [

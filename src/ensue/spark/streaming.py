@@ -54,7 +54,7 @@ def detect_stream(
             raise DataError(f"The frame of {name!r} is a table, and others are streams: read it with spark.readStream.")
         _check_state_store(frame)
     job, time = job_of(program, frames, names, wanted, compiled)
-    given = given_events(frames, names, job.rules.events, strict, program.typed.events, marked=True)
+    given = given_events(frames, names, job.rules.events, strict, program.typed.events, True, rejected)
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
     moment = None if until is None else moment_of(until, job.rules.unit, job.timestamps)
     late = length_of(lateness, job.rules.unit, job.timestamps, "the lateness")
