@@ -26,6 +26,7 @@ from ensue.engine.compiled import ahead, arrays, kernels, lane, room, stream
 from ensue.engine.compiled.indexing import flattened
 from ensue.engine.compiled.layout import Layout
 from ensue.engine.mixed import mixed_of
+from ensue.engine.network import stores
 from ensue.engine.options import ALL, NONE, Options
 from ensue.engine.run import Run
 from ensue.engine.tables import derived_tables
@@ -179,6 +180,19 @@ def checked(execution: Execution) -> Execution:
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
         with as_checked_python(), np.errstate(all="ignore"):
             return execution(program, events, until, rng)
+
+    return run
+
+
+def swept(execution: Execution) -> Execution:
+    """An execution whose stores forget what they can with all that comes in, on the shortest streams."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        before, stores.FEW = stores.FEW, -FEW
+        try:
+            return execution(program, events, until, rng)
+        finally:
+            stores.FEW = before
 
     return run
 
@@ -440,6 +454,8 @@ EXECUTIONS: dict[str, Execution] = {
     "network, instants": engine(False, cut, instant=True),
     "network, not optimised": engine(False, options=NONE),
     "network, one optimisation off": without_one(False),
+    "network, swept": swept(engine(False, cut)),
+    "network, swept, one optimisation off": swept(without_one(False)),
     "network, sources": engine(False, cut, provenance=True),
     "generated": engine(None),
     "generated, cut": engine(None, cut),
@@ -461,6 +477,7 @@ EXECUTIONS: dict[str, Execution] = {
     "session, network, events": session(False),
     "session, network, tables by type, late": session(False, as_tables, late=True),
     "session, network, saved": session(False, as_dicts, late=True, saved=True),
+    "session, network, swept": swept(session(False, as_dicts, late=True, saved=True)),
     "session, network, changed": session(False, changed=True),
     "session, network, instants": session(False, instant=True),
     "session, network, sources": session(False, as_dicts, late=True, saved=True, provenance=True),

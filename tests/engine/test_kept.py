@@ -92,6 +92,7 @@ def test_generated_code_keeps_one_tuple_for_each_key(name, monkeypatch):
     ("rules", "option"),
     [
         ("d(k) <- a(k) seq b(k) within 10.", "lifetimes"),
+        ("d(k) <- e: a(k), f: b(k), g: c(k), e before[..10] g.", "partners"),
         ("d(k) <- a(k) seq b(k).", "streaming"),
         ("d(k) <- c(k) seq (a(k) seq b(k)).", "suppressing"),
         ("d(k) <- tick(k, _) seq (a(k) seq b(k)) where k = 0.", "suppressing"),

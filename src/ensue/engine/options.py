@@ -11,6 +11,8 @@ class Options:
 
     lifetimes: bool = True
     """What can no longer match is forgotten."""
+    partners: bool = True
+    """What lacks a partner in another join of its body, which can no longer come, is forgotten."""
     streaming: bool = True
     """A side of a join that can only match what came before is not stored."""
     suppressing: bool = True
@@ -26,4 +28,4 @@ class Options:
 
 
 ALL = Options()
-NONE = Options(False, False, False, False, False, False, False)
+NONE = Options(False, False, False, False, False, False, False, False)

@@ -60,6 +60,7 @@ def _part(part: Part, rule: RuleExplained) -> dict[str, Any]:
                 "lifetime": k.lifetime,
                 "memory": _memory(k.memory),
                 "advice": k.advice,
+                "partners": list(k.partners),
             }
             for k in part.kept
         ],

@@ -17,7 +17,7 @@ from ensue.temporal.constraints import constrain, parts
 from ensue.temporal.feeding import awaited_rules
 from ensue.temporal.implied import implied
 from ensue.temporal.instants import possible, with_instants
-from ensue.temporal.plan import plan_of_rule
+from ensue.temporal.plan import plan_of_rule, without_partners
 from ensue.temporal.said import length_said, relation_said
 
 Observations = Mapping[int, Mapping[str, Observed]]
@@ -41,6 +41,7 @@ def explained(
         can_match = possible(rule.body, known.events)
         types = known if can_match else program
         run, rewrites = rewritten_rule(rule, types.events)
+        steps = plan_of_rule(run, types.events)
         rules.append(
             RuleExplained(
                 number,
@@ -51,7 +52,7 @@ def explained(
                 reasons.get(number),
                 family_of.get(number),
                 can_match,
-                plan_of_rule(run, types.events),
+                steps if number not in units or observed is not None else without_partners(steps),
                 tuple(_implied(rule.body, types)),
                 _extent(rule.body, types),
                 rewrites,

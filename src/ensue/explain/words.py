@@ -17,7 +17,15 @@ MOST_SHOWN = 5
 
 
 def kept_said(kept: Kept, program: typed.Program) -> str:
-    """What is kept, by which key, and for how long."""
+    """What is kept, by which key, for how long, and what it cannot do without."""
+    said = _length_said(kept, program)
+    if not kept.partners:
+        return said
+    partners = " and ".join(f"its {name}" for name in kept.partners)
+    return f"{said}, but only while {partners} {'is' if len(kept.partners) == 1 else 'are'} there or can come"
+
+
+def _length_said(kept: Kept, program: typed.Program) -> str:
     by = f" by {', '.join(kept.key)}" if kept.key else ""
     memory = kept.memory
     match memory.kind:

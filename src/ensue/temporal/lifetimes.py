@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ensue.language import typed
@@ -49,6 +49,8 @@ class Frame:
     body: typed.Body
     whole: typed.Body
     id: int = BODY
+    _known: dict[int, tuple[Events, Distances]] = field(default_factory=dict, compare=False, repr=False)
+    """What was asked before: the same is asked for each side of a pairing, and for what is absent from it."""
 
     @staticmethod
     def of(body: typed.Body) -> Frame:
@@ -63,7 +65,10 @@ class Frame:
 
     def distances(self, toward: int, events: Events) -> Distances:
         """What must hold of everything in it, as seen from one of its patterns."""
-        return constrain(self.whole, events, toward)
+        known = self._known.get(toward)
+        if known is None or known[0] is not events:
+            known = self._known[toward] = (events, constrain(self.whole, events, toward))
+        return known[1]
 
 
 def distances_of(frame: Frame, pair: typed.Pair, events: Events) -> Distances:

@@ -18,6 +18,7 @@ from ensue.temporal.instants import latest_is_enough
 from ensue.temporal.joins import Side, sides_of
 from ensue.temporal.lifetimes import Frame, Lifetime, distances_of, lifetime, scope_reach, since
 from ensue.temporal.memory import UNBOUNDED, Kind, Memory, constant, until, window
+from ensue.temporal.partners import Partners, partners_of
 from ensue.temporal.said import events_said, pattern_said, relation_said
 
 
@@ -30,6 +31,8 @@ class Kept:
     memory: Memory
     advice: str | None = None
     """Which change to the rule would bound it, where nothing does."""
+    partners: tuple[str, ...] = ()
+    """What it is kept for only as long as that is there, or can come: see `temporal.partners`."""
 
     @property
     def lifetime(self) -> int | None:
@@ -83,6 +86,12 @@ def plan_of_rule(rule: typed.Rule, events: Events) -> Part:
     bounded = replace(rule.body, within=SOME) if rule.body.within is None and not rule.body.lasting else rule.body
     with_length = {part.key: part for part in _body(Frame.of(bounded), events).walk()}
     return _advised(plan, with_length)
+
+
+def without_partners(part: Part) -> Part:
+    """A plan as generated code follows it, where each join keeps what it needs by itself."""
+    kept = tuple(replace(each, partners=()) for each in part.kept)
+    return replace(part, kept=kept, parts=tuple(map(without_partners, part.parts)))
 
 
 def _advised(part: Part, with_length: dict[str, Part]) -> Part:
@@ -212,21 +221,28 @@ def _pattern(pattern: typed.Pattern, frame: Frame, events: Events) -> Part:
 def _join(pair: typed.Pair, frame: Frame, events: Events, inner: tuple[Part, ...]) -> Part:
     sides, ends = sides_of(frame, pair, events), ended_by(frame, pair, events)
     names = _names(pair)
+    needed = partners_of(frame, pair, sides, events)
     kept = []
-    for side, name in zip(sides, names, strict=True):
+    for side, name, partners in zip(sides, names, needed, strict=True):
         if not side.stored:
             continue
         bound = _bound(side.lifetime)
         if side is sides[0] and ends and not (bound.bounded and bound.size == 0):
             by = " or ".join(dict.fromkeys(events_said(absence.pattern) for absence in ends))
             bound = constant(1) if by == events_said(pair.left) else until(by)
-        kept.append(Kept(name, pair.shared, bound))
+        kept.append(Kept(name, pair.shared, bound, partners=_partners_said(partners, name)))
     return Part(
         "join", pair.id, relation_said(pair.relation), _probes(pair, sides, names, bool(ends)), tuple(kept),
         tuple(name for side, name in zip(sides, names, strict=True) if not side.stored),
         tuple(name for side, name in zip(sides, names, strict=True) if side.suppressed),
         inner,
     )  # fmt: skip
+
+
+def _partners_said(partners: Partners, name: str) -> tuple[str, ...]:
+    """What partners are called: by their events, if that tells them from what needs them."""
+    said = ((events_said(each.pattern), pattern_said(each.pattern)) for each in partners)
+    return tuple(dict.fromkeys(pattern if events == name else events for events, pattern in said))
 
 
 def _names(pair: typed.Pair) -> tuple[str, str]:
@@ -277,8 +293,9 @@ def _restricted(pattern: typed.Pattern, frame: Frame, events: Events) -> Part:
         case typed.Pair(left=left, right=right):
             inner = tuple(_restricted(side, frame, events) for side in (left, right))
             joined = _join(pattern, Frame.of(typed.Body(pattern, within=body.within)), events, inner)
-            latest = Kept("the latest start", body.correlation, constant(1))
-            kept = (*joined.kept, latest) if pattern.relation.word == "seq" else joined.kept
+            kept = tuple(replace(each, partners=()) for each in joined.kept)
+            if pattern.relation.word == "seq":
+                kept = (*kept, Kept("the latest start", body.correlation, constant(1)))
             if latest_is_enough(pattern, body, events):
                 kept = tuple(replace(each, memory=constant(1)) for each in kept)
             return replace(joined, title=f"{joined.title}, restricted", kept=kept, suppresses=())

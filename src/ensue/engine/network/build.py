@@ -11,6 +11,7 @@ from ensue.engine.network.bodies import BodyNode, Conditions, RestrictedNode, re
 from ensue.engine.network.contexts import SelectNode
 from ensue.engine.network.node import Node, Setting
 from ensue.engine.network.pairs import Ending, JoinNode
+from ensue.engine.network.partners import link_partners
 from ensue.engine.network.restricted import InnermostNode, LastingNode, LatestNode, WithoutNode
 from ensue.engine.network.runs import RunNode
 from ensue.engine.network.scopes import ScopeNode
@@ -32,7 +33,7 @@ def build_body(frame: Frame, setting: Setting, head: Iterable[typed.Expression] 
         assert body.pattern is not None
         restricted = RestrictedNode(_restricted(body.pattern, body, body.correlation, setting), conditions)
         return _about(restricted, "body", frame.id)
-    pattern = None if body.pattern is None else build_pattern(body.pattern, frame, conditions, setting)
+    pattern = None if body.pattern is None else _joined(body.pattern, frame, conditions, setting)
     window = None
     if body.window is not None:
         fixed = rests(body, setting) if body.pattern is None else None
@@ -62,7 +63,14 @@ def _scope(part: Apart, frame: Frame, setting: Setting) -> ScopeNode:
 def _alone(pattern: typed.Pattern, setting: Setting) -> Node:
     """The node of a pattern that stands alone, as what is negated, gathered or collected does."""
     frame = Frame.of(typed.Body(pattern))
-    return build_pattern(pattern, frame, Conditions(frame.body, setting), setting)
+    return _joined(pattern, frame, Conditions(frame.body, setting), setting)
+
+
+def _joined(pattern: typed.Pattern, frame: Frame, conditions: Conditions, setting: Setting) -> Node:
+    """The node of all that a body matches, whose joins know each other."""
+    node = build_pattern(pattern, frame, conditions, setting)
+    link_partners(node, frame, setting)
+    return node
 
 
 def build_pattern(pattern: typed.Pattern, frame: Frame, conditions: Conditions, setting: Setting) -> Node:

@@ -56,7 +56,8 @@ class JoinNode(Node):
     A side is stored as long as it can find a partner, and not at all if all its partners came before; null agrees with
     nothing, and is not stored. A side that is suppressed is not evaluated while nothing waits on the other side, and
     else only for the keys that wait there. What is forbidden between the sides ends the left ones before it, when its
-    step is over. With `latest`, as a policy has it, of the left ones of a key only that with the latest start counts.
+    step is over. What lacks a partner in another join goes, too (see `partners`). With `latest`, as a policy has it, of
+    the left ones of a key only that with the latest start counts.
     """
 
     STATE = ("lefts", "rights", "ended")
@@ -89,6 +90,10 @@ class JoinNode(Node):
         for node in suppressed.walk():
             if isinstance(node, AtomNode) and set(shared) <= set(node.variables):
                 node.wanted.append(wanted)
+
+    @property
+    def stores(self) -> tuple[Store, Store]:
+        return self.lefts, self.rights
 
     def keeps(self) -> bool:
         return bool(self.lefts) or bool(self.rights)

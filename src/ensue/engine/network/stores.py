@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ensue.engine.network.instances import Instance
 from ensue.temporal.lifetimes import FOREVER, Lifetime
 
 Key = tuple[Any, ...]
+
+FEW = 32
+"""How many more than were kept come in before what is over is looked for."""
 
 
 class Store:
@@ -16,22 +20,31 @@ class Store:
     def __init__(self, lifetime: Lifetime = FOREVER) -> None:
         self.by_value: dict[Key, list[Instance]] = {}
         self.lifetime = lifetime
+        self.lacks: Callable[[Instance, int], bool] | None = None
+        self.sweeps = lifetime.bounded
         self.added = 0
         self.kept = 0
 
     def add(self, key: Key, instance: Instance, time: int) -> None:
         self.by_value.setdefault(key, []).append(instance)
         self.added += 1
-        if self.added > self.kept + 32 and self.lifetime.bounded:
+        if self.added > self.kept + FEW and self.sweeps:
             self.sweep(time)
+
+    def forget(self, lacks: Callable[[Instance, int], bool]) -> None:
+        """Has it forget also what lacks something, at a time, that it cannot do without."""
+        self.lacks = lacks
+        self.sweeps = True
 
     def sweep(self, time: int) -> None:
         """Forgets what is over."""
-        over = self.lifetime.over
-        if self.lifetime.bounded:
+        over, lacks = self.lifetime.over, self.lacks
+        if self.sweeps:
             swept = {}
             for key, instances in self.by_value.items():
                 live = [instance for instance in instances if not over(instance, time)]
+                if lacks is not None:
+                    live = [instance for instance in live if not lacks(instance, time)]
                 if live:
                     swept[key] = live
             self.by_value = swept
