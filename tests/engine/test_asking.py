@@ -124,10 +124,10 @@ def test_answers_go_with_the_strings_that_they_are_about(monkeypatch):
 
 
 def test_what_goes_wrong_while_it_is_asked_is_raised(program, monkeypatch):
-    def held(*_):
+    def question(*_):
         raise RecursionError("too deep")
 
-    monkeypatch.setattr(Knowledge, "held", held)
+    monkeypatch.setattr(Knowledge, "question", question)
     with as_plain_python(), pytest.raises(RecursionError, match="too deep"):
         derived(program, shipments(1, 20, 9), chain(9), None)
 

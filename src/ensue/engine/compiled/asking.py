@@ -9,7 +9,7 @@ for again.
 from __future__ import annotations
 
 import ctypes
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ class Answers:
 
     def __enter__(self) -> Answers:
         for ask in self._arrays.layout.asks.values():
-            function = _Function(partial(self._answer, ask))
+            function = _Function(self._answering(ask))
             self._functions.append(function)
             self._arrays[f"A{ask.number}"][0, 0] = ctypes.cast(function, ctypes.c_void_p).value or 0
         return self
@@ -61,30 +61,36 @@ class Answers:
         if self._error is not None:
             raise self._error
 
-    def _answer(self, ask: Ask, row: int) -> int:
-        if self._error is not None:
-            return NO
-        try:
-            return YES if self._holds(ask, row) else NO
-        except BaseException as error:  # nothing may be raised through compiled code
-            self._error = error
-            return NO
+    def _answering(self, ask: Ask) -> Callable[[int], int]:
+        """What is called with a row of one kind of answers."""
+        name, arrays, knowledge = f"A{ask.number}", self._arrays, self._knowledge
+        predicate, matter = ask.predicate, tuple(kind is not None for kind in ask.kinds)
+        readers = [self._reader(kind) for kind in ask.kinds if kind is not None]
 
-    def _holds(self, ask: Ask, row: int) -> bool:
-        written = iter(self._arrays[f"A{ask.number}"][row].tolist())
-        values = [None if kind is None else self._value(kind, next(written)) for kind in ask.kinds]
-        return self._knowledge.held(ask.predicate, values, [kind is not None for kind in ask.kinds])
+        def answer(row: int) -> int:
+            if self._error is not None:
+                return NO
+            try:
+                written = arrays[name][row].tolist()
+                values = [read(number) for read, number in zip(readers, written, strict=False)]
+                return YES if knowledge.question(predicate, matter)(values) else NO
+            except BaseException as error:  # nothing may be raised through compiled code
+                self._error = error
+                return NO
 
-    def _value(self, kind: str, written: int) -> Any:
+        return answer
+
+    def _reader(self, kind: str) -> Callable[[int], Any]:
+        """From what is written to the value that it stands for."""
         match kind:
             case "s":
-                return self._strings.texts[written]
+                return self._strings.texts.__getitem__
             case "f":
-                return float(np.int64(written).view(np.float64))
+                return lambda written: float(np.int64(written).view(np.float64))
             case "b":
-                return written != 0
+                return bool
             case _:
-                return written
+                return int
 
 
 def forget_strings(arrays: Arrays) -> None:

@@ -266,8 +266,13 @@ def sift(order, root, count, rows, floats, kinds, ranks):
 def settle(rows, floats, low, high, kinds, ranks):
     """Puts the derived events of a step in order, without those that are the same; gives the new end.
 
-    Given events of the type are marked, and never merged.
+    Given events of the type are marked, and never merged. Most often they are in order: rules alike come by number.
     """
+    first = low + 1
+    while first < high and before(rows, floats, first - 1, first, kinds, ranks):
+        first += 1
+    if first >= high:
+        return high
     count = high - low
     order = np.empty(count, np.int64)
     for k in range(count):

@@ -6,18 +6,23 @@ which order rows are found: where a column has a number written in two ways, 1 a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
+from operator import itemgetter
 from typing import Any
 
 from ensue.engine.knowledge.closure import Closure
 from ensue.engine.knowledge.goals import Goals
 from ensue.engine.knowledge.plans import Call
-from ensue.engine.knowledge.relations import NAN, Relation, Row, Term, Values, access, agree, value_of
+from ensue.engine.knowledge.relations import NAN, NULL, Relation, Row, Term, Values, access, agree, value_of
 from ensue.language import typed
 from ensue.language.walk import predicates_used
 
-__all__ = ["Knowledge", "Row"]
+__all__ = ["Knowledge", "Question", "Row"]
+
+Question = Callable[[Sequence[Any]], bool]
+"""Whether a predicate has a row with these values."""
 
 DEEPEST = 60
 """How many predicates may be defined one by the other before all that follows is computed: each asks the next."""
@@ -32,11 +37,11 @@ class Knowledge:
         self._facts = {name: Relation() for name in program.predicates}
         kinds: dict[tuple[str, int], set[type]] = {}
         for name, predicate in program.predicates.items():
-            for row in (*predicate.facts, *tables.get(name, ())):
-                self._facts[name].add(tuple(map(self._values.code, row)), row)
-                for column, value in enumerate(row):
-                    if type(value) is int or type(value) is float:
-                        kinds.setdefault((name, column), set()).add(type(value))
+            rows, facts, code = [*predicate.facts, *tables.get(name, ())], self._facts[name], self._values.code
+            for row in rows:
+                facts.add(tuple(map(code, row)), row)
+            for column in range(len(predicate.columns)):
+                kinds[name, column] = {int, float}.intersection(map(type, map(itemgetter(column), rows)))
         for rule in program.static_rules:
             for term in rule.head:
                 if isinstance(term, typed.Constant):
@@ -46,6 +51,7 @@ class Knowledge:
         self._all_at_once = (mixed and self._values.twofold) or self._values.signed or _depth(program) > DEEPEST
         plain = {column: kind for column, types in kinds.items() if len(types) == 1 for kind in types}
         self._goals = Goals(program, self._facts, self._values, plain, self.held)
+        self._questions: dict[tuple[str, tuple[bool, ...]], Question] = {}
 
     @property
     def rows(self) -> dict[str, dict[Row, Row]]:
@@ -58,12 +64,28 @@ class Knowledge:
 
     def held(self, predicate: str, values: list[Any], matter: list[bool]) -> bool:
         """Whether there is a row with these values, as far as they matter; null and NaN are in no row."""
-        columns = tuple([column for column, matters in enumerate(matter) if matters])
-        codes = self._values.known([values[column] for column in columns])
-        relation = self._complete(predicate)
+        return self.question(predicate, tuple(matter))(list(compress(values, matter)))
+
+    def question(self, predicate: str, matter: tuple[bool, ...]) -> Question:
+        """The same as a function of the values that matter, for one who asks often."""
+        found = self._questions.get((predicate, matter))
+        if found is None:
+            found = self._questions[predicate, matter] = self._question(predicate, matter)
+        return found
+
+    def _question(self, predicate: str, matter: tuple[bool, ...]) -> Question:
+        columns = tuple(column for column, matters in enumerate(matter) if matters)
+        relation, known, goals = self._complete(predicate), self._values.known, self._goals
         if relation is not None:
-            return codes in relation.index(columns)
-        return min(codes, default=NAN + 1) > NAN and self._goals.holds(Call(predicate, columns), codes)
+            rows = relation.index(columns)
+            return lambda values: known(values) in rows
+        call = Call(predicate, columns)
+
+        def asked(values: Sequence[Any]) -> bool:
+            codes = known(values)
+            return NULL not in codes and NAN not in codes and goals.holds(call, codes)
+
+        return asked
 
     def bindings(self, predicate: str, terms: Sequence[Term], values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Values for the variables, one binding for each row that agrees with what is bound already; in any order."""

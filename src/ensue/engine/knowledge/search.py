@@ -12,10 +12,13 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from typing import Protocol
 
-from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Given, Plan, Recur
+from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Plan, Prepared, Recur
 from ensue.engine.knowledge.relations import NAN, NULL, Codes, agree
 
 Goal = tuple[Call, Codes]
+
+FEW = 16
+"""How many facts are looked at in one step, where a goal is a matter of these."""
 
 END: Codes = (-1,)
 """What comes after the last answer."""
@@ -27,7 +30,7 @@ Task = Generator[None, None, None]
 class Surroundings(Protocol):
     """What a search knows of facts and rules."""
 
-    def prepared(self, call: Call) -> tuple[Given, tuple[Plan, ...]]:
+    def prepared(self, call: Call) -> Prepared:
         """The facts for a call, and how each rule is evaluated for it."""
 
     def found(self, call: Call, codes: Codes) -> Iterator[Codes | None]:
@@ -62,6 +65,10 @@ class _Waiting:
         self.table, self.plan, self.place, self.registers = table, plan, place, registers
 
 
+_Beginning = tuple[_Table, Call, Codes, bool]
+"""A goal whose answers a table takes, and whether another goal led to it."""
+
+
 class Search:
     """The answers to a goal that were found so far, in their order."""
 
@@ -69,7 +76,7 @@ class Search:
 
     def __init__(self, around: Surroundings, call: Call, codes: Codes) -> None:
         self._around = around
-        self._tasks: deque[Task] = deque()
+        self._tasks: deque[Task | _Beginning] = deque()
         self._tables: dict[Goal, _Table] = {}
         self.size = 0
         """How many goals and answers it keeps."""
@@ -80,8 +87,14 @@ class Search:
         """Does a little of what is left to do; whether there was something left."""
         if not self._tasks:
             return False
-        if next(self._tasks[0], self) is self:
+        task = self._tasks[0]
+        if not isinstance(task, tuple):
+            if next(task, self) is self:
+                self._tasks.popleft()
+        elif self._at_once(*task):
             self._tasks.popleft()
+        else:
+            self._tasks[0] = self._evaluated(*task)
         return True
 
     def give_up(self) -> None:
@@ -104,7 +117,7 @@ class Search:
         led = len(table.beginnings) > 0 and call == table.call
         table.beginnings.add((call, codes))
         self.size += 1
-        self._tasks.append(self._evaluated(table, call, codes, led))
+        self._tasks.append((table, call, codes, led))
 
     def _add(self, table: _Table, answer: Codes) -> None:
         if answer in table.known:
@@ -135,9 +148,35 @@ class Search:
 
     # --- tasks
 
+    def _at_once(self, table: _Table, call: Call, codes: Codes, led: bool) -> bool:
+        """Evaluates a goal if that is a matter of a few facts; whether it was."""
+        facts, _, leads = self._around.prepared(call)
+        if leads is None:
+            return False
+        answers = facts.get(codes, ())
+        many = len(answers)
+        found = []
+        for lead in leads:
+            rows = lead.given.get(lead.key(codes))
+            if rows is not None:
+                found.append((lead, rows))
+                many += len(rows)
+        if many > FEW:
+            return False
+        for answer in answers:
+            self._add(table, answer)
+        for lead, rows in found:
+            for row in rows:
+                made = lead.made(codes + row)
+                if lead.call is None:
+                    self._add(table, made)
+                elif NULL not in made and NAN not in made:
+                    self._begin(table, lead.call, made)
+        return True
+
     def _evaluated(self, table: _Table, call: Call, codes: Codes, led: bool) -> Task:
         """The facts that fit a goal, then the rules one after the other."""
-        facts, plans = self._around.prepared(call)
+        facts, plans, _ = self._around.prepared(call)
         for answer in facts.get(codes, ()):
             self._add(table, answer)
             yield
