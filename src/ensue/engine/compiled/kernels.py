@@ -165,7 +165,7 @@ def asked(answers, key):
         answers[u(row), u(column)] = k
         column += 1  # noqa: SIM113
     answer = call(answers[0, 0], row)
-    if 2 * answers[0, 1] < mask:
+    if answers[u(row), u(last)] == 0 and 2 * answers[0, 1] < mask:
         answers[0, 1] += 1
         answers[u(row), u(last)] = answer
     return answer == 2

@@ -6,7 +6,7 @@ which order rows are found: where a column has a number written in two ways, 1 a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from operator import itemgetter
@@ -15,15 +15,12 @@ from typing import Any
 from ensue.engine.knowledge.closure import Closure
 from ensue.engine.knowledge.goals import Goals
 from ensue.engine.knowledge.plans import Call
-from ensue.engine.knowledge.relations import NAN, NULL, Relation, Row, Term, Values, access, agree, value_of
+from ensue.engine.knowledge.questions import Question
+from ensue.engine.knowledge.relations import NAN, Relation, Row, Term, Values, access, agree, value_of
 from ensue.language import typed
 from ensue.language.walk import predicates_used
 
-__all__ = ["Knowledge", "Question", "Row"]
-
-Question = Callable[[Sequence[Any]], bool]
-"""Whether a predicate has a row with these values."""
-
+__all__ = ["Knowledge", "Row"]
 DEEPEST = 60
 """How many predicates may be defined one by the other before all that follows is computed: each asks the next."""
 
@@ -64,28 +61,16 @@ class Knowledge:
 
     def held(self, predicate: str, values: list[Any], matter: list[bool]) -> bool:
         """Whether there is a row with these values, as far as they matter; null and NaN are in no row."""
-        return self.question(predicate, tuple(matter))(list(compress(values, matter)))
+        return self.question(predicate, tuple(matter)).holds(list(compress(values, matter)))
 
     def question(self, predicate: str, matter: tuple[bool, ...]) -> Question:
-        """The same as a function of the values that matter, for one who asks often."""
+        """The same, for one who asks often: of the values that matter alone."""
         found = self._questions.get((predicate, matter))
         if found is None:
-            found = self._questions[predicate, matter] = self._question(predicate, matter)
+            call, relation = Call(predicate, tuple(compress(range(len(matter)), matter))), self._complete(predicate)
+            rows = None if relation is None else relation.index(call.bound)
+            found = self._questions[predicate, matter] = Question(self._values, self._goals, call, rows)
         return found
-
-    def _question(self, predicate: str, matter: tuple[bool, ...]) -> Question:
-        columns = tuple(column for column, matters in enumerate(matter) if matters)
-        relation, known, goals = self._complete(predicate), self._values.known, self._goals
-        if relation is not None:
-            rows = relation.index(columns)
-            return lambda values: known(values) in rows
-        call = Call(predicate, columns)
-
-        def asked(values: Sequence[Any]) -> bool:
-            codes = known(values)
-            return NULL not in codes and NAN not in codes and goals.holds(call, codes)
-
-        return asked
 
     def bindings(self, predicate: str, terms: Sequence[Term], values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Values for the variables, one binding for each row that agrees with what is bound already; in any order."""

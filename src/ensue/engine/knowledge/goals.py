@@ -25,7 +25,7 @@ MOST = 1 << 19
 """How many answers and goals are kept at most, in all searches together."""
 
 MOST_DECIDED = 1 << 18
-"""How many goals are known at most to have an answer or none."""
+"""How many goals of a kind are known at most to have an answer or none."""
 
 TURN = 8
 """How many steps a search goes on before it is another's turn."""
@@ -57,7 +57,7 @@ class Goals:
         self._given: dict[Call, Given] = {}
         self._checks: dict[Call, Sequence[tuple[Given, Pick]]] = {}
         self._searches: OrderedDict[Goal, Search] = OrderedDict()
-        self._decided: dict[Goal, bool] = {}
+        self._decided: dict[Call, dict[Codes, bool]] = {}
         self._grown = 0
 
     def defines(self, predicate: str) -> bool:
@@ -71,13 +71,34 @@ class Goals:
                 return True
         if call.predicate not in self._rules:
             return False
-        decided = self._decided.get((call, codes))
+        known = self._decided.setdefault(call, {})
+        decided = known.get(codes)
         if decided is None:
             decided = self._decide(call, codes)
-            if len(self._decided) >= MOST_DECIDED:
-                self._decided.clear()
-            self._decided[call, codes] = decided
+            if len(known) >= MOST_DECIDED:
+                known.clear()
+            known[codes] = decided
         return decided
+
+    def ahead(self, call: Call, codes: Codes) -> tuple[int, list[Codes]]:
+        """If a search found an answer to a goal, others that have one: a place in its codes, and what may stand there.
+
+        The search that found it goes on, as far again as it has come. So one who asks goal by goal along a path asks
+        for few of them, and no search does more than twice what was asked for. Each answer is given once.
+        """
+        ways = self._narrower(call) if codes in self._decided.get(call, ()) else ()
+        for place, way in enumerate(ways):
+            search = self._searches.get((way, codes[:place] + codes[place + 1 :]))
+            if search is not None and codes[place : place + 1] in search.known:
+                before = search.size
+                for _ in range(len(search.answers)):
+                    if not self._go_on(search):
+                        break
+                self._grown += search.size - before
+                new = search.answers[search.told :]
+                search.told += len(new)
+                return place, new
+        return 0, []
 
     def _at_once(self, call: Call) -> Sequence[tuple[Given, Pick]]:
         """What decides a goal without a search: its facts, and those that a rule asks for and nothing else."""
@@ -141,7 +162,7 @@ class Goals:
     # --- searches
 
     def _decide(self, call: Call, codes: Codes) -> bool:
-        """Whether a goal has an answer, by several searches that take turns; those begun for another goal come first."""
+        """Whether a goal has an answer, by searches that take turns; those begun for another goal come first."""
         racing: deque[tuple[Search, Codes]] = deque()
         new: list[tuple[Goal, Codes]] = []
         for place, way in enumerate(self._narrower(call)):

@@ -95,15 +95,22 @@ class Relation:
             index.size = len(self.rows)
         return index.rows
 
-    def picked(self, columns: Columns, wanted: Columns) -> dict[Codes, list[Codes]]:
-        """What rows have in some columns, each once, by what they have in others; null and NaN lead nowhere."""
-        found: dict[Codes, list[Codes]] = {}
+    def picked(self, columns: Columns, wanted: Columns) -> dict[Codes, tuple[Codes, ...]]:
+        """What rows have in some columns, each once, by what they have in others; null and NaN lead nowhere.
+
+        Tuples of numbers cost the garbage collector nothing, where thousands of lists would make it look at all there
+        is: so there are others only for what comes several times, and not for long.
+        """
+        found: dict[Codes, tuple[Codes, ...]] = {}
+        several: dict[Codes, dict[Codes, None]] = {}
         for codes, row in zip(map(pick(columns), self.rows), map(pick(wanted), self.rows), strict=True):
-            found.setdefault(codes, []).append(row)
+            own = (row,)
+            first = found.setdefault(codes, own)
+            if first is not own:
+                several.setdefault(codes, dict.fromkeys(first))[row] = None
+        found.update((codes, tuple(rows)) for codes, rows in several.items())
         for codes in [codes for codes in found if NULL in codes or NAN in codes]:
             del found[codes]
-        if self.rows and len({*columns, *wanted}) < len(self.rows[0]) - 1:
-            found = {codes: list(dict.fromkeys(rows)) for codes, rows in found.items()}
         return found
 
     def copy(self) -> Relation:

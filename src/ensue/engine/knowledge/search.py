@@ -52,7 +52,7 @@ class _Table:
         self.call = call
         self.answers: list[Codes] = []
         self.known: set[Codes] = set()
-        self.beginnings: set[Goal] = set()
+        self.beginnings: dict[Call, set[Codes]] = {}
         self.waiting: dict[tuple[int, int, int, Codes], _Waiting] = {}
 
 
@@ -72,7 +72,7 @@ _Beginning = tuple[_Table, Call, Codes, bool]
 class Search:
     """The answers to a goal that were found so far, in their order."""
 
-    __slots__ = ("_around", "_tables", "_tasks", "answers", "known", "size")
+    __slots__ = ("_around", "_tables", "_tasks", "answers", "known", "size", "told")
 
     def __init__(self, around: Surroundings, call: Call, codes: Codes) -> None:
         self._around = around
@@ -80,6 +80,8 @@ class Search:
         self._tables: dict[Goal, _Table] = {}
         self.size = 0
         """How many goals and answers it keeps."""
+        self.told = 0
+        """How many of its answers were handed on before they were asked for."""
         own = self._table(call, codes)
         self.answers, self.known = own.answers, own.known
 
@@ -112,10 +114,13 @@ class Search:
 
     def _begin(self, table: _Table, call: Call, codes: Codes) -> None:
         """Has the answers to a goal found, for a table; each once."""
-        if (call, codes) in table.beginnings:
+        known = table.beginnings.get(call)
+        if known is None:
+            known = table.beginnings[call] = set()
+        elif codes in known:
             return
-        led = len(table.beginnings) > 0 and call == table.call
-        table.beginnings.add((call, codes))
+        led = call == table.call and len(known) > 0
+        known.add(codes)
         self.size += 1
         self._tasks.append((table, call, codes, led))
 
