@@ -86,8 +86,9 @@ class Goals:
         The search that found it goes on, as far again as it has come. So one who asks goal by goal along a path asks
         for few of them, and no search does more than twice what was asked for. Each answer is given once.
         """
-        ways = self._narrower(call) if codes in self._decided.get(call, ()) else ()
-        for place, way in enumerate(ways):
+        if codes not in self._decided.get(call, ()):
+            return 0, []
+        for place, way in enumerate(self._narrower(call)):
             search = self._searches.get((way, codes[:place] + codes[place + 1 :]))
             if search is not None and codes[place : place + 1] in search.known:
                 before = search.size

@@ -31,5 +31,7 @@ class Question:
 
     def ahead(self) -> tuple[int, list[Any]]:
         """If there is a row with the values asked for last, others: a place, and what else may stand there."""
-        place, answers = (0, []) if self._rows is not None else self._goals.ahead(self._call, self._last)
-        return place, [self._values.values[code] for (code,) in answers]
+        if self._rows is not None:
+            return 0, []
+        place, answers = self._goals.ahead(self._call, self._last)
+        return place, [self._values.values[code] for (code,) in answers] if answers else answers

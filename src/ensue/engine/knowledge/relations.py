@@ -45,9 +45,9 @@ class Values:
 
     def code(self, value: Any) -> int:
         """The code of a value that a row may hold."""
+        if type(value) is str and value in self._codes:
+            return self._codes[value]
         code = self.constant(value)
-        if type(value) is str:
-            return code
         if type(value) is float:
             self.signed |= value == 0.0 and math.copysign(1.0, value) < 0
         self.twofold |= type(value) is not type(self.values[code])

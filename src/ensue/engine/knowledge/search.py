@@ -9,10 +9,10 @@ how deep the recursion is. A search is over when nothing is left to do: all that
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Protocol
 
-from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Plan, Prepared, Recur
+from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Lead, Plan, Prepared, Recur
 from ensue.engine.knowledge.relations import NAN, NULL, Codes, agree
 
 Goal = tuple[Call, Codes]
@@ -93,7 +93,7 @@ class Search:
         if not isinstance(task, tuple):
             if next(task, self) is self:
                 self._tasks.popleft()
-        elif self._at_once(*task):
+        elif self._at_once(*task[:3]):
             self._tasks.popleft()
         else:
             self._tasks[0] = self._evaluated(*task)
@@ -130,8 +130,9 @@ class Search:
         table.known.add(answer)
         table.answers.append(answer)
         self.size += 1
-        for waiting in table.waiting.values():
-            self._wake(waiting, answer)
+        if table.waiting:
+            for waiting in table.waiting.values():
+                self._wake(waiting, answer)
 
     def _wait(self, table: _Table, waiting: _Waiting) -> None:
         """Has a rule go on with every answer of a table."""
@@ -153,31 +154,37 @@ class Search:
 
     # --- tasks
 
-    def _at_once(self, table: _Table, call: Call, codes: Codes, led: bool) -> bool:
-        """Evaluates a goal if that is a matter of a few facts; whether it was."""
+    def _at_once(self, table: _Table, call: Call, codes: Codes) -> bool:
+        """Evaluates a goal if that is a matter of facts; whether it was. Where these are many, it is left for later."""
         facts, _, leads = self._around.prepared(call)
-        if leads is None:
-            return False
         answers = facts.get(codes, ())
-        many = len(answers)
-        found = []
-        for lead in leads:
-            rows = lead.given.get(lead.key(codes))
-            if rows is not None:
-                found.append((lead, rows))
-                many += len(rows)
-        if many > FEW:
+        if leads is None or len(answers) > FEW:
             return False
         for answer in answers:
             self._add(table, answer)
-        for lead, rows in found:
-            for row in rows:
-                made = lead.made(codes + row)
-                if lead.call is None:
-                    self._add(table, made)
-                elif NULL not in made and NAN not in made:
-                    self._begin(table, lead.call, made)
+        for lead in leads:
+            rows = lead.given.get(lead.key(codes))
+            if rows is not None:
+                if len(rows) > FEW:
+                    self._tasks.append(self._in_parts(table, lead, codes, rows))
+                else:
+                    self._led(table, lead, codes, rows)
         return True
+
+    def _led(self, table: _Table, lead: Lead, codes: Codes, rows: Sequence[Codes]) -> None:
+        """Does with facts what a rule does with them, which leads to answers, or to where the goal goes on."""
+        _, _, make, call = lead
+        for row in rows:
+            made = make(codes + row)
+            if call is None:
+                self._add(table, made)
+            elif NULL not in made and NAN not in made:
+                self._begin(table, call, made)
+
+    def _in_parts(self, table: _Table, lead: Lead, codes: Codes, rows: Sequence[Codes]) -> Task:
+        for first in range(0, len(rows), FEW):
+            self._led(table, lead, codes, rows[first : first + FEW])
+            yield
 
     def _evaluated(self, table: _Table, call: Call, codes: Codes, led: bool) -> Task:
         """The facts that fit a goal, then the rules one after the other."""
