@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 USUAL_COLUMNS = Columns()
 
+PLAIN = frozenset(("string", "int", "float", "bool"))
+"""Types of columns whose values rules hold as Python has them."""
+
 DEFAULT_ENGINE = "embedded"
 ENGINES = (DEFAULT_ENGINE, "reference")
 """The executions that answer at once, by name."""
@@ -548,7 +551,8 @@ class Program:
                 known = ", ".join(n for n, p in self.typed.predicates.items() if p.declared) or "none"
                 raise DataError(f"The rules declare no table {name!r}; declared are: {known}.")
             read = read_table(collected(source), dict(predicate.columns), name)
-            rows[name] = [tuple(map(_static_value, row)) for row in read]
+            plain = PLAIN.issuperset(predicate.columns.values())
+            rows[name] = read if plain else [tuple(map(_static_value, row)) for row in read]
         return rows
 
     def _time(self, moment: Moment | None, timestamps: bool) -> int | None:

@@ -1,13 +1,16 @@
 """Static predicates in conditions of generated code: every answer is the one that the rules mean, however it came."""
 
+import ctypes
 from itertools import pairwise
 from random import Random
 
+import numpy as np
 import pytest
 
 import ensue
-from ensue.engine.compiled import arrays, asking, lane, strings
+from ensue.engine.compiled import arrays, asking, kernels, lane, layout, strings
 from ensue.engine.knowledge import Knowledge
+from ensue.engine.knowledge.questions import Question
 from ensue.engine.lanes import plan_of
 from ensue.engine.run import Run
 from ensue.engine.tables import derived_tables
@@ -124,12 +127,57 @@ def test_answers_go_with_the_strings_that_they_are_about(monkeypatch):
 
 
 def test_what_goes_wrong_while_it_is_asked_is_raised(program, monkeypatch):
-    def held(*_):
+    def question(*_):
         raise RecursionError("too deep")
 
-    monkeypatch.setattr(Knowledge, "held", held)
+    monkeypatch.setattr(Knowledge, "question", question)
     with as_plain_python(), pytest.raises(RecursionError, match="too deep"):
         derived(program, shipments(1, 20, 9), chain(9), None)
+
+
+def test_a_path_is_not_asked_for_site_by_site(program, monkeypatch):
+    """What follows on the path is told before it is asked for."""
+    asked = []
+    holds = Question.holds
+    monkeypatch.setattr(Question, "holds", lambda self, values: asked.append(values) or holds(self, values))
+    tables = chain(300)
+    rows = [("shipment", {"site": f"s{k % 300}", "weight": 9.0}, k, k, None, k) for k in range(600)]
+    with as_plain_python():
+        found = derived(program, rows, tables, None)
+    assert sum(len(values) == 2 and values[1] == "s0" for values in asked) < 50  # behind(site, "s0")
+    assert found == derived(program, rows, tables, False)
+
+
+@pytest.mark.parametrize("size", [8, 64, 1024])
+@pytest.mark.parametrize("kind", ["s", "i"])
+def test_what_is_told_is_kept_beside_what_is_asked(size, kind):
+    """Whatever an answer brings with it, each key has its own: also where that falls on the row that is asked for."""
+    rng = Random(size)
+    ask = layout.Ask(0, "p", (kind, kind))
+    answers = arrays.no_answers(ask, size)
+    true = {(a, b) for a in range(20) for b in range(20) if (a * b) % 3 == 1 or rng.random() < 0.2}
+    calls = []
+
+    def answer(row):
+        a, b, _ = answers[row].tolist()
+        calls.append((a, b))
+        if (a, b) not in true:
+            return asking.NO
+        place = rng.randrange(2)
+        more = [other for other in range(20) if ((other, b) if place == 0 else (a, other)) in true]
+        asking._tell(answers, row, place, np.array(rng.sample(more, rng.randrange(len(more) + 1)), np.int64))
+        return asking.YES
+
+    function = asking._Function(answer)
+    answers[0, 0] = ctypes.cast(function, ctypes.c_void_p).value
+    with np.errstate(over="ignore"):
+        for _ in range(3000):
+            key = (rng.randrange(20), rng.randrange(20))
+            assert kernels.asked(answers, tuple(map(np.int64, key))) == (key in true), key
+    kept = answers[1:][answers[1:, -1] > 0]
+    assert len({(a, b) for a, b, _ in kept.tolist()}) == len(kept) == answers[0, 1] <= size // 2 + 1
+    assert all(((a, b) in true) == (answer == asking.YES) for a, b, answer in kept.tolist())
+    assert size < 1024 or len(calls) == len(set(calls)) < 400
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """Detections of all types as one table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,40 +11,52 @@ from ensue.data.errors import DataError
 
 def combined(tables: Mapping[str, pa.Table]) -> pa.Table:
     """All detections as one table, in the order of events: type, start, end, then the union of the attributes."""
+    if not tables:
+        return pa.schema([("type", pa.string()), ("start", pa.int64()), ("end", pa.int64())]).empty_table()
+    schema = _schema(tables)
+    found = {event: table for event, table in tables.items() if table.num_rows}
+    whole = pa.concat_tables([_fitted(table, schema) for table in found.values()] or [schema.empty_table()])
+    places = np.repeat(np.arange(len(found)), [table.num_rows for table in found.values()])
+    if len(found) > 1:
+        whole = whole.combine_chunks()
+        by = _in_order(whole)
+        whole, places = whole.take(pa.array(by)), places[by]
+    return whole.add_column(0, "type", pa.array(found, pa.string()).take(pa.array(places)))
+
+
+def _schema(tables: Mapping[str, pa.Table]) -> pa.Schema:
+    """The columns of all tables, each of a type that holds all its values."""
     types: dict[str, tuple[str, pa.DataType]] = {}
+    before = None
     for event, table in tables.items():
+        if before is not None and table.schema.equals(before):
+            continue
+        before = table.schema
         for field in table.schema:
             if field.name not in types or pa.types.is_null(types[field.name][1]):
                 types[field.name] = (event, field.type)
             elif not pa.types.is_null(field.type) and types[field.name][1] != field.type:
                 types[field.name] = (event, _common(field.name, event, field.type, *types[field.name]))
-    fields = [pa.field("type", pa.string()), *(pa.field(name, type_) for name, (_, type_) in types.items())]
-    if not tables:
-        return pa.schema([("type", pa.string()), ("start", pa.int64()), ("end", pa.int64())]).empty_table()
-    found = {event: table for event, table in tables.items() if table.num_rows}
-    places = np.repeat(np.arange(len(found)), [table.num_rows for table in found.values()])
-    columns = [pa.array(found, pa.string()).take(pa.array(places))]
-    parts = [(table, set(table.column_names)) for table in found.values()]
-    columns += [_column(field, parts) for field in fields[1:]]
-    whole = pa.table(columns, names=[field.name for field in fields])
-    return whole if len(found) < 2 else whole.take(_in_order(whole))
+    return pa.schema([(name, type_) for name, (_, type_) in types.items()])
 
 
-def _column(field: pa.Field, parts: Sequence[tuple[pa.Table, set[str]]]) -> pa.ChunkedArray:
-    """A column of all parts, one after the other: null in those that do not have it."""
-    chunks: list[pa.Array] = []
-    for table, names in parts:
-        if field.name not in names:
-            chunks.append(pa.nulls(table.num_rows, field.type))
-        else:
-            column = table[field.name]
-            chunks += (column if column.type == field.type else column.cast(field.type)).chunks
-    return pa.chunked_array(chunks, field.type)
+def _fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A table with all columns of a schema: null in those that it does not have."""
+    if table.schema.equals(schema):
+        return table
+    own = set(table.column_names)
+    columns = [
+        table[field.name].cast(field.type) if field.name in own else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)
 
 
-def _in_order(whole: pa.Table) -> pa.Array:
+def _in_order(whole: pa.Table) -> Any:
     """The rows by end and start; else they stay as they are: those of a type are in order already."""
-    return pa.array(np.lexsort([_integers(whole.column(name)) for name in ("start", "end")]))
+    start, end = (_integers(whole.column(name)) for name in ("start", "end"))
+    by = None if np.array_equal(start, end) else np.argsort(start, kind="stable")
+    return np.argsort(end, kind="stable") if by is None else by[np.argsort(end[by], kind="stable")]
 
 
 def _integers(column: pa.ChunkedArray) -> Any:

@@ -2,18 +2,20 @@
 
 A condition with a static predicate looks for the answer in an array. Where there is none, generated code calls a
 function here with the row that it wrote its values to; the answer is kept in the array. So a goal is proved once, and
-then looked up as fast as any key. There are only so many answers: when they are many, they are forgotten, and asked
-for again.
+then looked up as fast as any key; what follows on the same path is kept before it is asked for. There are only so many
+answers: when they are many, they are forgotten, and asked for again.
 """
 
 from __future__ import annotations
 
 import ctypes
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ensue.engine.batch import Integers
+from ensue.engine.compiled import kernels
 from ensue.engine.compiled.arrays import Arrays, no_answers
 from ensue.engine.compiled.layout import Ask
 from ensue.engine.compiled.strings import Strings
@@ -21,6 +23,8 @@ from ensue.engine.knowledge import Knowledge
 
 MOST = 1 << 20
 """The rows for the answers of one kind at most."""
+
+LARGEST = 1 << 63
 
 NO, YES = 1, 2
 
@@ -39,7 +43,7 @@ class Answers:
 
     def __enter__(self) -> Answers:
         for ask in self._arrays.layout.asks.values():
-            function = _Function(partial(self._answer, ask))
+            function = _Function(self._answering(ask))
             self._functions.append(function)
             self._arrays[f"A{ask.number}"][0, 0] = ctypes.cast(function, ctypes.c_void_p).value or 0
         return self
@@ -61,30 +65,78 @@ class Answers:
         if self._error is not None:
             raise self._error
 
-    def _answer(self, ask: Ask, row: int) -> int:
-        if self._error is not None:
-            return NO
-        try:
-            return YES if self._holds(ask, row) else NO
-        except BaseException as error:  # nothing may be raised through compiled code
-            self._error = error
-            return NO
+    def _answering(self, ask: Ask) -> Callable[[int], int]:
+        """What is called with a row of one kind of answers."""
+        name, arrays, knowledge = f"A{ask.number}", self._arrays, self._knowledge
+        predicate, matter = ask.predicate, tuple(kind is not None for kind in ask.kinds)
+        kinds = [kind for kind in ask.kinds if kind is not None]
+        readers = [self._reader(kind) for kind in kinds]
 
-    def _holds(self, ask: Ask, row: int) -> bool:
-        written = iter(self._arrays[f"A{ask.number}"][row].tolist())
-        values = [None if kind is None else self._value(kind, next(written)) for kind in ask.kinds]
-        return self._knowledge.held(ask.predicate, values, [kind is not None for kind in ask.kinds])
+        def answer(row: int) -> int:
+            if self._error is not None:
+                return NO
+            try:
+                written = arrays[name][row].tolist()
+                values = [read(number) for read, number in zip(readers, written, strict=False)]
+                question = knowledge.question(predicate, matter)
+                if not question.holds(values):
+                    return NO
+                place, more = question.ahead()
+                if more:
+                    _tell(arrays[name], row, place, self._written(kinds[place], more))
+                return YES
+            except BaseException as error:  # nothing may be raised through compiled code
+                self._error = error
+                return NO
 
-    def _value(self, kind: str, written: int) -> Any:
+        return answer
+
+    def _reader(self, kind: str) -> Callable[[int], Any]:
+        """From what is written to the value that it stands for."""
         match kind:
             case "s":
-                return self._strings.texts[written]
+                return self._strings.texts.__getitem__
             case "f":
-                return float(np.int64(written).view(np.float64))
+                return lambda written: float(np.int64(written).view(np.float64))
             case "b":
-                return written != 0
+                return bool
             case _:
-                return written
+                return int
+
+    def _written(self, kind: str, values: Sequence[Any]) -> Integers:
+        """Values as they are written, without those that no event can have yet."""
+        if kind == "s":
+            codes = (self._strings.codes.get(value) for value in values if isinstance(value, str))
+            return np.array([code for code in codes if code is not None], np.int64)
+        whole = [value for value in values if type(value) is int and -LARGEST <= value < LARGEST]
+        return np.array(whole if kind == "i" else [], np.int64)
+
+
+def _tell(answers: Integers, row: int, place: int, values: Integers) -> None:
+    """Keeps that the answer is yes for other keys, which differ in one place from the one in a row.
+
+    That row is filled in first, as it is taken. A part of the room is left to what is asked for.
+    """
+    mask, last = len(answers) - 2, answers.shape[1] - 1
+    room = 3 * mask // 8 - int(answers[0, 1])
+    if room <= 1:
+        return
+    given = answers[:, last]
+    given[row] = YES
+    answers[0, 1] += 1
+    keys = np.tile(answers[row, :last], (min(room - 1, len(values)), 1))
+    keys[:, place] = values[: len(keys)]
+    at = np.zeros(len(keys), np.int64)
+    for column in range(last):
+        at = kernels.mix(at ^ keys[:, column])  # type: ignore[no-untyped-call]
+    while len(keys):  # those that find their place taken go on to the next, all at once
+        at = at & mask
+        free = given[at + 1] == 0
+        answers[at[free] + 1, :last] = keys[free]
+        given[at[free] + 1] = YES
+        answers[0, 1] += len(np.unique(at[free]))
+        others = (answers[at + 1, :last] != keys).any(axis=1)
+        at, keys = at[others] + 1, keys[others]
 
 
 def forget_strings(arrays: Arrays) -> None:

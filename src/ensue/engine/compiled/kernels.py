@@ -165,7 +165,7 @@ def asked(answers, key):
         answers[u(row), u(column)] = k
         column += 1  # noqa: SIM113
     answer = call(answers[0, 0], row)
-    if 2 * answers[0, 1] < mask:
+    if answers[u(row), u(last)] == 0 and 2 * answers[0, 1] < mask:
         answers[0, 1] += 1
         answers[u(row), u(last)] = answer
     return answer == 2
@@ -266,8 +266,13 @@ def sift(order, root, count, rows, floats, kinds, ranks):
 def settle(rows, floats, low, high, kinds, ranks):
     """Puts the derived events of a step in order, without those that are the same; gives the new end.
 
-    Given events of the type are marked, and never merged.
+    Given events of the type are marked, and never merged. Most often they are in order: rules alike come by number.
     """
+    first = low + 1
+    while first < high and before(rows, floats, first - 1, first, kinds, ranks):
+        first += 1
+    if first >= high:
+        return high
     count = high - low
     order = np.empty(count, np.int64)
     for k in range(count):

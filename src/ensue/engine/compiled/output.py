@@ -35,7 +35,8 @@ def columns_by_type(
     kinds = {"": "int", **{str(place): type_ for place, type_ in enumerate(types[0].values())}}
     whole = derived_columns(rows, kinds, strings)
     number = np.asarray(whole.attributes[""].to_numpy())
-    by = np.argsort(number, kind="stable")
+    short = number.astype(np.uint16) if len(types) <= 1 << 16 else number  # which NumPy sorts in linear time
+    by = np.argsort(short, kind="stable")
     ends = np.searchsorted(number[by], np.arange(len(types) + 1))
     start, end = whole.start[by], whole.end[by]
     columns = [column.take(pa.array(by)) for name, column in whole.attributes.items() if name]

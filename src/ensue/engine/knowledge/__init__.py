@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
+from operator import itemgetter
 from typing import Any
 
 from ensue.engine.knowledge.closure import Closure
 from ensue.engine.knowledge.goals import Goals
 from ensue.engine.knowledge.plans import Call
+from ensue.engine.knowledge.questions import Question
 from ensue.engine.knowledge.relations import NAN, Relation, Row, Term, Values, access, agree, value_of
 from ensue.language import typed
 from ensue.language.walk import predicates_used
 
 __all__ = ["Knowledge", "Row"]
-
 DEEPEST = 60
 """How many predicates may be defined one by the other before all that follows is computed: each asks the next."""
 
@@ -32,11 +34,11 @@ class Knowledge:
         self._facts = {name: Relation() for name in program.predicates}
         kinds: dict[tuple[str, int], set[type]] = {}
         for name, predicate in program.predicates.items():
-            for row in (*predicate.facts, *tables.get(name, ())):
-                self._facts[name].add(tuple(map(self._values.code, row)), row)
-                for column, value in enumerate(row):
-                    if type(value) is int or type(value) is float:
-                        kinds.setdefault((name, column), set()).add(type(value))
+            rows, facts, code = [*predicate.facts, *tables.get(name, ())], self._facts[name], self._values.code
+            for row in rows:
+                facts.add(tuple(map(code, row)), row)
+            for column in range(len(predicate.columns)):
+                kinds[name, column] = {int, float}.intersection(map(type, map(itemgetter(column), rows)))
         for rule in program.static_rules:
             for term in rule.head:
                 if isinstance(term, typed.Constant):
@@ -46,6 +48,7 @@ class Knowledge:
         self._all_at_once = (mixed and self._values.twofold) or self._values.signed or _depth(program) > DEEPEST
         plain = {column: kind for column, types in kinds.items() if len(types) == 1 for kind in types}
         self._goals = Goals(program, self._facts, self._values, plain, self.held)
+        self._questions: dict[tuple[str, tuple[bool, ...]], Question] = {}
 
     @property
     def rows(self) -> dict[str, dict[Row, Row]]:
@@ -58,12 +61,16 @@ class Knowledge:
 
     def held(self, predicate: str, values: list[Any], matter: list[bool]) -> bool:
         """Whether there is a row with these values, as far as they matter; null and NaN are in no row."""
-        columns = tuple([column for column, matters in enumerate(matter) if matters])
-        codes = self._values.known([values[column] for column in columns])
-        relation = self._complete(predicate)
-        if relation is not None:
-            return codes in relation.index(columns)
-        return min(codes, default=NAN + 1) > NAN and self._goals.holds(Call(predicate, columns), codes)
+        return self.question(predicate, tuple(matter)).holds(list(compress(values, matter)))
+
+    def question(self, predicate: str, matter: tuple[bool, ...]) -> Question:
+        """The same, for one who asks often: of the values that matter alone."""
+        found = self._questions.get((predicate, matter))
+        if found is None:
+            call, relation = Call(predicate, tuple(compress(range(len(matter)), matter))), self._complete(predicate)
+            rows = None if relation is None else relation.index(call.bound)
+            found = self._questions[predicate, matter] = Question(self._values, self._goals, call, rows)
+        return found
 
     def bindings(self, predicate: str, terms: Sequence[Term], values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Values for the variables, one binding for each row that agrees with what is bound already; in any order."""

@@ -11,11 +11,11 @@ What is kept is forgotten, oldest first, when it is much; then it is found again
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ensue.engine.knowledge.plans import Call, Condition, Given, Plan, depends_on_itself, plan_of
-from ensue.engine.knowledge.relations import Codes, Relation, Values, pick
+from ensue.engine.knowledge.plans import Call, Condition, Given, Prepared, depends_on_itself, plan_of
+from ensue.engine.knowledge.relations import Codes, Pick, Relation, Values
 from ensue.engine.knowledge.search import Goal, Search
 from ensue.language import typed
 from ensue.reference.expressions import holds
@@ -25,7 +25,7 @@ MOST = 1 << 19
 """How many answers and goals are kept at most, in all searches together."""
 
 MOST_DECIDED = 1 << 18
-"""How many goals are known at most to have an answer or none."""
+"""How many goals of a kind are known at most to have an answer or none."""
 
 TURN = 8
 """How many steps a search goes on before it is another's turn."""
@@ -52,11 +52,12 @@ class Goals:
         self._recursive = {
             name for name, component in self._components.items() if depends_on_itself(self._rules, component)
         }
-        self._prepared: dict[Call, tuple[Given, tuple[Plan, ...]]] = {}
+        self._prepared: dict[Call, Prepared] = {}
         self._ways: dict[Call, tuple[Call, ...]] = {}
         self._given: dict[Call, Given] = {}
+        self._checks: dict[Call, Sequence[tuple[Given, Pick]]] = {}
         self._searches: OrderedDict[Goal, Search] = OrderedDict()
-        self._decided: dict[Goal, bool] = {}
+        self._decided: dict[Call, dict[Codes, bool]] = {}
         self._grown = 0
 
     def defines(self, predicate: str) -> bool:
@@ -65,17 +66,50 @@ class Goals:
 
     def holds(self, call: Call, codes: Codes) -> bool:
         """Whether a goal has an answer; what was decided is known from then on."""
-        if codes in self.given(call):
-            return True
+        for rows, key in self._at_once(call):
+            if key(codes) in rows:
+                return True
         if call.predicate not in self._rules:
             return False
-        decided = self._decided.get((call, codes))
+        known = self._decided.setdefault(call, {})
+        decided = known.get(codes)
         if decided is None:
             decided = self._decide(call, codes)
-            if len(self._decided) >= MOST_DECIDED:
-                self._decided.clear()
-            self._decided[call, codes] = decided
+            if len(known) >= MOST_DECIDED:
+                known.clear()
+            known[codes] = decided
         return decided
+
+    def ahead(self, call: Call, codes: Codes) -> tuple[int, list[Codes]]:
+        """If a search found an answer to a goal, others that have one: a place in its codes, and what may stand there.
+
+        The search that found it goes on, as far again as it has come. So one who asks goal by goal along a path asks
+        for few of them, and no search does more than twice what was asked for. Each answer is given once.
+        """
+        if codes not in self._decided.get(call, ()):
+            return 0, []
+        for place, way in enumerate(self._narrower(call)):
+            search = self._searches.get((way, codes[:place] + codes[place + 1 :]))
+            if search is not None and codes[place : place + 1] in search.known:
+                before = search.size
+                for _ in range(len(search.answers)):
+                    if not self._go_on(search):
+                        break
+                self._grown += search.size - before
+                new = search.answers[search.told :]
+                search.told += len(new)
+                return place, new
+        return 0, []
+
+    def _at_once(self, call: Call) -> Sequence[tuple[Given, Pick]]:
+        """What decides a goal without a search: its facts, and those that a rule asks for and nothing else."""
+        found = self._checks.get(call)
+        if found is None:
+            checks: list[tuple[Given, Pick]] = [(self.given(call), tuple)]
+            if call.predicate in self._rules:
+                checks += [plan.check for plan in self.prepared(call).plans if plan.check is not None]
+            found = self._checks[call] = [(rows, key) for rows, key in checks if rows]
+        return found
 
     def found(self, call: Call, codes: Codes) -> Iterator[Codes | None]:
         """The answers to a goal, as they are found; None wherever a search went on without one."""
@@ -99,20 +133,19 @@ class Goals:
         """What is wanted of the facts of a predicate, by what is given."""
         found = self._given.get(call)
         if found is None:
-            wanted = pick(call.wanted)
-            rows = self._facts[call.predicate].index(call.bound)
-            found = {codes: list(dict.fromkeys(map(wanted, those))) for codes, those in rows.items()}
-            self._given[call] = found
+            found = self._given[call] = self._facts[call.predicate].picked(call.bound, call.wanted)
         return found
 
-    def prepared(self, call: Call) -> tuple[Given, tuple[Plan, ...]]:
+    def prepared(self, call: Call) -> Prepared:
         """The facts for a call, and how each rule is evaluated for it."""
         found = self._prepared.get(call)
         if found is None:
             component = self._components[call.predicate]
             rules = self._rules.get(call.predicate, ())
             plans = tuple(plan_of(rule, call, component, self._values, self) for rule in rules)
-            found = self._prepared[call] = (self.given(call), plans)
+            leads = tuple(plan.lead for plan in plans if plan.lead is not None)
+            found = Prepared(self.given(call), plans, leads if len(leads) == len(plans) else None)
+            self._prepared[call] = found
         return found
 
     def allowed(self, condition: Condition, key: Codes) -> bool:
@@ -130,34 +163,30 @@ class Goals:
     # --- searches
 
     def _decide(self, call: Call, codes: Codes) -> bool:
-        """Whether a goal has an answer, by several searches that take turns; those that are kept begin."""
+        """Whether a goal has an answer, by searches that take turns; those begun for another goal come first."""
         racing: deque[tuple[Search, Codes]] = deque()
-        decided = None
-        for search, sought in self._sides(call, codes):
-            racing.append((search, sought))
-            decided = self._turn(search, sought)
+        new: list[tuple[Goal, Codes]] = []
+        for place, way in enumerate(self._narrower(call)):
+            goal, sought = (way, codes[:place] + codes[place + 1 :]), codes[place : place + 1]
+            if goal not in self._searches:
+                new.append((goal, sought))
+                continue
+            racing.append((self._search(*goal), sought))
+            decided = self._turn(*racing[-1])
             if decided is not None:
-                break
+                return decided
+        own = Search(self, call, codes)
+        racing.append((own, ()))
+        decided = self._turn(own, ())
+        while decided is None and new:
+            goal, sought = new.pop(0)
+            racing.append((self._search(*goal), sought))
+            decided = self._turn(*racing[-1])
         while decided is None:
             decided = self._turn(*racing[0])
             racing.rotate(-1)
-        for search, sought in racing:
-            if not sought:
-                search.give_up()
+        own.give_up()
         return decided
-
-    def _sides(self, call: Call, codes: Codes) -> Iterator[tuple[Search, Codes]]:
-        """Searches that can decide a goal, and what to look for in each; those begun for another goal come first."""
-        begun: list[tuple[Goal, Codes]] = []
-        new: list[tuple[Goal, Codes]] = []
-        for place, way in enumerate(self._narrower(call)):
-            goal = (way, codes[:place] + codes[place + 1 :])
-            (begun if goal in self._searches else new).append((goal, codes[place : place + 1]))
-        for goal, sought in begun:
-            yield self._search(*goal), sought
-        yield Search(self, call, codes), ()
-        for goal, sought in new:
-            yield self._search(*goal), sought
 
     def _narrower(self, call: Call) -> tuple[Call, ...]:
         """For recursive predicates: calls to which one value fewer is given, and which want that one instead."""

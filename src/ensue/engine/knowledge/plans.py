@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from ensue.engine.knowledge.relations import NULL, Alike, Codes, Columns, Term, Values, access
+from ensue.engine.knowledge.relations import NULL, Alike, Codes, Columns, Pick, Term, Values, access, pick
 from ensue.language import typed
 from ensue.language.walk import names_used
 
@@ -80,6 +80,18 @@ class Recur:
 Step = Find | Check | Condition | Recur
 
 
+class Lead(NamedTuple):
+    """A rule that leads from facts to answers, or to where the goal goes on, and only picks codes on the way."""
+
+    given: Given
+    key: Pick
+    """From the goal's codes to those of facts."""
+    made: Pick
+    """From the goal's codes, followed by what is wanted of a fact, to an answer, or to the codes of the next goal."""
+    call: Call | None
+    """What the next goal asks for; None for an answer."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """A rule for a call: where its codes go, what is done one after the other, and where an answer is found."""
@@ -94,6 +106,19 @@ class Plan:
     answer: Registers
     again: bool
     """Whether it begins with the goal itself, and what was given is not used after that."""
+    check: tuple[Given, Pick] | None
+    """Where it asks for a fact and nothing else: the facts, and what is picked of the goal's codes to look for."""
+    lead: Lead | None
+    """Where it goes through facts and nothing else."""
+
+
+class Prepared(NamedTuple):
+    """All that a call is answered by."""
+
+    facts: Given
+    plans: tuple[Plan, ...]
+    leads: tuple[Lead, ...] | None
+    """The same as the plans, where each is a matter of facts."""
 
 
 class Facts(Protocol):
@@ -151,7 +176,9 @@ class _Planning:
         steps = tuple(self._steps(bound))
         answer = tuple(self._register(head[column]) for column in self.call.wanted)
         again = not equal and _begins_again(self.call, tuple(given.values()), steps, answer)
-        return Plan(tuple(self.start), tuple(given.items()), tuple(equal), steps, answer, again)
+        places = {register: place for place, register in given.items()}
+        check, lead = (None, None) if equal else (_check(steps, places), _lead(steps, places, answer))
+        return Plan(tuple(self.start), tuple(given.items()), tuple(equal), steps, answer, again, check, lead)
 
     def _register(self, term: typed.Variable | typed.Constant) -> int:
         """The register of a variable or a constant."""
@@ -234,6 +261,40 @@ class _Planning:
 
     def _key(self, terms: Sequence[Term], columns: Columns) -> Registers:
         return tuple(self._register(term) for column in columns if (term := terms[column]) is not None)
+
+
+def _check(steps: Sequence[Step], places: Mapping[int, int]) -> tuple[Given, Pick] | None:
+    """A rule that is the question for a fact; `places` says where in the goal's codes a register has its code from."""
+    match steps:
+        case [Check(key=key, negated=False, given=given)] if given is not None:
+            picked = _picked(key, places)
+            return None if picked is None else (given, picked)
+        case _:
+            return None
+
+
+def _lead(steps: Sequence[Step], places: Mapping[int, int], answer: Registers) -> Lead | None:
+    match steps:
+        case [Find(alike=(), into=into, given=given) as find, *rest] if given is not None:
+            key = _picked(find.key, places)
+            places = {**places, **{register: len(places) + place for place, register in enumerate(into)}}
+        case _:
+            return None
+    match rest:
+        case []:
+            made, call = _picked(answer, places), None
+        case [Recur(last=True) as recur]:
+            made, call = _picked(recur.key, places), recur.call
+        case _:
+            return None
+    return None if key is None or made is None else Lead(given, key, made, call)
+
+
+def _picked(registers: Registers, places: Mapping[int, int]) -> Pick | None:
+    """Picks what is in registers from where it comes from; None if it is a constant."""
+    if not places.keys() >= set(registers):
+        return None
+    return pick([places[register] for register in registers])
 
 
 def _begins_again(call: Call, given: Registers, steps: Sequence[Step], answer: Registers) -> bool:

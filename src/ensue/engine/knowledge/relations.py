@@ -34,7 +34,8 @@ class Values:
     """Gives each value a code. What is the same may be written in several ways: 1 and 1.0, 0.0 and -0.0."""
 
     def __init__(self) -> None:
-        self._codes = {identity(None): NULL, identity(math.nan): NAN}
+        self._codes: dict[Any, int] = {identity(None): NULL, identity(math.nan): NAN}
+        """By what makes a value distinct; a text stands for itself."""
         self.values: list[Any] = [None, math.nan]
         """By code, as first written."""
         self.twofold = False
@@ -44,6 +45,8 @@ class Values:
 
     def code(self, value: Any) -> int:
         """The code of a value that a row may hold."""
+        if type(value) is str and value in self._codes:
+            return self._codes[value]
         code = self.constant(value)
         if type(value) is float:
             self.signed |= value == 0.0 and math.copysign(1.0, value) < 0
@@ -52,18 +55,18 @@ class Values:
 
     def constant(self, value: Any) -> int:
         """The code of a value, however it is written."""
-        code = self._codes.setdefault(identity(value), len(self.values))
+        code = self._codes.setdefault(value if isinstance(value, str) else identity(value), len(self.values))
         if code == len(self.values):
             self.values.append(value)
         return code
 
     def known(self, values: Iterable[Any]) -> Codes:
         """The codes of values; one that no row has is as good as null."""
-        return tuple([self._codes.get((TEXT, v) if type(v) is str else identity(v), NULL) for v in values])
+        return tuple([self._codes.get(v if isinstance(v, str) else identity(v), NULL) for v in values])
 
     def identities(self) -> list[Any]:
         """What makes values distinct, by code."""
-        return list(self._codes)
+        return [(TEXT, key) if isinstance(key, str) else key for key in self._codes]
 
 
 @dataclass
@@ -91,6 +94,24 @@ class Relation:
             indexed(self.rows[index.size :], columns, alike, index.rows)
             index.size = len(self.rows)
         return index.rows
+
+    def picked(self, columns: Columns, wanted: Columns) -> dict[Codes, tuple[Codes, ...]]:
+        """What rows have in some columns, each once, by what they have in others; null and NaN lead nowhere.
+
+        Tuples of numbers cost the garbage collector nothing, where thousands of lists would make it look at all there
+        is: so there are others only for what comes several times, and not for long.
+        """
+        found: dict[Codes, tuple[Codes, ...]] = {}
+        several: dict[Codes, dict[Codes, None]] = {}
+        for codes, row in zip(map(pick(columns), self.rows), map(pick(wanted), self.rows), strict=True):
+            own = (row,)
+            first = found.setdefault(codes, own)
+            if first is not own:
+                several.setdefault(codes, dict.fromkeys(first))[row] = None
+        found.update((codes, tuple(rows)) for codes, rows in several.items())
+        for codes in [codes for codes in found if NULL in codes or NAN in codes]:
+            del found[codes]
+        return found
 
     def copy(self) -> Relation:
         """The same rows, to which others can be added."""

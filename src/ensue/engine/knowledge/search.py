@@ -9,13 +9,16 @@ how deep the recursion is. A search is over when nothing is left to do: all that
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Protocol
 
-from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Given, Plan, Recur
+from ensue.engine.knowledge.plans import Call, Check, Condition, Find, Lead, Plan, Prepared, Recur
 from ensue.engine.knowledge.relations import NAN, NULL, Codes, agree
 
 Goal = tuple[Call, Codes]
+
+FEW = 16
+"""How many facts are looked at in one step, where a goal is a matter of these."""
 
 END: Codes = (-1,)
 """What comes after the last answer."""
@@ -27,7 +30,7 @@ Task = Generator[None, None, None]
 class Surroundings(Protocol):
     """What a search knows of facts and rules."""
 
-    def prepared(self, call: Call) -> tuple[Given, tuple[Plan, ...]]:
+    def prepared(self, call: Call) -> Prepared:
         """The facts for a call, and how each rule is evaluated for it."""
 
     def found(self, call: Call, codes: Codes) -> Iterator[Codes | None]:
@@ -49,7 +52,7 @@ class _Table:
         self.call = call
         self.answers: list[Codes] = []
         self.known: set[Codes] = set()
-        self.beginnings: set[Goal] = set()
+        self.beginnings: dict[Call, set[Codes]] = {}
         self.waiting: dict[tuple[int, int, int, Codes], _Waiting] = {}
 
 
@@ -62,17 +65,23 @@ class _Waiting:
         self.table, self.plan, self.place, self.registers = table, plan, place, registers
 
 
+_Beginning = tuple[_Table, Call, Codes, bool]
+"""A goal whose answers a table takes, and whether another goal led to it."""
+
+
 class Search:
     """The answers to a goal that were found so far, in their order."""
 
-    __slots__ = ("_around", "_tables", "_tasks", "answers", "known", "size")
+    __slots__ = ("_around", "_tables", "_tasks", "answers", "known", "size", "told")
 
     def __init__(self, around: Surroundings, call: Call, codes: Codes) -> None:
         self._around = around
-        self._tasks: deque[Task] = deque()
+        self._tasks: deque[Task | _Beginning] = deque()
         self._tables: dict[Goal, _Table] = {}
         self.size = 0
         """How many goals and answers it keeps."""
+        self.told = 0
+        """How many of its answers were handed on before they were asked for."""
         own = self._table(call, codes)
         self.answers, self.known = own.answers, own.known
 
@@ -80,8 +89,14 @@ class Search:
         """Does a little of what is left to do; whether there was something left."""
         if not self._tasks:
             return False
-        if next(self._tasks[0], self) is self:
+        task = self._tasks[0]
+        if not isinstance(task, tuple):
+            if next(task, self) is self:
+                self._tasks.popleft()
+        elif self._at_once(*task[:3]):
             self._tasks.popleft()
+        else:
+            self._tasks[0] = self._evaluated(*task)
         return True
 
     def give_up(self) -> None:
@@ -99,12 +114,15 @@ class Search:
 
     def _begin(self, table: _Table, call: Call, codes: Codes) -> None:
         """Has the answers to a goal found, for a table; each once."""
-        if (call, codes) in table.beginnings:
+        known = table.beginnings.get(call)
+        if known is None:
+            known = table.beginnings[call] = set()
+        elif codes in known:
             return
-        led = len(table.beginnings) > 0 and call == table.call
-        table.beginnings.add((call, codes))
+        led = call == table.call and len(known) > 0
+        known.add(codes)
         self.size += 1
-        self._tasks.append(self._evaluated(table, call, codes, led))
+        self._tasks.append((table, call, codes, led))
 
     def _add(self, table: _Table, answer: Codes) -> None:
         if answer in table.known:
@@ -112,8 +130,9 @@ class Search:
         table.known.add(answer)
         table.answers.append(answer)
         self.size += 1
-        for waiting in table.waiting.values():
-            self._wake(waiting, answer)
+        if table.waiting:
+            for waiting in table.waiting.values():
+                self._wake(waiting, answer)
 
     def _wait(self, table: _Table, waiting: _Waiting) -> None:
         """Has a rule go on with every answer of a table."""
@@ -135,9 +154,41 @@ class Search:
 
     # --- tasks
 
+    def _at_once(self, table: _Table, call: Call, codes: Codes) -> bool:
+        """Evaluates a goal if that is a matter of facts; whether it was. Where these are many, it is left for later."""
+        facts, _, leads = self._around.prepared(call)
+        answers = facts.get(codes, ())
+        if leads is None or len(answers) > FEW:
+            return False
+        for answer in answers:
+            self._add(table, answer)
+        for lead in leads:
+            rows = lead.given.get(lead.key(codes))
+            if rows is not None:
+                if len(rows) > FEW:
+                    self._tasks.append(self._in_parts(table, lead, codes, rows))
+                else:
+                    self._led(table, lead, codes, rows)
+        return True
+
+    def _led(self, table: _Table, lead: Lead, codes: Codes, rows: Sequence[Codes]) -> None:
+        """Does with facts what a rule does with them, which leads to answers, or to where the goal goes on."""
+        _, _, make, call = lead
+        for row in rows:
+            made = make(codes + row)
+            if call is None:
+                self._add(table, made)
+            elif NULL not in made and NAN not in made:
+                self._begin(table, call, made)
+
+    def _in_parts(self, table: _Table, lead: Lead, codes: Codes, rows: Sequence[Codes]) -> Task:
+        for first in range(0, len(rows), FEW):
+            self._led(table, lead, codes, rows[first : first + FEW])
+            yield
+
     def _evaluated(self, table: _Table, call: Call, codes: Codes, led: bool) -> Task:
         """The facts that fit a goal, then the rules one after the other."""
-        facts, plans = self._around.prepared(call)
+        facts, plans, _ = self._around.prepared(call)
         for answer in facts.get(codes, ()):
             self._add(table, answer)
             yield
