@@ -36,6 +36,7 @@ def _rule(rule: RuleExplained) -> dict[str, Any]:
         "extent": rule.extent,
         "implied": list(rule.implied),
         "rewrites": list(rule.rewrites),
+        "fewer": rule.fewer,
         "plan": _part(rule.plan, rule),
     }
 

@@ -45,6 +45,8 @@ class RuleExplained:
     """How far the first and the last event of a match can be apart; None if nothing bounds that."""
     rewrites: tuple[str, ...] = ()
     """The rewrites that changed it before it is run."""
+    fewer: int | None = None
+    """How many times fewer tuples the order of its joins makes and keeps than that as written, by estimate."""
     observed: Mapping[str, Observed] = field(default_factory=dict)
     """By the key of a part of the plan."""
 

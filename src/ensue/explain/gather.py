@@ -13,6 +13,7 @@ from ensue.language import typed
 from ensue.language.source import Source
 from ensue.partitioning import stages
 from ensue.rewriting import rewritten_rule
+from ensue.rewriting.rates import UNKNOWN, Rates
 from ensue.temporal.constraints import constrain, parts
 from ensue.temporal.implied import implied
 from ensue.temporal.instants import possible, with_instants
@@ -25,11 +26,11 @@ Observations = Mapping[int, Mapping[str, Observed]]
 
 def explained(
     program: typed.Program, source: Source, wanted: Sequence[str], instants: bool = True,
-    observed: Observations | None = None, events: int | None = None,
+    observed: Observations | None = None, events: int | None = None, rates: Rates = UNKNOWN,
 ) -> Explanation:  # fmt: skip
     """The explanation of a program that derives the types that are wanted."""
     known = with_instants(program) if instants else program
-    plan = plan_of(program, wanted, instants)
+    plan = plan_of(program, wanted, instants, rates=rates)
     units = {rule: unit for unit, code in enumerate(_codes(plan)) for rule in code.rules}
     reasons = dict(plan.reasons)
     families = tuple(alike_rules(plan))
@@ -38,7 +39,7 @@ def explained(
     for number, rule in enumerate(program.rules):
         can_match = possible(rule.body, known.events)
         types = known if can_match else program
-        run, rewrites = rewritten_rule(rule, types.events)
+        run = rewritten_rule(rule, types.events, rates)
         rules.append(
             RuleExplained(
                 number,
@@ -49,10 +50,11 @@ def explained(
                 reasons.get(number),
                 family_of.get(number),
                 can_match,
-                plan_of_rule(run, types.events),
+                plan_of_rule(run.rule, types.events),
                 tuple(_implied(rule.body, types)),
                 _extent(rule.body, types),
-                rewrites,
+                run.names,
+                None if run.ordered is None else run.ordered.times,
                 (observed or {}).get(number, {}),
             )
         )
