@@ -14,7 +14,7 @@ import hashlib
 import json
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ensue.engine.options import Options as Optimisations
     from ensue.engine.run import Run
     from ensue.program import Program
+    from ensue.rewriting.rates import Rates
 
 PICTURE = DATA / "lifetimes.svg"
 PIECES = 100
@@ -112,10 +113,13 @@ def measured(name: str, n: int, runs: int) -> dict[str, Any]:
 
     subject = SUBJECTS[name]
     program, rows = ensue.compile(subject.rules), subject.rows(n)
+    rates = rates_in(program, rows)
     of_network = [field.name for field in fields(ALL) if field.name != SHARING]
     off = {option: replace(ALL, **{option: False}) for option in of_network} | {ALL_OFF: NO_OPTIMISATION}
     known = with_instants(program.typed) if subject.instant else program.typed
-    changed = {"rewriting"} if rewritten(known) != known else set()
+    full = rewritten(known, rates)
+    changed = {"rewriting"} if full != known else set()
+    changed |= {"ordering"} if full != rewritten(known, ordering=False) else set()
     on = counted(subject, program, rows, ALL)
     result: dict[str, Any] = {"events": len(rows), "on": on, "off": {}}
     for option, options in off.items():
@@ -130,7 +134,7 @@ def counted(subject: Subject, program: Program, rows: list[Row], options: Optimi
     """What a run counts, and what it finds: its number and a digest."""
     from benchmarks.counting import count
 
-    at_work = start(program, subject.instant, options)
+    at_work = start(program, subject.instant, options, rates=rates_in(program, rows))
     counts = count(at_work)
     digest, number, stored = hashlib.sha256(), 0, 0
     for batch in advanced(at_work, rows, max(1, len(rows) // PIECES), subject.runs_on):
@@ -159,10 +163,10 @@ def in_turns(
     subject: Subject, program: Program, rows: list[Row], pair: tuple[Optimisations, ...], runs: int
 ) -> list[float]:
     """The CPU seconds that each takes at best, the one after the other."""
-    best = [float("inf")] * len(pair)
+    best, rates = [float("inf")] * len(pair), rates_in(program, rows)
     for _ in range(runs):
         for place, options in enumerate(pair):
-            at_work = start(program, subject.instant, options)
+            at_work = start(program, subject.instant, options, rates=rates)
             gc.collect()
             began = time.process_time()
             deque(advanced(at_work, rows, max(1, len(rows) // PIECES), subject.runs_on), maxlen=0)
@@ -170,10 +174,17 @@ def in_turns(
     return best
 
 
-def start(program: Program, instant: bool, options: Optimisations, compiled: bool = False) -> Run:
+def start(program: Program, instant: bool, options: Optimisations, compiled: bool = False, rates: Rates = ()) -> Run:
     from ensue.engine.run import Run
 
-    return Run(program.typed, compiled=compiled, instant=instant, options=options)
+    return Run(program.typed, compiled=compiled, instant=instant, options=options, rates=rates)
+
+
+def rates_in(program: Program, rows: Iterable[Row]) -> Rates:
+    """How frequent types are among the rows, as a whole table tells it."""
+    from ensue.rewriting.rates import rates_of
+
+    return rates_of(program.typed, Counter(row[0] for row in rows))
 
 
 def advanced(run: Run, rows: Iterable[Row], size: int, runs_on: int = 0) -> Iterator[Batch]:

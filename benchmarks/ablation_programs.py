@@ -1,4 +1,4 @@
-"""What optimisations are measured on: W1 to W7, rules of Bry and Eckert (2007), and a hundred mixed rules.
+"""What optimisations are measured on: W1 to W7, rules of Bry and Eckert (2007), joins of three, a hundred mixed rules.
 
 A program comes with a stream that fits it, made from a fixed seed: rows of (type, attributes, start, end).
 """
@@ -113,6 +113,45 @@ def chains(n: int) -> list[Row]:
     return in_order(found)
 
 
+# --- joins of three events in another order than written
+
+STARTED = """unit s.
+event start(m: int) instant.  event reading(m: int, v: int) instant.  event fault(m: int) instant.
+trouble(m) <- a: start(m), b: reading(m, _), c: fault(m), a before b, b before c within 1h."""
+CLOSE = """unit s.
+event door(k: int) instant.  event motion(k: int) instant.  event alarm(k: int) instant.
+entered(k) <- d: door(k), m: motion(k), a: alarm(k), d before[..1h] m, d before[..10s] a."""
+APART = """unit s.
+event login(u: int) instant.  event alarm(s: int) instant.  event entry(u: int, s: int) instant.
+seen(u, s) <- login(u), alarm(s), entry(u, s) within 10m."""
+
+
+def started(n: int) -> list[Row]:
+    """One event a second of five machines: one in a hundred is a start, one in a thousand a fault, or a reading."""
+    rng = Random(7)
+    found: list[Row] = []
+    for at in range(n):
+        kind = rng.choices(("start", "reading", "fault"), (10, 989, 1))[0]
+        found.append((kind, {"m": rng.randrange(5)} | ({"v": at} if kind == "reading" else {}), at, at))
+    return found
+
+
+def close(n: int) -> list[Row]:
+    """One event a second of ten keys: a door, motion, an alarm."""
+    rng = Random(10)
+    return [(rng.choice(("door", "motion", "alarm")), {"k": rng.randrange(10)}, at, at) for at in range(n)]
+
+
+def apart(n: int) -> list[Row]:
+    """One event a second: a login of one of fifty users, an alarm at one of fifty sites, or a user at a site."""
+    rng = Random(50)
+    found: list[Row] = []
+    for at in range(n):
+        kind, user, site = rng.choice(("login", "alarm", "entry")), {"u": rng.randrange(50)}, {"s": rng.randrange(50)}
+        found.append((kind, {"login": user, "alarm": site, "entry": user | site}[kind], at, at))
+    return found
+
+
 # --- a hundred rules
 
 SHAPES = (
@@ -194,6 +233,9 @@ _ALL = (
     Subject("rule 2", "an order that is not shipped", RULE_2, orders, runs_on=6 * HOUR),
     Subject("rule 4", "what was shipped in the last day", RULE_4, shipments, share=2),
     Subject("rule 5", "before and during", RULE_5, chains, instant=False),
+    Subject("order 1", "one of three events a thousand times as frequent as another", STARTED, started),
+    Subject("order 2", "two of three events close together", CLOSE, close),
+    Subject("order 3", "two of three events that share nothing", APART, apart, share=5),
     Subject("mixed", f"{MIXED} mixed rules", mixed(), mixed_events, instant=False, share=5),
 )
 

@@ -34,6 +34,7 @@ from ensue.live.detections import derived
 from ensue.program import Program
 from ensue.reference import detect
 from ensue.results import picked
+from ensue.rewriting.rates import powers
 
 Stream = Sequence[Mapping[str, Any]]
 Execution = Callable[[Program, Stream, int | None, Random], "list[Detection]"]
@@ -217,7 +218,10 @@ def engine(
         table = _mixed(program, _in_order(events)) if mixed else None
         wanted = picked(program.typed, None)
         with as_plain_python():
-            at_work = Run(program.typed, provenance=provenance, compiled=compiled, instant=instant, options=options)
+            rates = powers({name: rng.choice((1, 10, 1000)) for name in program.typed.events})
+            at_work = Run(
+                program.typed, provenance=provenance, compiled=compiled, instant=instant, options=options, rates=rates
+            )
             if compiled is not False and all(type(each).__name__ == "Stratum" for each in at_work.lanes):
                 raise NotHereError
             found: list[Detection] = []

@@ -418,15 +418,17 @@ class Program:
         from ensue.explain import explained
         from ensue.explain.observe import are_instants, observe
         from ensue.results import picked
+        from ensue.rewriting.rates import rates_of
 
         source, wanted = self.file.source, picked(self.typed, emit)
         if events is None:
             return explained(self.typed, source, wanted, not intervals)
         program, read, moment = self._read(events, until, Columns(time, start, end, type, sequence))
         instants = not intervals and are_instants(read)
-        seen = observe(program, read, moment, self._static_rows(tables or {}), wanted, instants)
-        count = sum(table.num_rows for table in read.tables.values())
-        return explained(program, source, wanted, instants, seen, count)
+        counts = {name: table.num_rows for name, table in read.tables.items()}
+        rates = rates_of(program, counts)
+        seen = observe(program, read, moment, self._static_rows(tables or {}), wanted, instants, rates)
+        return explained(program, source, wanted, instants, seen, sum(counts.values()), rates)
 
     def start(
         self,

@@ -1,6 +1,7 @@
 """Rewrites: golden pairs of before and after, a file for each, and that what is rewritten means the same.
 
-In a golden file a rule is followed by ``=>`` and what it becomes, or ``=> same``.
+In a golden file a rule is followed by ``=>`` and what it becomes, or ``=> same``. Before it may stand how many events
+are ``given`` of each type.
 """
 
 import re
@@ -15,8 +16,9 @@ import ensue
 from ensue.language import typed
 from ensue.language.walk import patterns
 from ensue.reference import detect
-from ensue.rewriting import REWRITES, rewritten
+from ensue.rewriting import REWRITES, order_joins, rewritten
 from ensue.rewriting.bodies import with_bodies
+from ensue.rewriting.rates import powers
 from ensue.temporal.instants import with_instants
 from tests.agreement import attributes_of
 from tests.random_programs import given_types, programs
@@ -27,8 +29,8 @@ HERE = Path(__file__).parent
 DECLARATIONS = """
 event a(k: int, x: int).  event b(k: int, y: float).  event i(k: int, x: int) instant.
 """
-NAMES = [rewrite.__name__ for rewrite in REWRITES]
-BY_NAME = dict(zip(NAMES, REWRITES, strict=True))
+BY_NAME = {rewrite.__name__: rewrite for rewrite in (*REWRITES, order_joins)}
+RATES = st.dictionaries(st.sampled_from("abi"), st.sampled_from([1, 10, 1000])).map(powers)
 
 
 def pairs_in(name):
@@ -36,14 +38,23 @@ def pairs_in(name):
     return [tuple(part.strip() for part in pair.split("=>")) for pair in text.split("\n\n")]
 
 
-PAIRS = [(name, *pair) for name in NAMES for pair in pairs_in(name)]
+PAIRS = [(name, *pair) for name in BY_NAME for pair in pairs_in(name)]
 
 
 def program_of(rules):
-    return ensue.compile(DECLARATIONS + rules).typed
+    return ensue.compile(DECLARATIONS + re.sub(r"^given.*", "", rules)).typed
 
 
-def applied(rewrite, program):
+def rates_in(rules):
+    """How frequent types are, where a pair says so."""
+    given_ = re.match(r"given.*", rules)
+    return powers({name: int(count) for count, name in re.findall(r"(\d+) (\w+)", given_[0])} if given_ else {})
+
+
+def applied(rewrite, program, rates=()):
+    if rewrite is order_joins:
+        rules = [replace(r, body=order_joins(r.body, program.events, rates)) for r in program.rules]
+        return replace(program, rules=tuple(rules))
     rules = [replace(r, body=with_bodies(r.body, lambda b: rewrite(b, program.events))) for r in program.rules]
     return replace(program, rules=tuple(rules))
 
@@ -83,7 +94,7 @@ def _plain(body):
 @pytest.mark.parametrize(("name", "before", "after"), PAIRS)
 def test_before_and_after(name, before, after):
     program = program_of(before)
-    found = applied(BY_NAME[name], program)
+    found = applied(BY_NAME[name], program, rates_in(before))
     if after == "same":
         assert found == program
     else:
@@ -92,7 +103,7 @@ def test_before_and_after(name, before, after):
 
 
 def test_each_rewrite_has_its_file():
-    assert {path.stem for path in HERE.glob("*.txt")} == set(NAMES)
+    assert {path.stem for path in HERE.glob("*.txt")} == set(BY_NAME)
 
 
 def found_in(program, events):
@@ -106,39 +117,39 @@ def found_in(program, events):
 @given(events=streams(most_events=10, types=["a", "b", "i"]))
 def test_the_golden_pairs_mean_the_same(name, before, after, events):
     program = program_of(before)
-    assert found_in(applied(BY_NAME[name], program), events) == found_in(program, events)
+    assert found_in(applied(BY_NAME[name], program, rates_in(before)), events) == found_in(program, events)
 
 
 @settings(max_examples=30)
-@given(bodies(), streams(most_events=10, times=("dense", "usual"), types=["a", "b", "i"]))
-def test_relations_mean_the_same_after_all_rewrites(rules, events):
+@given(bodies(), streams(most_events=10, times=("dense", "usual"), types=["a", "b", "i"]), RATES)
+def test_relations_mean_the_same_after_all_rewrites(rules, events, rates):
     try:
         program = program_of(rules)
     except ensue.RuleError:
         assume(False)
-    less = rewritten(program)
+    less = rewritten(program, rates)
     assume(less != program)
     assert found_in(less, events) == found_in(program, events)
 
 
 @settings(max_examples=30)
-@given(bodies(), streams(most_events=10, times=("instants",), types=["a", "b", "i"]))
-def test_where_given_events_are_instants_rules_mean_the_same(rules, events):
+@given(bodies(), streams(most_events=10, times=("instants",), types=["a", "b", "i"]), RATES)
+def test_where_given_events_are_instants_rules_mean_the_same(rules, events, rates):
     try:
         program = program_of(rules)
     except ensue.RuleError:
         assume(False)
-    assert found_in(rewritten(with_instants(program)), events) == found_in(program, events)
+    assert found_in(rewritten(with_instants(program), rates), events) == found_in(program, events)
 
 
 @settings(max_examples=30)
-@given(programs(), st.data())
-def test_random_programs_mean_the_same(text, data):
+@given(programs(), RATES, st.data())
+def test_random_programs_mean_the_same(text, rates, data):
     try:
         program = ensue.compile(text).typed
     except ensue.RuleError:
         assume(False)
-    less = rewritten(program)
+    less = rewritten(program, rates)
     assume(less != program)
     assert [len(list(patterns(rule.body))) > 0 for rule in less.rules] == [True] * len(program.rules)
     events = data.draw(streams(10, types=given_types(ensue.compile(text))))

@@ -17,6 +17,7 @@ from ensue.engine.sharing.families import Family
 from ensue.engine.sharing.groups import Alike, Decided, reason
 from ensue.language import typed
 from ensue.rewriting import rewritten
+from ensue.rewriting.rates import UNKNOWN, Rates
 from ensue.temporal.instants import with_instants
 
 Lane = Stratum | CompiledLane
@@ -90,34 +91,36 @@ class Plan:
         return len(sources) > FEW_FUNCTIONS and sum(not part.cached(False) for part in sources.values()) > FEW_FUNCTIONS
 
 
-_plans: OrderedDict[tuple[int, frozenset[str], bool, bool, Options], tuple[typed.Program, Plan]] = OrderedDict()
+_plans: OrderedDict[tuple[int, frozenset[str], bool, bool, Options, Rates], tuple[typed.Program, Plan]] = OrderedDict()
 
 
 def plan_of(
     program: typed.Program, emit: Iterable[str], instant: bool, apart: bool = False, texts: Sequence[str | None] = (),
-    decided: Decided | None = None, options: Options = ALL,
+    decided: Decided | None = None, options: Options = ALL, rates: Rates = UNKNOWN,
 ) -> Plan:  # fmt: skip
     """The plan of a program. `emit` are the types that are wanted; `instant` says that given events have one time each.
 
     With `apart` each stratum has a lane of its own and each rule its own state, but for families, so that rules can be
     added and removed: `decided` says what was before that. `texts` are strings that have a code already. Of `options`
-    those count that are not about the network. The last plans are kept, with the code that was compiled for them.
+    those count that are not about the network; joins are ordered by `rates`. The last plans are kept, with the code
+    that was compiled for them.
     """
     wanted = frozenset(emit)
     if texts or decided is not None:
-        return _plan(known_program(program, instant, options), wanted, apart, texts, decided, options)
-    key = (id(program), wanted, instant, apart, options)
+        return _plan(known_program(program, instant, options, rates), wanted, apart, texts, decided, options)
+    key = (id(program), wanted, instant, apart, options, rates)
     if key not in _plans:
-        _plans[key] = (program, _plan(known_program(program, instant, options), wanted, apart, (), None, options))
+        known = known_program(program, instant, options, rates)
+        _plans[key] = (program, _plan(known, wanted, apart, (), None, options))
         if len(_plans) > MOST_PLANS:
             _plans.popitem(last=False)
     return _plans[key][1]
 
 
-def known_program(program: typed.Program, instant: bool, options: Options) -> typed.Program:
+def known_program(program: typed.Program, instant: bool, options: Options, rates: Rates = UNKNOWN) -> typed.Program:
     """The program as it is run: with what is known of its events, its rules rewritten."""
     known = with_instants(program) if instant else program
-    return rewritten(known) if options.rewriting else known
+    return rewritten(known, rates, options.ordering) if options.rewriting else known
 
 
 def _plan(

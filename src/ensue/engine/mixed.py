@@ -57,6 +57,11 @@ class Mixed:
     def __len__(self) -> int:
         return len(self.end)
 
+    def counts(self, types: Collection[str]) -> dict[str, int]:
+        """How many rows there are of some types."""
+        ranks = ((rank, name) for rank, name in enumerate(self.events) if name in types)
+        return {name: int(np.count_nonzero(self.kind == rank)) for rank, name in ranks}
+
     def upto(self, time: int) -> tuple[Mixed, Mixed]:
         """What ends up to a time, and the rest."""
         cut = int(np.searchsorted(self.end, time, side="right"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,11 @@ class Options:
     """Under a policy a sequence keeps one left side for each key where the right one is instantaneous."""
     rewriting: bool = True
     """Rules are rewritten before they are run."""
+    ordering: bool = True
+    """Where rules are rewritten, their joins are ordered."""
     sharing: bool = True
     """Rules of one shape that are compiled run as one, with a table of their constants."""
 
 
 ALL = Options()
-NONE = Options(False, False, False, False, False, False, False, False)
+NONE = Options(**{field.name: False for field in fields(Options)})

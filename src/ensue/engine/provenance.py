@@ -13,6 +13,7 @@ from ensue.engine.network.instances import Event
 from ensue.engine.run import Run
 from ensue.language import typed
 from ensue.results import derived_table
+from ensue.rewriting.rates import rates_of
 
 SOURCES = "sources"
 
@@ -23,7 +24,8 @@ def detect_sources(
     """What the program derives from events, with a column of the numbers of the rows that it came from."""
     check_sources(program, emit)
     horizon = until if until is not None else events.last_end
-    run = Run(program, tables, provenance=True)
+    counts = {name: table.num_rows for name, table in events.tables.items()}
+    run = Run(program, tables, provenance=True, rates=rates_of(program, counts))
     batch = run.batch()
     if horizon is not None:
         batch.given = {name: columns_of(table).upto(horizon)[0] for name, table in events.tables.items()}

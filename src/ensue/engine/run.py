@@ -23,6 +23,7 @@ from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size, sizes_of
 from ensue.language import typed
+from ensue.rewriting.rates import UNKNOWN, Rates
 from ensue.temporal.feeding import awaited_rules
 
 
@@ -38,12 +39,14 @@ class Run:
     (None), or not. `emit` are the derived types that are wanted, all if None. `instant` says that each given event has
     one time. With `apart` rules keep their states apart, so that they can be added and removed; `texts` are strings
     that a state knows already, and `decided` is which rules share what is kept. `options` switches optimisations off.
+    `rates` says how frequent events are, by which joins are ordered: a state fits a run with the same rates only.
     """
 
     def __init__(
         self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False,
         compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False, apart: bool = False,
         texts: Sequence[str | None] = (), decided: Decided | None = None, options: Options = ALL,
+        rates: Rates = UNKNOWN,
     ) -> None:  # fmt: skip
         self.program = program
         self.provenance = provenance
@@ -57,8 +60,8 @@ class Run:
         self.knowledge = Knowledge(program, tables or {})
         wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
         if compiled is not False and not provenance:
-            self.plan = plan_of(program, wanted, instant, apart, texts, decided, options)
-        self.known = known_program(program, instant, options) if self.plan is None else self.plan.program
+            self.plan = plan_of(program, wanted, instant, apart, texts, decided, options, rates)
+        self.known = known_program(program, instant, options, rates) if self.plan is None else self.plan.program
         """The program as its lanes have it: with what is known of its events, its rules rewritten."""
         alone = options.suppressing and not (apart or provenance)
         awaited = awaited_rules(self.known, wanted) if alone else {}

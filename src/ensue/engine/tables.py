@@ -15,6 +15,7 @@ from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.language import typed
 from ensue.results import arrow_type, derived_table, time_type
+from ensue.rewriting.rates import joined_types, powers, rates_of
 
 FEW = 10_000
 """Up to how many events rules are not compiled, unless that is asked for."""
@@ -29,16 +30,17 @@ def detect_tables(
 ) -> dict[str, pa.Table]:  # fmt: skip
     """What the program derives from events, for each type wanted."""
     horizon = until if until is not None else events.last_end
-    count = sum(table.num_rows for table in events.tables.values())
+    counts = {name: table.num_rows for name, table in events.tables.items()}
     given = {name: columns_of(table) for name, table in events.tables.items()}
     instant = all(np.array_equal(columns.start, columns.end) for columns in given.values())
     first_start = min((int(columns.start.min()) for columns in given.values() if len(columns)), default=None)
     run = Run(
         program,
         tables,
-        compiled=_choice(compiled, program, count, first_start, events.last_end),
+        compiled=_choice(compiled, program, sum(counts.values()), first_start, events.last_end),
         emit=emit,
         instant=instant,
+        rates=rates_of(program, counts),
     )
     batch = run.batch()
     if horizon is not None:
@@ -62,6 +64,7 @@ def detect_mixed(
         compiled=_choice(compiled, program, len(events), int(events.start.min()), max(last, horizon)),
         emit=emit,
         instant=instant,
+        rates=powers(events.counts(joined_types(program))),
     )
     batch = run.batch()
     batch.mixed = events if horizon >= last else events.upto(horizon)[0]

@@ -37,6 +37,7 @@ def _rule(rule: RuleExplained) -> dict[str, Any]:
         "implied": list(rule.implied),
         "rewrites": list(rule.rewrites),
         "awaits": [{"event": a.after.event, "keys": dict(a.keys), "reach": a.reach} for a in rule.awaited],
+        "fewer": rule.fewer,
         "plan": _part(rule.plan, rule),
     }
 

@@ -13,6 +13,7 @@ from ensue.language import typed
 from ensue.language.source import Source
 from ensue.partitioning import stages
 from ensue.rewriting import rewritten_rule
+from ensue.rewriting.rates import UNKNOWN, Rates
 from ensue.temporal.constraints import constrain, parts
 from ensue.temporal.feeding import awaited_rules
 from ensue.temporal.implied import implied
@@ -26,11 +27,11 @@ Observations = Mapping[int, Mapping[str, Observed]]
 
 def explained(
     program: typed.Program, source: Source, wanted: Sequence[str], instants: bool = True,
-    observed: Observations | None = None, events: int | None = None,
+    observed: Observations | None = None, events: int | None = None, rates: Rates = UNKNOWN,
 ) -> Explanation:  # fmt: skip
     """The explanation of a program that derives the types that are wanted."""
     known = with_instants(program) if instants else program
-    plan = plan_of(program, wanted, instants)
+    plan = plan_of(program, wanted, instants, rates=rates)
     units = {rule: unit for unit, code in enumerate(_codes(plan)) for rule in code.rules}
     reasons = dict(plan.reasons)
     families = tuple(alike_rules(plan))
@@ -40,8 +41,8 @@ def explained(
     for number, rule in enumerate(program.rules):
         can_match = possible(rule.body, known.events)
         types = known if can_match else program
-        run, rewrites = rewritten_rule(rule, types.events)
-        steps = plan_of_rule(run, types.events)
+        run = rewritten_rule(rule, types.events, rates)
+        steps = plan_of_rule(run.rule, types.events)
         rules.append(
             RuleExplained(
                 number,
@@ -55,8 +56,9 @@ def explained(
                 steps if number not in units or observed is not None else without_partners(steps),
                 tuple(_implied(rule.body, types)),
                 _extent(rule.body, types),
-                rewrites,
+                run.names,
                 awaited.get(number, ()) if number in reasons or observed is not None else (),
+                None if run.ordered is None else run.ordered.times,
                 (observed or {}).get(number, {}),
             )
         )

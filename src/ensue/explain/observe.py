@@ -25,14 +25,15 @@ from ensue.engine.network.windows import WindowNode
 from ensue.engine.run import Run
 from ensue.explain.explanation import Observed
 from ensue.language import typed
+from ensue.rewriting.rates import Rates
 
 
 def observe(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
-    instants: bool,
+    instants: bool, rates: Rates,
 ) -> dict[int, dict[str, Observed]]:  # fmt: skip
     """What happened in each part of each rule, by the rule's number and the part's key."""
-    run = Run(program, tables, compiled=False, emit=emit, instant=instants)
+    run = Run(program, tables, compiled=False, emit=emit, instant=instants, rates=rates)
     watch = Watch()
     found: dict[int, dict[str, Observed]] = {}
     for lane in run.lanes:

@@ -59,6 +59,9 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
         yield f"  runs only {awaited_said(rule.awaited, program)}: nothing else uses what it derives"
     if rule.rewrites:
         yield f"  rewritten: {', '.join(rule.rewrites)}"
+    if rule.fewer is not None:
+        by = "times and variables" if explanation.events is None else "times, variables and numbers of events"
+        yield f"  joined in another order: as written there are about {rule.fewer:,} times as many tuples, by {by}"
     for said in rule.implied:
         yield f"  {said} follows from the rest, and is not checked"
     yield from _part(rule.plan, rule, explanation, "  ", "  ")

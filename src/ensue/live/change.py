@@ -99,8 +99,9 @@ def rules_of(file: syntax.File) -> list[str]:
     return [show(statement) for statement in file.statements if isinstance(statement, syntax.EventRule)]
 
 
-def _shape(rule: RuleNode) -> list[type]:
-    return [type(node) for node in rule.body.walk()]
+def _shape(rule: RuleNode) -> list[tuple[type, str | None]]:
+    """The parts of a rule in their order: its joins may be in another one where types of its variables change."""
+    return [(type(node), node.about) for node in rule.body.walk()]
 
 
 def _restore(rule: RuleNode, state: list[list[Any]]) -> None:

@@ -1,19 +1,22 @@
 """Rules that mean the same and are cheaper to run. The rewrites are one list, and are applied in its order.
 
-Each is a pure function of a body; bodies in parentheses are rewritten before those around them. What is written is
-never lost: checking, the reference and messages know the rules as they were written.
+Each is a pure function of a body; bodies in parentheses are rewritten before those around them. At last the joins of a
+rule are ordered, by what is known of how frequent events are. What is written is never lost: checking, the reference
+and messages know the rules as they were written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ensue.language import typed
 from ensue.rewriting.bodies import with_bodies
 from ensue.rewriting.drop_implied import drop_implied
 from ensue.rewriting.merge_absences import merge_absences
 from ensue.rewriting.merge_alternatives import merge_alternatives
+from ensue.rewriting.order_joins import Ordered, order_joins, ordered
+from ensue.rewriting.rates import UNKNOWN, Rates
 from ensue.rewriting.relate_sides import relate_sides
 from ensue.rewriting.select_constants import select_constants
 from ensue.rewriting.split_absences import split_absences
@@ -31,17 +34,30 @@ REWRITES: tuple[Rewrite, ...] = (
 )
 
 
-def rewritten(program: typed.Program) -> typed.Program:
-    """The program with all its rules rewritten."""
-    return replace(program, rules=tuple(rewritten_rule(rule, program.events)[0] for rule in program.rules))
+@dataclass(frozen=True)
+class Rewritten:
+    """A rule after all rewrites, the names of those that changed it, and the order of its joins if that is another."""
+
+    rule: typed.Rule
+    names: tuple[str, ...]
+    ordered: Ordered | None = None
 
 
-def rewritten_rule(rule: typed.Rule, events: Events) -> tuple[typed.Rule, tuple[str, ...]]:
-    """A rule after all rewrites, and the names of those that changed it."""
+def rewritten(program: typed.Program, rates: Rates = UNKNOWN, ordering: bool = True) -> typed.Program:
+    """The program with all its rules rewritten; with `ordering` their joins are ordered, too."""
+    rules = (rewritten_rule(rule, program.events, rates, ordering).rule for rule in program.rules)
+    return replace(program, rules=tuple(rules))
+
+
+def rewritten_rule(rule: typed.Rule, events: Events, rates: Rates = UNKNOWN, ordering: bool = True) -> Rewritten:
+    """A rule after all rewrites."""
     names = []
     for rewrite in REWRITES:
         body = with_bodies(rule.body, lambda body, rewrite=rewrite: rewrite(body, events))  # type: ignore[misc]
         if body != rule.body:
             rule = replace(rule, body=body)
             names.append(rewrite.__name__)
-    return rule, tuple(names)
+    joined = ordered(rule.body, events, rates) if ordering else None
+    if joined is None:
+        return Rewritten(rule, tuple(names))
+    return Rewritten(replace(rule, body=joined.body), (*names, order_joins.__name__), joined)

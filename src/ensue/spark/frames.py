@@ -139,13 +139,13 @@ def known_types(frames: Frames, events: Mapping[str, typed.EventType]) -> dict[s
 def given_events(
     frames: Frames, names: Columns, events: Mapping[str, typed.EventType], strict: bool = False,
     declared: Mapping[str, typed.EventType] | None = None, marked: bool = False,
-    whole: bool = True,
+    with_row: bool = True,
 ) -> Given:  # fmt: skip
     """The events in frames, with the attributes that the rules use.
 
     `declared` are the events with all attributes that rows are held to; with `strict` a row that cannot be used makes
     whatever reads it fail; with `marked` such rows stay, and the column `WRONG` has what is wrong with them, and with
-    `whole` the row on a line of its own, for which every column is read.
+    `with_row` the row on a line of its own, for which every column is read.
     """
     time, instants = time_of(frames, names)
     columns: list[Column] = []
@@ -170,7 +170,7 @@ def given_events(
             types[column] = kind
         if marked and source.faults and not strict:
             reason = first_reason(source.faults)
-            row = source.row if whole else "''"
+            row = source.row if with_row else "''"
             picked[WRONG] = f"if({right_rows(source.faults)}, null, concat({reason}, '\\n', {row}))"
         rows = source.frame if strict or marked else source.right
         parts.append(rows.selectExpr(*(f"{value} as {quoted(key)}" for key, value in picked.items())))

@@ -13,6 +13,9 @@ from ensue.engine.compiled import arrivals
 from ensue.engine.compiled.needs import ask_for, summed, wanting
 from ensue.engine.compiled.unit import Take, Unit
 
+MOST_ROWS = 1 << 20
+"""For how many rows room is looked for at once. An event that may lead to more goes the long way, piece by piece."""
+
 
 class LongWayError(Exception):
     """What one event can lead to is too much to look for room beforehand."""
@@ -64,7 +67,13 @@ def _if_there_is_room(unit: Unit, body: list[str]) -> None:
     for array, terms in unit.needs.items():
         need = summed(terms)
         with w.block(f"{word} {wanting(unit.layout, array, need)}:"):
-            ask_for(w, unit.layout, array, need)
+            if any(" * " in term for term in terms):  # as many as there are pairs in two stores
+                with w.block(f"if {need} > {MOST_ROWS}:"):
+                    w.line("some = False")
+                with w.block("else:"):
+                    ask_for(w, unit.layout, array, need)
+            else:
+                ask_for(w, unit.layout, array, need)
         word = "elif"
     with w.block("if True:" if word == "if" else "else:"):
         w.lines.extend(body)
