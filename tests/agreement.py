@@ -206,6 +206,7 @@ def engine(
     provenance: bool = False,
     mixed: bool = False,
     options: Options = ALL,
+    emit: str | None = None,
 ) -> Execution:
     """`Run` by itself: with rules in the network, as generated Python (None), or compiled."""
 
@@ -216,12 +217,13 @@ def engine(
         if instant and any(e["start"] != e["end"] for e in events):
             raise NotHereError
         table = _mixed(program, _in_order(events)) if mixed else None
-        wanted = picked(program.typed, None)
+        wanted = picked(program.typed, emit)
         with as_plain_python():
             rates = powers({name: rng.choice((1, 10, 1000)) for name in program.typed.events})
             at_work = Run(
-                program.typed, provenance=provenance, compiled=compiled, instant=instant, options=options, rates=rates
-            )
+                program.typed, provenance=provenance, compiled=compiled, emit=wanted, instant=instant, options=options,
+                rates=rates,
+            )  # fmt: skip
             if compiled is not False and all(type(each).__name__ == "Stratum" for each in at_work.lanes):
                 raise NotHereError
             found: list[Detection] = []
@@ -263,6 +265,17 @@ def without_one(compiled: bool | None) -> Execution:
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
         options = replace(ALL, **{rng.choice(fields(ALL)).name: False})
         return engine(compiled, cut, options=options)(program, events, until, rng)
+
+    return run
+
+
+def one_type_at_a_time(compiled: bool | None) -> Execution:
+    """`Run` for each derived type as if it alone were asked for."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        types = picked(program.typed, None)
+        runs = (engine(compiled, cut, emit=type_)(program, events, until, rng) for type_ in types)
+        return [found for each in runs for found in each]
 
     return run
 
@@ -458,6 +471,7 @@ EXECUTIONS: dict[str, Execution] = {
     "network, instants": engine(False, cut, instant=True),
     "network, not optimised": engine(False, options=NONE),
     "network, one optimisation off": without_one(False),
+    "network, one type at a time": one_type_at_a_time(False),
     "network, swept": swept(engine(False, cut)),
     "network, swept, one optimisation off": swept(without_one(False)),
     "network, sources": engine(False, cut, provenance=True),
@@ -466,6 +480,7 @@ EXECUTIONS: dict[str, Execution] = {
     "generated, step by step": engine(None, step_by_step),
     "generated, instants": engine(None, cut, instant=True),
     "generated, not optimised": engine(None, cut, options=NONE),
+    "generated, one type at a time": one_type_at_a_time(None),
     "generated, one table": engine(None, cut, mixed=True),
     "checked": checked(engine(True)),
     "checked, cut": checked(engine(True, cut)),

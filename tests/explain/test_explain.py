@@ -141,7 +141,7 @@ def test_the_plan_has_a_part_for_each_node_of_the_network(text, data):
     for lane in run.lanes:
         assert isinstance(lane, Stratum)
         for number, rule in lane.rules.items():
-            parts = {part.key for part in plan_of_rule(program.typed.rules[number], program.typed.events).walk()}
+            parts = {part.key for part in plan_of_rule(run.known.rules[number], run.known.events).walk()}
             nodes = {node.about for node in rule.body.walk() if node.about is not None}
             assert nodes <= parts
     events = data.draw(streams(8, types=given_types(program)))
