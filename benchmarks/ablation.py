@@ -134,11 +134,11 @@ def counted(subject: Subject, program: Program, rows: list[Row], options: Optimi
     """What a run counts, and what it finds: its number and a digest."""
     from benchmarks.counting import count
 
-    at_work = start(program, subject.instant, options, rates=rates_in(program, rows))
+    at_work = start(program, subject.instant, options, rates=rates_in(program, rows), emit=subject.emit)
     counts = count(at_work)
     digest, number, stored = hashlib.sha256(), 0, 0
     for batch in advanced(at_work, rows, max(1, len(rows) // PIECES), subject.runs_on):
-        found = found_in(batch, program)
+        found = found_in(batch, program, subject.emit)
         digest.update("\n".join(found).encode())
         number += len(found)
         stored = max(stored, stored_in(at_work))
@@ -166,7 +166,7 @@ def in_turns(
     best, rates = [float("inf")] * len(pair), rates_in(program, rows)
     for _ in range(runs):
         for place, options in enumerate(pair):
-            at_work = start(program, subject.instant, options, rates=rates)
+            at_work = start(program, subject.instant, options, rates=rates, emit=subject.emit)
             gc.collect()
             began = time.process_time()
             deque(advanced(at_work, rows, max(1, len(rows) // PIECES), subject.runs_on), maxlen=0)
@@ -174,10 +174,13 @@ def in_turns(
     return best
 
 
-def start(program: Program, instant: bool, options: Optimisations, compiled: bool = False, rates: Rates = ()) -> Run:
+def start(
+    program: Program, instant: bool, options: Optimisations, compiled: bool = False, rates: Rates = (),
+    emit: tuple[str, ...] | None = None,
+) -> Run:  # fmt: skip
     from ensue.engine.run import Run
 
-    return Run(program.typed, compiled=compiled, instant=instant, options=options, rates=rates)
+    return Run(program.typed, compiled=compiled, emit=emit, instant=instant, options=options, rates=rates)
 
 
 def rates_in(program: Program, rows: Iterable[Row]) -> Rates:
@@ -215,11 +218,11 @@ def pieces(rows: Iterable[Row], size: int) -> Iterator[tuple[list[Row], bool]]:
         yield piece, ahead is None
 
 
-def found_in(batch: Batch, program: Program) -> list[str]:
+def found_in(batch: Batch, program: Program, emit: tuple[str, ...] | None = None) -> list[str]:
     """What was derived in a batch, as text, in some order that does not depend on who derived it."""
     from ensue.engine.tables import derived_tables
 
-    names = [name for name, event in program.typed.events.items() if event.derived]
+    names = emit or [name for name, event in program.typed.events.items() if event.derived]
     tables = derived_tables(batch, program.typed, names, False, None)
     return sorted(f"{name} {row}" for name, table in tables.items() for row in table.to_pylist())
 
