@@ -127,3 +127,17 @@ def test_many_keys_one_after_the_other():
     for each in run.lanes:
         kept = {name: len(array) for name, array in each.arrays.by_name.items() if name[0] not in "DS"}
         assert max(kept.values()) <= 1 << 18, kept  # beside what a batch derives, and where its keys are
+
+
+def test_joins_of_three_ask_for_no_room_for_all_pairs_that_are_stored(monkeypatch):
+    """What is found while a store is gone through looks into another one: of one key, not of all."""
+    monkeypatch.setattr("ensue.engine.compiled.short_way.MOST_ROWS", 1000)
+    rules = "event p(k: int). event q(k: int). event r(k: int). d(k) <- p(k) and q(k) and r(k)."
+    run = Run(ensue.compile(rules).typed, compiled=None, instant=True)
+    batch = run.batch()
+    kinds = [("pqr"[n % 3], {"k": n // 3}, n, n, None, n) for n in range(3000)]
+    batch.rows = kinds
+    run.advance(batch, 3000, 0)
+    (lane_,) = run.lanes
+    assert len(batch.derived_columns["d"]) == 1000
+    assert max(len(lane_.arrays[name]) for name in lane_.layout.arrays() if name.startswith("D")) < 100_000

@@ -13,7 +13,6 @@ from ensue.engine.compiled import arrivals
 from ensue.engine.compiled.needs import ask_for, summed, wanting
 from ensue.engine.compiled.unit import Take, Unit
 
-
 MOST_ROWS = 1 << 20
 """For how many rows room is looked for at once. An event that may lead to more goes the long way, piece by piece."""
 
