@@ -1,6 +1,6 @@
 """Ablation: each optimisation on and off, all others on: time, evaluations, tuples stored. It finds the same.
 
-Rules run in the network, which is what the options are about; generated code heeds `rewriting` and `sharing` alone.
+Rules run in the network, which is what the options are about; generated code heeds `rewriting`, `ordering`, `sharing`.
 Sharing is of compiled rules only, so it is measured on those, on mixed rules of the shapes that can be compiled.
 
 Each program is counted once with everything on, with each optimisation off, and with all off. Where a count differs, or

@@ -1,5 +1,7 @@
 """State grows where it must and stays small where it can: keys that come once and never again are forgotten."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,6 +9,8 @@ import pytest
 import ensue
 from ensue.data import Columns
 from ensue.engine.compiled import lane, room, strings
+from ensue.engine.compiled.short_way import MOST_ROWS
+from ensue.engine.lanes import plan_of
 from ensue.engine.mixed import mixed_of
 from ensue.engine.run import Run
 from ensue.engine.state import encode
@@ -127,3 +131,12 @@ def test_many_keys_one_after_the_other():
     for each in run.lanes:
         kept = {name: len(array) for name, array in each.arrays.by_name.items() if name[0] not in "DS"}
         assert max(kept.values()) <= 1 << 18, kept  # beside what a batch derives, and where its keys are
+
+
+def test_joins_of_three_ask_for_no_room_for_all_pairs_that_are_stored():
+    """What is found while a store is gone through looks into another one; if both are large, it goes the long way."""
+    rules = "event p(k: int). event q(k: int). event r(k: int). d(k) <- p(k) and q(k) and r(k)."
+    (code,) = plan_of(ensue.compile(rules).typed, ["d"], True).parts
+    asked = re.findall(r"need = np\.int64\((.*hi.* \* .*hi.*)\)", code.strict)
+    assert asked
+    assert all(f"if {need} > {MOST_ROWS}:" in code.strict for need in asked)
