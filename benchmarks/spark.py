@@ -19,6 +19,9 @@ AGAINST_FLOOR = ("w1", "w3", "w4", "w7")
 FEW, MANY = 1_000, 1_000_000
 """Keys between which the growth is measured."""
 
+MORE = 3
+"""So many turns more are taken than elsewhere: the two differ by less than one turn from the next."""
+
 Size = tuple[int, int]
 """Events and keys."""
 
@@ -29,8 +32,9 @@ def run(options: Options) -> Result:
     few, many = (options.events, FEW), (options.events, MANY)
     names = [workload.name for workload in options.workloads(AGAINST_FLOOR)]
     in_sql = [name for name in names if name in IN_SQL]
-    floor = {size: _measured("floor", names, size, options) for size in dict.fromkeys((long, short, few, many))}
-    sql = _measured("sql", in_sql, long, options)
+    sizes = dict.fromkeys((long, short, few, many))
+    floor = {size: _measured("floor", names, size, options.runs + MORE) for size in sizes}
+    sql = _measured("sql", in_sql, long, min(3, options.runs))
     tables = (_floor_table(names, long, floor[long]), _sql_table(in_sql, long, sql),
               _growth_table(f"{keys:,} keys", "events", (short, long), (0, floor), names),
               _growth_table(f"{options.events:,} events", "keys", (few, many), (1, floor), names))  # fmt: skip
@@ -42,10 +46,10 @@ def run(options: Options) -> Result:
     return Result("spark", tables, measured, tuple(wrong))
 
 
-def _measured(contestant: str, names: list[str], size: Size, options: Options) -> dict[str, Any]:
+def _measured(contestant: str, names: list[str], size: Size, turns: int) -> dict[str, Any]:
     try:
         in_child("benchmarks.streams", *size)
-        return dict(in_child("benchmarks.run_spark", contestant, ",".join(names), *size, min(3, options.runs)))
+        return dict(in_child("benchmarks.run_spark", contestant, ",".join(names), *size, turns))
     except ChildError as error:
         return {"failed": str(error)}
 
