@@ -207,6 +207,12 @@ def test_what_is_close_together_is_joined_first():
     assert order_of(rule)[-1] == ("a", "i")
 
 
+def test_what_a_join_checks_is_not_left_to_the_end():
+    """Where events last, an `a` before an `i` is not the first or the last of what covers it and a `b`."""
+    rule = "d(k) <- e: a(k, _), g: a(k, _), f: b(k, _), e before[..10] g."
+    assert order_of(rule, instant=False) == [("a", "b"), ("a", "a")]
+
+
 def test_what_shares_nothing_is_not_joined_first():
     assert order_of("d(x) <- a(_, x), b(k, _), i(k, x) within 9.")[-1] == ("b", "i")
 

@@ -20,14 +20,15 @@ _SPARK_TYPES = {
 
 
 def key_columns(parting: ByKey, wire: Wire, types: Collection[str]) -> list[Column]:
-    """A column for the key of events of some types. Those without a key may be anywhere: their times spread them."""
+    """Columns for the key of events of some types. Those without a key may be anywhere: their times spread them."""
     from pyspark.sql import functions as f
 
     own = replace(parting, keys={name: key for name, key in parting.keys.items() if name in types})
-    key = f"xxhash64({', '.join(_part(own, wire, place) for place in range(len(own.kinds)))})"
-    if not set(types) <= set(own.keys):
-        key = f"if({among('type', sorted(own.keys))}, {key}, xxhash64({quoted(wire.times[-1])}))"
-    return [f.expr(key)]
+    parts = [_part(own, wire, place) for place in range(len(own.kinds))]
+    if set(types) <= set(own.keys):
+        return [f.expr(part) for part in parts]
+    anywhere = f"xxhash64({quoted(wire.times[-1])})"
+    return [f.expr(f"if({among('type', sorted(own.keys))}, xxhash64({', '.join(parts)}), {anywhere})")]
 
 
 def without_null_keys(events: DataFrame, parting: ByKey, wire: Wire, kept: Iterable[str] = ()) -> DataFrame:

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from ensue.language import typed
 from ensue.language.walk import atoms
 
+A_TIMER = "a timer"
+"""What there is where a pattern has no events."""
+
 _UNITS = (("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000), ("us", 1))
 
 
@@ -38,7 +41,7 @@ def pattern_said(pattern: typed.Pattern) -> str:
 
 def events_said(pattern: typed.Pattern) -> str:
     """The names of the events in a pattern, each once."""
-    return ", ".join(dict.fromkeys(_constituents(pattern))) or "a timer"
+    return ", ".join(dict.fromkeys(_constituents(pattern))) or A_TIMER
 
 
 def _constituents(pattern: typed.Pattern) -> list[str]:

@@ -14,7 +14,7 @@ from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
 from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
 from ensue.language.source import Span
-from ensue.language.types import comparable
+from ensue.language.types import common, comparable
 
 RELATIVE_TIMERS = frozenset({"extend", "extend_backward", "shift"})
 
@@ -127,9 +127,10 @@ class Atoms:
                         self.expressions.attributes.setdefault(attribute, (name, text))
                     self.bound.append((text, argument.span))
                     self.used.append((text, argument.span))
-                    if text in scope.variables and not comparable(scope.variables[text], wanted):
-                        self._never_equal(text, scope.variables[text], wanted, argument.span)
-                    scope.variables[text] = wanted
+                    known = scope.variables.get(text)
+                    if known is not None and not comparable(known, wanted):
+                        self._never_equal(text, known, wanted, argument.span)
+                    scope.variables[text] = wanted if known is None else common(known, wanted) or "any"
                 case _:
                     fields.append((attribute, self.constant(argument, wanted)))
         if label is not None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from ensue.language import typed
 from ensue.language.check.possible import head_span
 from ensue.language.diagnostics import Report
+from ensue.rewriting import rewritten_rule
 from ensue.temporal.instants import possible, with_instants
 from ensue.temporal.plan import plan_of_rule
+from ensue.temporal.said import A_TIMER
 
 
 def note_kept(program: typed.Program, report: Report) -> None:
-    """Notes what is kept for ever, the first of it for each rule.
+    """Notes what each rule keeps for ever.
 
     Given events are taken to have one time each, as most have, unless a rule can only match intervals. What is used up
     or ended by other events is not noted: it goes as the stream goes on.
@@ -18,12 +20,24 @@ def note_kept(program: typed.Program, report: Report) -> None:
     instants = with_instants(program)
     for rule in program.rules:
         known = instants if possible(rule.body, instants.events) else program
-        plan = plan_of_rule(rule, known.events)
-        unbounded = [kept for part in plan.walk() for kept in part.kept if not kept.memory.bounded]
+        plan = plan_of_rule(rewritten_rule(rule, known.events).rule, known.events)
+        unbounded = [each for part in plan.walk() for each in part.kept if not each.memory.bounded]
         if unbounded:
-            what = " and ".join(dict.fromkeys(f"`{name}`" for name in unbounded[0].what.split(", ")))
+            what = " and ".join(dict.fromkeys(_every(each.what) for each in unbounded))
+            advice = next((each.advice for each in unbounded if each.advice is not None), None)
+            kept = "is kept for ever here, in case something comes that it matches"
+            if " and every " in what:
+                kept = "are kept for ever here, in case something comes that they match"
             report.note(
                 "W003", head_span(rule, report.source.text),
-                f"every {what} is kept for ever here, in case something comes that it matches",
-                unbounded[0].advice or "`ensue explain` says what each part keeps",
+                f"{what} {kept}",
+                advice or "`ensue explain` says what each part keeps",
             )  # fmt: skip
+
+
+def _every(what: str) -> str:
+    """What is kept, in words: an event by its name or as it is written, several by their names."""
+    names = [what] if "(" in what else what.split(", ")
+    if len(names) == 1:
+        return f"every `{what}`" if what != A_TIMER else "every end of a timer"
+    return f"every match of {' and '.join(f'`{name}`' for name in dict.fromkeys(names))}"
