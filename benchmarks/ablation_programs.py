@@ -251,7 +251,7 @@ _ALL = (
     Subject("rule 4", "what was shipped in the last day", RULE_4, shipments, share=2),
     Subject("rule 5", "before and during", RULE_5, chains, instant=False),
     Subject("order 1", "one of three events a thousand times as frequent as another", STARTED, started),
-    Subject("order 2", "two of three events close together", CLOSE, close, share=5),
+    Subject("order 2", "two of three events close together", CLOSE, close, share=10),
     Subject("order 3", "two of three events that share nothing", APART, apart, share=5),
     Subject("fed", "a rule that only feeds another", FED, logins, share=5, emit=("alarm",)),
     Subject("mixed", f"{MIXED} mixed rules", mixed(), mixed_events, instant=False, share=5),
