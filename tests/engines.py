@@ -2,7 +2,4 @@
 
 from ensue.program import ENGINES
 
-GAPS: dict[tuple[str, str], str] = {}
-"""(engine, case file): why that engine cannot run it."""
-
 NAMES = tuple(ENGINES)

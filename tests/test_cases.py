@@ -6,7 +6,7 @@ import pytest
 
 import ensue
 from ensue.testing import run_test
-from tests.engines import GAPS, NAMES
+from tests.engines import NAMES
 
 CASES = Path(__file__).parent / "cases"
 FILES = sorted(CASES.rglob("*.ensue"))
@@ -17,10 +17,8 @@ def _cases() -> list[object]:
     found = []
     for name, program in PROGRAMS.items():
         for engine in NAMES:
-            reason = GAPS.get((engine, name))
-            marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
             for test in program.typed.tests:
-                found.append(pytest.param(name, engine, test, id=f"{engine}:{name}:{test.title}", marks=marks))
+                found.append(pytest.param(name, engine, test, id=f"{engine}:{name}:{test.title}"))
     return found
 
 

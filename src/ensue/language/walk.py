@@ -133,3 +133,28 @@ def pairs(pattern: typed.Pattern | None) -> Iterator[typed.Pair]:
                 yield from pairs(alternative)
         case typed.Lacking(pattern=inner):
             yield from pairs(inner)
+
+
+def constituents(pattern: typed.Pattern | None) -> Iterator[typed.Atom]:
+    """The atoms that every match of a pattern has an event of, those in parentheses aside."""
+    match pattern:
+        case typed.Atom():
+            yield pattern
+        case typed.Pair(left=left, right=right):
+            yield from constituents(left)
+            yield from constituents(right)
+        case typed.Lacking(pattern=inner):
+            yield from constituents(inner)
+
+
+def has_alternatives(pattern: typed.Pattern | None) -> bool:
+    """Whether there is an ``or`` in a pattern, those in parentheses aside."""
+    match pattern:
+        case typed.Either():
+            return True
+        case typed.Pair(left=left, right=right):
+            return has_alternatives(left) or has_alternatives(right)
+        case typed.Lacking(pattern=inner):
+            return has_alternatives(inner)
+        case _:
+            return False

@@ -13,7 +13,7 @@ from typing import Any
 from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import EARLIEST, MOST_OCCURRENCES
-from ensue.language.walk import has_aggregate, names_used, visible_labels, visible_variables
+from ensue.language.walk import has_aggregate, has_alternatives, names_used, visible_labels, visible_variables
 from ensue.reference.contexts import paired, select
 from ensue.reference.expressions import evaluate, holds
 from ensue.reference.matches import NOTHING, Event, Match, Occurrence, Part, agree, both, covering, gather, together
@@ -57,7 +57,7 @@ class World:
             found = [full for match in found if (full := self._gather(gathering, match, outer)) is not None]
         found = [match for match in found if not any(self._occurs(absence, match, outer) for absence in body.absences)]
         found = [m for m in found if self._all((*self._decidable(body.on, m), *body.where), m, outer)]
-        return _distinct(found, typed.Nested(0, body)) if _has_alternatives(body.pattern) else found
+        return _distinct(found, typed.Nested(0, body)) if has_alternatives(body.pattern) else found
 
     def _all(self, conditions: Iterable[typed.Expression], match: Match, outer: Match) -> bool:
         seen = _seeing(match, outer)
@@ -338,18 +338,6 @@ def _distinct(matches: list[Match], pattern: typed.Pattern, with_spans: bool = F
         spans = tuple(match.spans.items()) if with_spans else ()
         found.setdefault((match.identity, values, named, attributes, gathered, spans), match)
     return list(found.values())
-
-
-def _has_alternatives(pattern: typed.Pattern | None) -> bool:
-    match pattern:
-        case typed.Either():
-            return True
-        case typed.Pair(left=left, right=right):
-            return _has_alternatives(left) or _has_alternatives(right)
-        case typed.Lacking(pattern=inner):
-            return _has_alternatives(inner)
-        case _:
-            return False
 
 
 def _by_value(matches: list[Match], shared: tuple[str, ...]) -> dict[Any, list[Match]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from ensue.language import typed
+from ensue.language.walk import has_alternatives
 from ensue.temporal.constraints import Events
 from ensue.temporal.distances import Distances
 from ensue.temporal.instants import instantaneous
@@ -204,19 +205,9 @@ def _crosses(relation: typed.Relation) -> bool:
 
 def _plain(body: typed.Body) -> bool:
     """Whether parentheses hold a pairing of events and nothing else."""
-    return isinstance(body.pattern, typed.Pair) and body == typed.Body(body.pattern) and not _chooses(body.pattern)
-
-
-def _chooses(pattern: typed.Pattern) -> bool:
-    match pattern:
-        case typed.Either():
-            return True
-        case typed.Pair(left=left, right=right):
-            return _chooses(left) or _chooses(right)
-        case typed.Lacking(pattern=inner):
-            return _chooses(inner)
-        case _:
-            return False
+    return (
+        isinstance(body.pattern, typed.Pair) and body == typed.Body(body.pattern) and not has_alternatives(body.pattern)
+    )
 
 
 def _asked(relation: typed.Relation, side: int) -> Iterator[tuple[bool, bool, bool]]:

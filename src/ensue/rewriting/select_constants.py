@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ensue.language import typed
+from ensue.language.walk import constituents
 from ensue.temporal.constraints import Events, selects
 
 
 def select_constants(body: typed.Body, events: Events) -> typed.Body:
     if body.pattern is None or body.window is not None or selects(body):
         return body
-    known = {name for atom in _atoms(body.pattern) for _, name in _variables(atom)}
+    known = {name for atom in constituents(body.pattern) for _, name in _variables(atom)}
     constants: dict[str, typed.Constant] = {}
     where = []
     for condition in (conjunct for each in body.where for conjunct in _conjuncts(each)):
@@ -49,18 +50,6 @@ def _equality(condition: typed.Expression) -> tuple[typed.Variable, typed.Consta
             return None
     same = variable.type == constant.type and constant.type in ("int", "string") and constant.value is not None
     return (variable, constant) if same else None
-
-
-def _atoms(pattern: typed.Pattern) -> Iterator[typed.Atom]:
-    """The events that every match consists of, those in parentheses aside."""
-    match pattern:
-        case typed.Atom():
-            yield pattern
-        case typed.Pair(left=left, right=right):
-            yield from _atoms(left)
-            yield from _atoms(right)
-        case typed.Lacking(pattern=inner):
-            yield from _atoms(inner)
 
 
 def _variables(atom: typed.Atom) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ensue.language import typed
-from ensue.language.walk import atoms, pairs, patterns
+from ensue.language.walk import atoms, constituents, pairs, patterns
 from ensue.spark.sql import among, literal, quoted
 from ensue.spark.wire import Wire
 
@@ -76,22 +76,10 @@ def _compared(body: typed.Body) -> dict[int, list[Comparison]]:
     for each in (body, *nested):
         if each.window is not None or any(pair.left_context or pair.right_context for pair in pairs(each.pattern)):
             continue
-        for atom in _constituents(each.pattern):
+        for atom in constituents(each.pattern):
             for condition in (*each.where, *each.on):
                 found.setdefault(atom.id, []).extend(_about(condition, atom))
     return found
-
-
-def _constituents(pattern: typed.Pattern | None) -> Iterator[typed.Atom]:
-    """The atoms that every match of a pattern has an event for, those in parentheses aside."""
-    match pattern:
-        case typed.Atom():
-            yield pattern
-        case typed.Pair(left=left, right=right):
-            yield from _constituents(left)
-            yield from _constituents(right)
-        case typed.Lacking(pattern=inner):
-            yield from _constituents(inner)
 
 
 def _about(condition: typed.Expression, atom: typed.Atom) -> Iterator[Comparison]:

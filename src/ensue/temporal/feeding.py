@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from ensue.language import typed
-from ensue.language.walk import atoms
+from ensue.language.walk import atoms, constituents
 from ensue.temporal.constraints import Events, selects
 from ensue.temporal.joins import before, plain
 from ensue.temporal.lifetimes import Frame
@@ -83,28 +83,16 @@ def _preceded(rule: typed.Rule, atom: typed.Atom, events: Events) -> _Use | None
     It is given, not derived, so that it is there before any rule runs.
     """
     body = rule.body
-    constituents = list(_constituents(body.pattern))
-    if selects(body) or atom not in constituents:
+    matched = list(constituents(body.pattern))
+    if selects(body) or atom not in matched:
         return None
     distances = Frame.of(body).distances(atom.id, events)
     found = [
         _Use(atom, other, distances.longest((other.id, True), (atom.id, True)))
-        for other in constituents
+        for other in matched
         if not events[other.event].derived and before((other.id, True), (atom.id, False), distances)
     ]
     return min(found, key=lambda use: (-len(use.shared), use.reach is None, use.reach or 0), default=None)
-
-
-def _constituents(pattern: typed.Pattern | None) -> Iterator[typed.Atom]:
-    """The atoms that every match of a body has an event of."""
-    match pattern:
-        case typed.Atom():
-            yield pattern
-        case typed.Pair(left=left, right=right):
-            yield from _constituents(left)
-            yield from _constituents(right)
-        case typed.Lacking(pattern=inner):
-            yield from _constituents(inner)
 
 
 def _awaited(use: _Use, program: typed.Program, rule: typed.Rule) -> Awaited:

@@ -28,7 +28,7 @@ from ensue.engine.network.scopes import ScopeNode
 from ensue.engine.network.windows import WindowNode
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
-from ensue.language.walk import names_used
+from ensue.language.walk import has_alternatives, names_used
 from ensue.values import order
 
 
@@ -127,7 +127,7 @@ class BodyNode(Node):
         self.absences = absences
         self.gatherings = gatherings
         self.window = window
-        self.distinct = Distinct(typed.Nested(0, body), False) if _has_alternatives(body.pattern) else None
+        self.distinct = Distinct(typed.Nested(0, body), False) if has_alternatives(body.pattern) else None
         self.pending: list[list[Any]] = []
         self.pushed = 0
 
@@ -223,15 +223,3 @@ def rests(body: typed.Body, setting: Setting) -> list[Instance]:
     for lookup in body.lookups:
         found = [joined for match in found for joined in look_up(lookup, match, setting)]
     return found
-
-
-def _has_alternatives(pattern: typed.Pattern | None) -> bool:
-    match pattern:
-        case typed.Either():
-            return True
-        case typed.Pair(left=left, right=right):
-            return _has_alternatives(left) or _has_alternatives(right)
-        case typed.Lacking(pattern=inner):
-            return _has_alternatives(inner)
-        case _:
-            return False
