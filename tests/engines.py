@@ -1,4 +1,4 @@
-"""The executions that run every case, and what one of them cannot do yet, with the reason."""
+"""The executions that run every case."""
 
 from ensue.program import ENGINES
 
