@@ -618,12 +618,14 @@ def _same_element(one: Any, other: Any) -> bool:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """The same value: floats to a relative 1e-9, and what is not a number is the same as itself.
+    """The same value: floats to a relative 1e-9, what is not a number is the same as itself, and 0.0 is not -0.0.
 
     What a list holds has no type of its own, so 1 is 1.0 there.
     """
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(_same_element, one, other))
     if isinstance(one, float) and isinstance(other, float):
+        if one == other == 0:
+            return math.copysign(1, one) == math.copysign(1, other)
         return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (one != one and other != other)
     return type(one) is type(other) and bool(one == other)

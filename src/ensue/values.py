@@ -1,7 +1,8 @@
 """What values are worth: equality, order and functions, with SQL's nulls.
 
 None is null. A comparison with null is null, and so is nearly every function of it; NaN equals nothing, and comes last
-in an order. Integers are 64 bits wide and wrap around.
+in an order. Integers are 64 bits wide and wrap around. 0.0 and -0.0 are equal, and nobody sees which of them it was: in
+text and in what rules derive it is 0.0.
 """
 
 from __future__ import annotations
@@ -13,6 +14,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+SAME = frozenset({"int", "string", "bool", "timestamp"})
+"""The types of which equal values are the same, however they are written."""
 
 
 def wrap(number: int) -> int:
@@ -49,6 +54,22 @@ def identity(value: Any) -> Any:
     if isinstance(value, tuple):
         return ("list", *map(identity, value))
     return ("nan",) if is_nan(value) else (kind(value), _plain(value))
+
+
+def held(value: Any, type_: str) -> Any:
+    """A value as a derived event holds it, so that equal ones are the same.
+
+    >>> held(1, "float"), held(-0.0, "float"), held((-0.0, 1.5), "list<float>"), held(None, "float")
+    (1.0, 0.0, (0.0, 1.5), None)
+    """
+    match value:
+        case float():
+            return value + 0.0
+        case tuple():
+            return tuple(held(item, type_.removeprefix("list<").removesuffix(">")) for item in value)
+        case int() if type_ == "float" and not isinstance(value, bool):
+            return float(value)
+    return value
 
 
 def order(value: Any) -> Any:
@@ -124,7 +145,7 @@ def as_text(value: Any, timestamp: bool = False) -> str:
         return "true" if value else "false"
     if timestamp and isinstance(value, int):
         return (EPOCH + timedelta(microseconds=value)).isoformat().replace("+00:00", "Z")
-    return str(value)
+    return str(value + 0.0 if isinstance(value, float) else value)
 
 
 def as_integer(value: Any) -> int | None:

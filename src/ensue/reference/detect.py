@@ -17,7 +17,7 @@ from ensue.reference.evaluate import World
 from ensue.reference.expressions import evaluate
 from ensue.reference.matches import Event
 from ensue.reference.static import Knowledge, Row
-from ensue.values import identity, order
+from ensue.values import held, identity, order
 
 Given = tuple[str, Mapping[str, Any], int, int, Any]
 """An input event: type, attributes, start, end, and its sequence (None if there is none)."""
@@ -106,7 +106,7 @@ class _Detection:
         types = self.program.events[rule.event].attributes
         for match in world.body(rule.body, head=[term for _, term in rule.head]):
             attributes = {
-                name: _stored(evaluate(term, match, self.knowledge.held), types[name]) for name, term in rule.head
+                name: held(evaluate(term, match, self.knowledge.held), types[name]) for name, term in rule.head
             }
             start = match.start if rule.beginning is None else match.labels[rule.beginning].start
             event = Event(rule.event, attributes, start, match.end, (), match.sources)
@@ -152,10 +152,3 @@ def _merged(events: Iterable[Event]) -> list[Event]:
             event = replace(event, sources=found[event.identity].sources | event.sources)
         found[event.identity] = event
     return list(found.values())
-
-
-def _stored(value: Any, type_: str) -> Any:
-    """A value as the attribute holds it."""
-    if type_ == "float" and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    return value

@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ensue.language import typed
+from ensue.language.types import DECLARED
 from ensue.language.walk import visible_variables
 from ensue.rewriting.conjunctions import Conjunction, Limit, Tree, covers, label_of, places_of, says_as_much
 from ensue.temporal.distances import Distances
-
-SAME = frozenset({"int", "string", "bool", "timestamp"})
-"""The types of which equal values are the same."""
 
 
 class Joins:
@@ -30,7 +28,7 @@ class Joins:
 
     @property
     def interchangeable(self) -> bool:
-        """Whether events may change places: equal values of what they share are the same values."""
+        """Whether events may change places: nobody can tell equal values of what they share apart."""
         types: dict[str, list[str | None]] = {}
         for event in self.conjunction.events:
             if isinstance(event, typed.Atom):
@@ -39,7 +37,7 @@ class Joins:
             else:
                 for name in visible_variables(event):
                     types.setdefault(name, []).append(None)
-        return all(len(each) == 1 or (len(set(each)) == 1 and each[0] in SAME) for each in types.values())
+        return all(len(each) == 1 or (len(set(each)) == 1 and each[0] in DECLARED) for each in types.values())
 
     def possible(self, left: Tree, right: Tree) -> bool:
         """Whether all limits between two sides can be written: in their join, or as relations between names.

@@ -5,7 +5,7 @@ The events of a body, and what its relations say of their starts and ends, are t
 equal values a variable has:
 
 - so only bodies of rules are ordered, and none in parentheses: nobody sees the order of what a rule matches;
-- where events share a variable of which equal values may differ, as 0.0 and -0.0 do, they stay in their order.
+- where events share a variable of which equal values may differ, as 1 and 1.0 do, they stay in their order.
 
 Of all orders of up to six events that can be written so, the one is taken that costs least by estimate (`join_costs`),
 and only if that is half of what the order as written costs or less: estimates are rough. With contexts, a policy or a

@@ -358,8 +358,9 @@ class Unit:
         return Code(value, w.let("k", f"({flags} & np.int64({1 << (column - base)})) != 0"), kind)
 
     def derive(self, derived: Derived, start: str, values: Sequence[Code]) -> None:
-        """Adds a derived event that ends now."""
+        """Adds a derived event that ends now. Equal values are the same in it, so -0.0 is 0.0."""
         w, n = self.writer, derived.number
+        values = [Code(f"({code.value} + 0.0)", code.valid, "f") if code.kind == "f" else code for code in values]
         self.require(f"D{n}")
         for name, code in zip(self.events[derived.event].attributes, values, strict=True):
             if code.valid != "True":

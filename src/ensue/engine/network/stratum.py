@@ -21,7 +21,7 @@ from ensue.language import typed
 from ensue.language.limits import MOST_TURNS
 from ensue.language.walk import atoms
 from ensue.temporal.lifetimes import Frame
-from ensue.values import identity
+from ensue.values import SAME, held, identity
 
 Place = tuple[int, tuple[str, ...] | None]
 
@@ -35,7 +35,7 @@ class RuleNode:
         self.body = build_body(Frame.of(rule.body), setting, [term for _, term in rule.head])
         self.uses = frozenset(atom.event for atom in atoms(rule.body))
         types = setting.events[rule.event].attributes
-        self.head = [(name, value_of(term, setting.knowledge), types[name] == "float") for name, term in rule.head]
+        self.head = [(name, value_of(term, setting.knowledge), types[name]) for name, term in rule.head]
         self.timed = [node for node in self.body.walk() if type(node).due is not Node.due]
         self.inbox: dict[str, list[Event]] = {}
 
@@ -44,9 +44,9 @@ class RuleNode:
 
     def event(self, match: Instance) -> Event:
         attributes: dict[str, Any] = {}
-        for name, value, floating in self.head:
+        for name, value, type_ in self.head:
             found = value(match)
-            attributes[name] = float(found) if floating and type(found) is int else found
+            attributes[name] = found if type_ in SAME else held(found, type_)
         start = match.start if self.rule.beginning is None else match.labels[self.rule.beginning][0]
         same = (self.rule.event, start, match.end, tuple(map(identity, attributes.values())))
         return Event(self.rule.event, attributes, start, match.end, self.place, same)
