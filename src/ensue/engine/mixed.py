@@ -1,6 +1,7 @@
 """Events of all types in one Arrow table that needs no conversion: read where it lies.
 
-Most tables are like that: times without gaps in their order, a string for the type, attributes of the types declared.
+Most tables are like that: times without gaps in their order, a string for the type (or a number for one in a
+dictionary), attributes of the types declared.
 Everything else goes the long way through `ensue.data`, which knows what to do with it.
 """
 
@@ -29,6 +30,9 @@ EXPECTED = {
     "int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(),
     "timestamp": pa.timestamp("us"),
 }  # fmt: skip
+
+TYPES = (pa.string(), *(pa.dictionary(index, pa.string()) for index in (pa.int8(), pa.int16(), pa.int32())))
+"""How the column of types may be held."""
 
 FEW_TYPES = 16
 """Up to how many derived types each row is compared with them, too."""
@@ -152,7 +156,7 @@ def fit(schema: pa.Schema, names: Names, events: Mapping[str, typed.EventType], 
         when == pa.int64() or (pa.types.is_timestamp(when) and when.unit == "us")
     ):
         return None
-    if layout.type is not None and schema.field(layout.type).type != pa.string():
+    if layout.type is not None and schema.field(layout.type).type not in TYPES:
         return None
     return _Fit(layout, only, types)
 
@@ -223,6 +227,8 @@ def _kinds(
         return None if events[str(only)].derived else np.full(count, ranks[str(only)], np.int32)
     if column.null_count:
         return None
+    if pa.types.is_dictionary(column.type):
+        return _kinds_in_dictionary(column, ranks, events)
     whole = _whole(column)
     kind = np.empty(count, np.int32)
     derived = [name for name, event in events.items() if event.derived]
@@ -241,6 +247,19 @@ def _kinds(
     others = kind < 0
     unknown = whole.filter(pa.array(others)).unique().to_pylist() if others.any() else []
     return kind if events.keys().isdisjoint(unknown) else None
+
+
+def _kinds_in_dictionary(
+    column: pa.ChunkedArray, ranks: Mapping[str, int], events: Mapping[str, typed.EventType]
+) -> np.ndarray[Any, np.dtype[np.int32]] | None:
+    """The same where each row has the number of its type in a dictionary."""
+    whole = _whole(column.unify_dictionaries())
+    names = whole.dictionary.to_pylist()
+    if None in names:
+        return None
+    kind = np.array([ranks.get(name, -1) for name in names], np.int32)[whole.indices.to_numpy()]
+    derived = [ranks[name] for name in names if name in events and events[name].derived]
+    return None if derived and np.isin(kind, derived).any() else kind
 
 
 def _kernel(name: str, count: int) -> Callable[..., Any]:

@@ -27,17 +27,21 @@ from ensue.spark.frames import (
     unreadable_attributes,
 )
 from ensue.spark.job import Job
-from ensue.spark.keys import key_columns, without_null_keys
+from ensue.spark.keys import alike_for_all, key_columns, without_null_keys
 from ensue.spark.pushdown import pushed
 from ensue.spark.recognise import Frames
 from ensue.spark.rejected import REJECTED, with_rejected
-from ensue.spark.sql import among, as_integer, as_time, literal, quoted
+from ensue.spark.sql import among, as_integer, as_time, literal, numbered, quoted
 from ensue.spark.stats import first_and_last
 from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire
 from ensue.spark.worker import Part
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+MOST_NUMBERED = 16
+"""Up to how many types get numbers: each row is compared with one after the other."""
 
 
 class OnePartitionWarning(UserWarning):
@@ -90,13 +94,14 @@ class Detection:
         elif self._needs_stats(stage):
             events = _beside(events, self.stats)
         only = self._only(stage) if before is None else None
-        events = self._parted(events, stage, wire, passed, sliced, only)
+        types = self._numbered(stage) if before is None and only is None else ()
+        events = self._parted(events, stage, wire, passed, sliced, only, types)
         events = events.sortWithinPartitions(*([SLICE] if sliced else []), end)
         emitted = self.job.emitted(index)
         columns = self.found.columns_of({*emitted, *passed})
         part = Part(
             self.job, index, wire, Wire(columns, instants=False, sequence=False), self.found.schema(columns),
-            self.tables, self.until, passed, sliced, only,
+            self.tables, self.until, passed, sliced, only, types,
         )  # fmt: skip
         result = events.mapInArrow(part, self.found.spark_schema(columns))
         return self.found.distinct(result, columns) if stage.duplicates & {*emitted} else result
@@ -119,6 +124,13 @@ class Detection:
         read = [name for name in stage.reads if None in given or name in given]
         keyed = isinstance(stage.parting, ByKey) and not _in_one_part(stage) and {*read} <= {*stage.parting.keys}
         return read[0] if keyed and len(read) == 1 else None
+
+    def _numbered(self, stage: Stage) -> tuple[str, ...]:
+        """The types that a stage reads, if numbers stand for them in its rows: they are few, and keys need no type."""
+        parting, types = stage.parting, stage.reads
+        if not isinstance(parting, ByKey) or _in_one_part(stage) or len(types) > MOST_NUMBERED:
+            return ()
+        return types if alike_for_all(parting, self.given.wire, types) else ()
 
     def _passed(self, index: int) -> tuple[str, ...]:
         """The types that earlier stages derived and that are wanted after this one."""
@@ -175,8 +187,11 @@ class Detection:
         return rows.selectExpr("*", first, over).drop("length")
 
     def _parted(
-        self, events: DataFrame, stage: Stage, wire: Wire, passed: tuple[str, ...], sliced: bool, only: str | None
-    ) -> DataFrame:
+        self, events: DataFrame, stage: Stage, wire: Wire, passed: tuple[str, ...], sliced: bool, only: str | None,
+        types: tuple[str, ...],
+    ) -> DataFrame:  # fmt: skip
+        from pyspark.sql import functions as f
+
         if _in_one_part(stage):
             if self.until is not None:  # a part without any event is not evaluated, but time passes in it
                 time = events.sparkSession.range(1).selectExpr("cast(null as string) as `type`")
@@ -184,9 +199,12 @@ class Detection:
             return events.repartition(1)
         match stage.parting:
             case ByKey() as parting:
-                events = without_null_keys(events, parting, wire, passed)
+                there = None if self.strict else (*stage.reads, *passed)
+                events = without_null_keys(events, parting, wire, there, passed)
                 if only is not None:
                     events = events.drop("type")
+                if types:
+                    events = events.withColumn("type", f.expr(numbered("type", types)))
                 keys = key_columns(parting, wire, (*stage.reads, *passed))
                 return events.repartition(*keys, *([SLICE] if sliced else []))
             case BySlices():

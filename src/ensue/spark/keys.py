@@ -31,31 +31,47 @@ def key_columns(parting: ByKey, wire: Wire, types: Collection[str]) -> list[Colu
     return [f.expr(f"if({among('type', sorted(own.keys))}, xxhash64({', '.join(parts)}), {anywhere})")]
 
 
-def without_null_keys(events: DataFrame, parting: ByKey, wire: Wire, kept: Iterable[str] = ()) -> DataFrame:
+def alike_for_all(parting: ByKey, wire: Wire, types: Collection[str]) -> bool:
+    """Whether the key of an event is found in the same way whatever its type."""
+    places = range(len(parting.kinds))
+    return {*types} <= {*parting.keys} and all(len(_values(parting, wire, place)) == 1 for place in places)
+
+
+def without_null_keys(
+    events: DataFrame, parting: ByKey, wire: Wire, types: Iterable[str] | None, kept: Iterable[str] = ()
+) -> DataFrame:
     """Leaves out events with a null in their key, which correlate with nothing, where they do not matter alone.
 
-    Events of types that are to be `kept` are wanted for themselves.
+    There are events of some `types`, or of any; those that are to be `kept` are wanted for themselves.
     """
-    needed = sorted(set(parting.keys) - parting.nulls - set(kept))
+    needed = set(parting.keys) - parting.nulls - set(kept)
     if not needed:
         return events
     there = " and ".join(f"{_part(parting, wire, place)} is not null" for place in range(len(parting.kinds)))
-    return events.where(f"not {among('type', needed)} or ({there})")
+    if types is None or not {*types} <= needed:
+        there = f"not {among('type', sorted(needed))} or ({there})"
+    return events.where(there)
 
 
 def _part(parting: ByKey, wire: Wire, place: int) -> str:
     """One part of the key of whichever event there is: the columns that hold it differ by type."""
-    kind = parting.kinds[place]
-    events: dict[str, list[str]] = {}
+    values = _values(parting, wire, place)
+    if len(values) == 1:
+        return next(iter(values))
+    found = f"cast(null as {_SPARK_TYPES[parting.kinds[place]]})"
+    for value, names in values.items():
+        found = f"if({among('type', sorted(names))}, coalesce({value}, {found}), {found})"
+    return found
+
+
+def _values(parting: ByKey, wire: Wire, place: int) -> dict[str, list[str]]:
+    """What may hold a part of the key, and for which types."""
+    found: dict[str, list[str]] = {}
     for event, attributes in parting.keys.items():
         for column in wire.columns:
             if column.attribute == attributes[place] and column.holds(event):
-                events.setdefault(_alike(quoted(column.name), column.type, kind), []).append(event)
-    if len(events) == 1:
-        return next(iter(events))
-    found = f"cast(null as {_SPARK_TYPES[kind]})"
-    for value, names in events.items():
-        found = f"if({among('type', sorted(names))}, coalesce({value}, {found}), {found})"
+                value = _alike(quoted(column.name), column.type, parting.kinds[place])
+                found.setdefault(value, []).append(event)
     return found
 
 

@@ -7,7 +7,7 @@ its own, and a program of a few rules has hundreds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _DAY = 86_400_000_000
 """In microseconds."""
@@ -51,6 +51,16 @@ def among(column: str, values: Iterable[str]) -> str:
     """
     listed = ", ".join(map(literal, values))
     return f"{quoted(column)} in ({listed})" if listed else "false"
+
+
+def numbered(column: str, values: Sequence[str]) -> str:
+    """Which of some texts a column holds, as a number.
+
+    >>> numbered("type", ["a", "b"])
+    "case `type` when 'a' then 0 when 'b' then 1 end"
+    """
+    cases = " ".join(f"when {literal(value)} then {number}" for number, value in enumerate(values))
+    return f"case {quoted(column)} {cases} end"
 
 
 def as_integer(time: str, type_: str) -> str:

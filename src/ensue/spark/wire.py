@@ -5,7 +5,7 @@ Plain data, so that it can be sent to workers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -63,7 +63,7 @@ class Wire:
 
     def by_type(self, rows: pa.Table) -> dict[str, pa.Table]:
         """Rows as a table for each type; those without one are left out."""
-        types = rows.column("type")
+        types = rows.column("type").cast(pa.string())
         names = pc.unique(types)
         if len(names) == 1 and names.null_count == 0:
             return {name: self.of_type(rows, name) for name in names.to_pylist()}
@@ -76,6 +76,19 @@ class Wire:
             if column.holds(event):
                 columns[column.attribute] = _either(columns.get(column.attribute), rows.column(column.name))
         return pa.table(columns)
+
+
+def with_types(rows: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Rows that have the number of their type, with the types that these numbers stand for.
+
+    >>> rows = pa.table({"type": pa.array([1, 0], pa.int32())})
+    >>> with_types(rows, ["order", "shipped"]).column("type").to_pylist()
+    ['shipped', 'order']
+    """
+    place, numbers = rows.column_names.index("type"), rows.column("type")
+    known = pa.array(names, pa.string())
+    chunks = [pa.DictionaryArray.from_arrays(chunk, known) for chunk in numbers.chunks]
+    return rows.set_column(place, "type", pa.chunked_array(chunks, pa.dictionary(numbers.type, pa.string())))
 
 
 def _either(one: pa.ChunkedArray | None, other: pa.ChunkedArray) -> pa.ChunkedArray:

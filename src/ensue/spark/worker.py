@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ensue.moments import Moment
 from ensue.session import Session
 from ensue.spark.job import Job
-from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on, together
+from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on, together, with_types
 
 TOGETHER = 1 << 16
 """So many rows are taken at once, where Spark hands over fewer."""
@@ -40,6 +40,8 @@ class Part:
     """Whether rows are for slices of time, each of which is evaluated by itself."""
     only: str | None = None
     """The type of all rows, where they do not say it themselves."""
+    types: tuple[str, ...] = ()
+    """The types that the numbers in the column of types stand for, where it has numbers."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not self.sliced:
@@ -86,6 +88,8 @@ class Part:
     def _events(self, rows: pa.Table) -> pa.Table | dict[str, pa.Table]:
         if self.only is not None:
             return {self.only: self.given.of_type(rows, self.only)}
+        if self.types:
+            rows = with_types(rows, self.types)
         return self.given.renamed(rows) if self.given.of_any_type else self.given.by_type(rows)
 
     def _slice(self, pieces: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
