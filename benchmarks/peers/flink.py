@@ -17,11 +17,11 @@ RECORDED = {"w1": 106_000, "w3": 102_000, "w4": 72_000}
 """Events per CPU-second of Flink 2.3 SQL, from a comparison made before Ensue was begun."""
 
 
-def on_flink(names: Iterable[str], sizes: Iterable[tuple[int, int]]) -> dict[str, Any]:
-    """What Flink takes on workloads; a `ChildError` says why there is no Flink."""
+def on_flink(state: str, names: Iterable[str], sizes: Iterable[tuple[int, int]]) -> dict[str, Any]:
+    """What Flink takes on workloads with its state in memory or in RocksDB; a `ChildError` says why there is none."""
     provide_flink()
     flat = [number for size in sizes for number in size]
-    return dict(in_child("benchmarks.peers.run_flink", ",".join(names), *flat, env=_java(), python=PYTHON))
+    return dict(in_child("benchmarks.peers.run_flink", state, ",".join(names), *flat, env=_java(), python=PYTHON))
 
 
 def provide_flink() -> None:
