@@ -158,3 +158,19 @@ def test_the_page_on_explain_shows_what_is_printed():
     (shown,) = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (rules, _) = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert shown == ensue.compile(rules).explain().text() + "\n"
+
+
+def test_lengths_and_texts_are_as_in_rules():
+    rules = r"""
+        event a(k: int, s: string).  event b(k: int).
+        d(k) <- a(k, "tab\tand \"quotes\"") before[1h..90m] b(k).
+        m(n = count(x)) <- while last 3h: collect x: a(_, _).
+        e(k) <- every(15m) and b(k) within 1d.
+        """
+    said = ensue.compile(rules).explain().text()
+    for words in ("before[1h..1h30m]", "of the last 3h", "every(15m)", r'a(k, s="tab\tand \"quotes\"")'):
+        assert words in said
+
+
+def test_without_rules_there_is_nothing_to_explain():
+    assert ensue.compile("event a(k: int).").explain().text() == "There are no rules for events."

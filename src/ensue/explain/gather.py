@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ensue.engine.compiled.lane import Code
 from ensue.engine.compiled.source import rule_names
@@ -42,7 +43,7 @@ def explained(
         can_match = possible(rule.body, known.events)
         types = known if can_match else program
         run = rewritten_rule(rule, types.events, rates)
-        steps = plan_of_rule(run.rule, types.events)
+        steps = plan_of_rule(run.rule, types.events, partial(length_said, program=program))
         rules.append(
             RuleExplained(
                 number,
@@ -84,12 +85,13 @@ def _shared(plan: Plan) -> Iterator[Shared]:
 
 
 def _implied(body: typed.Body, program: typed.Program) -> Iterator[str]:
+    length = partial(length_said, program=program)
     for each in implied(body, program.events):
         match each.of:
             case typed.Related(left=left, right=right, relation=relation):
-                said = f"{left} {relation_said(relation)} {right}"
+                said = f"{left} {relation_said(relation, length)} {right}"
             case typed.Pair(relation=relation):
-                said = relation_said(relation)
+                said = relation_said(relation, length)
             case typed.Body(within=within):
                 said = f"within {length_said(within or 0, program)}"
         yield f"`{said}`" if each.whole else f"a limit of `{said}`"

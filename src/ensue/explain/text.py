@@ -22,6 +22,8 @@ from ensue.temporal.said import length_said
 
 def written(explanation: Explanation) -> str:
     lines: list[str] = []
+    if not explanation.rules:
+        return "There are no rules for events."
     if explanation.events is not None:
         lines += [f"{explanation.events:,} events, observed in the network", ""]
     elif explanation.instants:

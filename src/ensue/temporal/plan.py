@@ -6,7 +6,7 @@ keeps for ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from ensue.language import typed
@@ -78,13 +78,22 @@ SOME = 2**56
 """A length of time, to see what any would do; longer than those that rules write."""
 
 
-def plan_of_rule(rule: typed.Rule, events: Events) -> Part:
-    """The plan of a rule, with advice where something is kept for ever."""
-    plan = _body(Frame.of(rule.body), events)
+@dataclass(frozen=True)
+class Known:
+    """What is known beside a rule: the types of events, and how lengths of time are said."""
+
+    events: Events
+    length: Callable[[int], str]
+
+
+def plan_of_rule(rule: typed.Rule, events: Events, length: Callable[[int], str] = str) -> Part:
+    """The plan of a rule, with advice where something is kept for ever; `length` says lengths of time."""
+    known = Known(events, length)
+    plan = _body(Frame.of(rule.body), known)
     if all(kept.memory.bounded for part in plan.walk() for kept in part.kept):
         return plan
     bounded = replace(rule.body, within=SOME) if rule.body.within is None and not rule.body.lasting else rule.body
-    with_length = {part.key: part for part in _body(Frame.of(bounded), events).walk()}
+    with_length = {part.key: part for part in _body(Frame.of(bounded), known).walk()}
     return _advised(plan, with_length)
 
 
@@ -107,20 +116,20 @@ def _advised(part: Part, with_length: dict[str, Part]) -> Part:
 # --- bodies
 
 
-def _body(frame: Frame, events: Events) -> Part:
+def _body(frame: Frame, known: Known) -> Part:
     body = frame.body
     inner: list[Part] = []
     if body.pattern is not None:
         matched = _restricted if body.restricted else _pattern
-        inner.append(matched(body.pattern, frame, events))
-    ending = _ending(frame, events)
+        inner.append(matched(body.pattern, frame, known))
+    ending = _ending(frame, known)
     apart: tuple[Apart, ...] = () if body.restricted else (*body.absences, *body.gatherings)
-    inner += [_scope(part, frame, events, part in ending) for part in apart]
+    inner += [_scope(part, frame, known, part in ending) for part in apart]
     if body.window is not None:
-        inner.append(_window(body.window, body.pattern is not None, events))
+        inner.append(_window(body.window, body.pattern is not None, known))
     kept: tuple[Kept, ...] = ()
     if body.pattern is not None and any(timer.end_shift > 0 for timer in body.timers):
-        ends = (since(frame, (id_, True), events) for id_ in (body.pattern.id, *parts(typed.Body(body.pattern))))
+        ends = (since(frame, (id_, True), known.events) for id_ in (body.pattern.id, *parts(typed.Body(body.pattern))))
         waits = min((length for length in ends if length is not None), default=None)
         kept = (Kept(f"matches of {events_said(body.pattern)} until their timers end", (), window(waits)),)
     checks = bool(body.on or body.where or body.related or body.within or body.lasting)
@@ -128,21 +137,21 @@ def _body(frame: Frame, events: Events) -> Part:
     return Part("body", frame.id, "match", cost, kept, parts=tuple(inner))
 
 
-def _ending(frame: Frame, events: Events) -> list[typed.Absence]:
+def _ending(frame: Frame, known: Known) -> list[typed.Absence]:
     """The absences that end what waits in a join, so that they keep nothing themselves."""
     if frame.body.restricted:
         return []
-    return [absence for pair in pairs(frame.body.pattern) for absence in ended_by(frame, pair, events)]
+    return [absence for pair in pairs(frame.body.pattern) for absence in ended_by(frame, pair, known.events)]
 
 
-def _scope(part: Apart, frame: Frame, events: Events, ends: bool) -> Part:
+def _scope(part: Apart, frame: Frame, known: Known, ends: bool) -> Part:
     """What is negated or gathered in a scope."""
     absent = isinstance(part, typed.Absence)
     where = {typed.During: "during", typed.Between: "between", typed.Inside: "inside"}[type(part.scope)]
     of = f" {part.scope.label}" if isinstance(part.scope, typed.During) else " it" if where == "inside" else ""
     between = " the two" if where == "between" else ""
     title = f"{'no' if absent else 'all'} {pattern_said(part.pattern)} {where}{of}{between}"
-    inner = _pattern(part.pattern, Frame.of(typed.Body(part.pattern)), events)
+    inner = _pattern(part.pattern, Frame.of(typed.Body(part.pattern)), known)
     kind = "absence" if absent else "gathering"
     said = events_said(part.pattern)
     if ends:
@@ -152,7 +161,7 @@ def _scope(part: Apart, frame: Frame, events: Events, ends: bool) -> Part:
         advice = f"let {said} share variables with the rest, instead of naming it in parentheses"
         kept = Kept("every event", (), UNBOUNDED, advice)
         return Part(kind, part.pattern.id, title, "for each match: all events anew", (kept,), parts=(inner,))
-    kept = Kept(said, part.shared, window(scope_reach(part.scope, frame, events)))
+    kept = Kept(said, part.shared, window(scope_reach(part.scope, frame, known.events)))
     return Part(
         kind,
         part.pattern.id,
@@ -163,26 +172,26 @@ def _scope(part: Apart, frame: Frame, events: Events, ends: bool) -> Part:
     )
 
 
-def _window(window_: typed.Window, beside: bool, events: Events) -> Part:
+def _window(window_: typed.Window, beside: bool, known: Known) -> Part:
     """A window; beside a pattern all events are kept for matches that are still to come."""
-    said, keys = events_said(window_.pattern), (*window_.shared, *window_.keys)
+    said, of, keys = events_said(window_.pattern), pattern_said(window_.pattern), (*window_.shared, *window_.keys)
     advice = None
     match window_.kind:
         case "count":
-            bound, title = constant(window_.size), f"last {window_.size} {pattern_said(window_.pattern)}"
+            bound, title = constant(window_.size), f"last {window_.size} {of}"
         case "span":
-            bound, title = window(window_.size), f"all {pattern_said(window_.pattern)} of the last {window_.size}"
+            bound, title = window(window_.size), f"all {of} of the last {known.length(window_.size)}"
         case "each":
-            bound, title = window(window_.size), f"all {pattern_said(window_.pattern)} of each {window_.size}"
+            bound, title = window(window_.size), f"all {of} of each {known.length(window_.size)}"
         case _:
-            bound, title = UNBOUNDED, f"all {pattern_said(window_.pattern)} since"
+            bound, title = UNBOUNDED, f"all {of} since"
             advice = "count back over a length of time, with `while last 1h: collect …`"
     if beside:
         bound, advice = UNBOUNDED, "give the window a rule of its own, and use what that derives"
-    inner = [_pattern(window_.pattern, Frame.of(typed.Body(window_.pattern)), events)]
+    inner = [_pattern(window_.pattern, Frame.of(typed.Body(window_.pattern)), known)]
     if window_.beginning is not None:
         title += f" {pattern_said(window_.beginning)}"
-        inner.append(_pattern(window_.beginning, Frame.of(typed.Body(window_.beginning)), events))
+        inner.append(_pattern(window_.beginning, Frame.of(typed.Body(window_.beginning)), known))
     cost = f"for each {said}: its aggregates"
     return Part("window", window_.id, title, cost, (Kept(said, keys, bound, advice),), parts=tuple(inner))
 
@@ -190,38 +199,38 @@ def _window(window_: typed.Window, beside: bool, events: Events) -> Part:
 # --- patterns
 
 
-def _pattern(pattern: typed.Pattern, frame: Frame, events: Events) -> Part:
+def _pattern(pattern: typed.Pattern, frame: Frame, known: Known) -> Part:
     match pattern:
         case typed.Atom(event=event, fields=fields):
             filters = any(isinstance(term, typed.Constant) for _, term in fields)
             cost = f"compares each {event}" if filters else f"takes each {event}"
             return Part("event", pattern.id, pattern_said(pattern), cost, event=event)
         case typed.Moment() | typed.Periodic():
-            return Part("timer", pattern.id, pattern_said(pattern), "nothing but time")
+            return Part("timer", pattern.id, pattern_said(pattern, known.length), "nothing but time")
         case typed.Pair():
-            inner = tuple(_pattern(side, frame, events) for side in (pattern.left, pattern.right))
+            inner = tuple(_pattern(side, frame, known) for side in (pattern.left, pattern.right))
             return (
-                _join(pattern, frame, events, inner)
+                _join(pattern, frame, known, inner)
                 if pattern.left_context is None
-                else _select(pattern, frame, events, inner)
+                else _select(pattern, frame, known, inner)
             )
         case typed.Either(alternatives=alternatives):
-            inner = tuple(_pattern(each, frame, events) for each in alternatives)
+            inner = tuple(_pattern(each, frame, known) for each in alternatives)
             return Part("or", pattern.id, "or", "passes on each, once", parts=inner)
         case typed.Lacking(pattern=inside):
-            return _pattern(inside, frame, events)
+            return _pattern(inside, frame, known)
         case typed.Run(pattern=inside, count=count, keys=keys):
             kept = Kept(events_said(inside), keys, constant(count))
-            inner = (_pattern(inside, Frame.of(typed.Body(inside)), events),)
+            inner = (_pattern(inside, Frame.of(typed.Body(inside)), known),)
             return Part("run", pattern.id, f"{count} in a row", "the last of the group", (kept,), parts=inner)
         case typed.Nested():
-            return _body(frame.inside(pattern), events)
+            return _body(frame.inside(pattern), known)
 
 
-def _join(pair: typed.Pair, frame: Frame, events: Events, inner: tuple[Part, ...]) -> Part:
-    sides, ends = sides_of(frame, pair, events), ended_by(frame, pair, events)
+def _join(pair: typed.Pair, frame: Frame, known: Known, inner: tuple[Part, ...]) -> Part:
+    sides, ends = sides_of(frame, pair, known.events), ended_by(frame, pair, known.events)
     names = _names(pair)
-    needed = partners_of(frame, pair, sides, events)
+    needed = partners_of(frame, pair, sides, known.events)
     kept = []
     for side, name, partners in zip(sides, names, needed, strict=True):
         if not side.stored:
@@ -231,8 +240,9 @@ def _join(pair: typed.Pair, frame: Frame, events: Events, inner: tuple[Part, ...
             by = " or ".join(dict.fromkeys(events_said(absence.pattern) for absence in ends))
             bound = constant(1) if by == events_said(pair.left) else until(by)
         kept.append(Kept(name, pair.shared, bound, partners=_partners_said(partners, name)))
+    title, cost = relation_said(pair.relation, known.length), _probes(pair, sides, names, bool(ends))
     return Part(
-        "join", pair.id, relation_said(pair.relation), _probes(pair, sides, names, bool(ends)), tuple(kept),
+        "join", pair.id, title, cost, tuple(kept),
         tuple(name for side, name in zip(sides, names, strict=True) if not side.stored),
         tuple(name for side, name in zip(sides, names, strict=True) if side.suppressed),
         inner,
@@ -265,9 +275,9 @@ def _looked_at(name: str, shared: tuple[str, ...]) -> str:
     return f"each {name} of its key" if shared else f"every {name}"
 
 
-def _select(pair: typed.Pair, frame: Frame, events: Events, inner: tuple[Part, ...]) -> Part:
+def _select(pair: typed.Pair, frame: Frame, known: Known, inner: tuple[Part, ...]) -> Part:
     """A pairing with contexts: initiators wait until they are used up, or can no longer be eligible."""
-    distances = distances_of(frame, pair, events)
+    distances = distances_of(frame, pair, known.events)
     contexts, sides = (pair.left_context, pair.right_context), (pair.left, pair.right)
     kept, streams = [], []
     for number, side in enumerate(sides):
@@ -279,39 +289,39 @@ def _select(pair: typed.Pair, frame: Frame, events: Events, inner: tuple[Part, .
         kept.append(Kept(name, pair.shared, bound if bound.bounded else until(other)))
     words = "/".join(context.initiator for context in contexts if context is not None)
     cost = f"for each that ends a pair: {_looked_at('initiator', pair.shared)}"
-    title = f"{relation_said(pair.relation)}, {words}"
+    title = f"{relation_said(pair.relation, known.length)}, {words}"
     return Part("select", pair.id, title, cost, tuple(kept), tuple(streams), (), inner)
 
 
-def _restricted(pattern: typed.Pattern, frame: Frame, events: Events) -> Part:
+def _restricted(pattern: typed.Pattern, frame: Frame, known: Known) -> Part:
     """The restricted meaning of a pattern: a pairing keeps what it can still need, and the latest start of a key."""
     body = frame.body
     match pattern:
         case typed.Either(alternatives=alternatives):
-            inner = tuple(_restricted(each, frame, events) for each in alternatives)
+            inner = tuple(_restricted(each, frame, known) for each in alternatives)
             return Part("or", pattern.id, "or, the latest start", "passes on each", parts=inner)
         case typed.Pair(left=left, right=right):
-            inner = tuple(_restricted(side, frame, events) for side in (left, right))
-            joined = _join(pattern, Frame.of(typed.Body(pattern, within=body.within)), events, inner)
+            inner = tuple(_restricted(side, frame, known) for side in (left, right))
+            joined = _join(pattern, Frame.of(typed.Body(pattern, within=body.within)), known, inner)
             kept = tuple(replace(each, partners=()) for each in joined.kept)
             if pattern.relation.word == "seq":
                 kept = (*kept, Kept("the latest start", body.correlation, constant(1)))
-            if latest_is_enough(pattern, body, events):
+            if latest_is_enough(pattern, body, known.events):
                 kept = tuple(replace(each, memory=constant(1)) for each in kept)
             return replace(joined, title=f"{joined.title}, restricted", kept=kept, suppresses=())
         case typed.Lacking(id=id_, pattern=inside):
             (absence,) = (each for each in body.absences if each.scope == typed.Inside(id_))
-            absent = _pattern(absence.pattern, Frame.of(typed.Body(absence.pattern)), events)
+            absent = _pattern(absence.pattern, Frame.of(typed.Body(absence.pattern)), known)
             said = events_said(absence.pattern)
             title, cost = (
                 f"no {pattern_said(absence.pattern)} inside it",
                 f"for each match: {_looked_at(said, absence.shared)}",
             )
             kept = (Kept(said, absence.shared, UNBOUNDED),)
-            inner = (_restricted(inside, frame, events), absent)
+            inner = (_restricted(inside, frame, known), absent)
             return Part("absence", absence.pattern.id, title, cost, kept, parts=inner)
         case _:
-            return _pattern(pattern, frame, events)
+            return _pattern(pattern, frame, known)
 
 
 def _bound(life: Lifetime) -> Memory:

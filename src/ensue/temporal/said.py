@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from ensue.language import typed
@@ -13,8 +14,8 @@ A_TIMER = "a timer"
 _UNITS = (("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000), ("us", 1))
 
 
-def pattern_said(pattern: typed.Pattern) -> str:
-    """A pattern in a few words.
+def pattern_said(pattern: typed.Pattern, length: Callable[[int], str] = str) -> str:
+    """A pattern in a few words; `length` says lengths of time.
 
     >>> x = typed.Variable("x", "int")
     >>> pattern_said(typed.Atom(1, "order", (("id", x), ("qty", typed.Constant(2, "int"))), "o"))
@@ -28,7 +29,7 @@ def pattern_said(pattern: typed.Pattern) -> str:
         case typed.Moment(time=time):
             return f"at({time})"
         case typed.Periodic(period=period):
-            return f"every({period})"
+            return f"every({length(period)})"
         case typed.Run(pattern=inner, count=count):
             return f"{pattern_said(inner)}{{{count}}}"
         case typed.Lacking(pattern=inner):
@@ -69,7 +70,7 @@ def term_said(term: typed.Variable | typed.Constant) -> str:
         case bool(value):
             return str(value).lower()
         case str(value):
-            return f'"{value}"'
+            return json.dumps(value, ensure_ascii=False)
         case None:
             return "null"
         case value:
@@ -122,21 +123,21 @@ def expression_said(expression: typed.Expression, program: typed.Program, name: 
             return f"{function}({'…' if argument is None else inner(argument)})"
 
 
-def relation_said(relation: typed.Relation) -> str:
-    """The word of a relation, with its bounds if it has some."""
-    bounds = [_bound(d.low, d.high) for d in relation.distances if d.high is not None or d.low not in (0, 1)]
+def relation_said(relation: typed.Relation, length: Callable[[int], str] = str) -> str:
+    """The word of a relation, with its bounds if it has some; `length` says lengths of time."""
+    bounds = [_bound(d.low, d.high, length) for d in relation.distances if d.high is not None or d.low not in (0, 1)]
     tolerances = {d.high for d in relation.distances if d.low is not None and d.high == -d.low}
     if relation.word in ("meets", "met_by", "starts", "started_by", "finishes", "finished_by", "equals"):
         tolerance = max((t for t in tolerances if t is not None), default=0)
-        return f"{relation.word}[{tolerance}]" if tolerance else relation.word
+        return f"{relation.word}[{length(tolerance)}]" if tolerance else relation.word
     return f"{relation.word}[{', '.join(bounds)}]" if bounds else relation.word
 
 
-def _bound(low: int | None, high: int | None) -> str:
-    if low == high:
-        return str(low)
-    shown = "" if low is None or (low == 1 and high is not None) else str(low)
-    return f"{shown}..{'' if high is None else high}"
+def _bound(low: int | None, high: int | None, length: Callable[[int], str]) -> str:
+    if low is not None and low == high:
+        return length(low)
+    shown = "" if low is None or (low == 1 and high is not None) else length(low)
+    return f"{shown}..{'' if high is None else length(high)}"
 
 
 def length_said(length: int, program: typed.Program) -> str:

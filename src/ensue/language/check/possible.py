@@ -163,6 +163,8 @@ def _warn_of_twins(body: typed.Body, events: Mapping[str, typed.EventType], repo
     for one, other, in_context in _same_type(body):
         if other.id in warned or in_context or _differ(one, other) or not _can_coincide(one.id, other.id, distances):
             continue
+        if any(_tells_apart(condition, one, other) for condition in (*body.on, *body.where)):
+            continue
         warned.add(other.id)
         report.warning(
             "W001", other.span, f"one `{one.event}` event can match both here and in an earlier place",
@@ -177,6 +179,29 @@ def _differ(one: typed.Atom, other: typed.Atom) -> bool:
         isinstance(value, typed.Constant) and isinstance(values.get(name), typed.Constant) and values[name] != value
         for name, value in one.fields
     )
+
+
+def _tells_apart(condition: typed.Expression, one: typed.Atom, other: typed.Atom) -> bool:
+    """Whether a condition compares one attribute of two events, so that they cannot be the same one."""
+    match condition:
+        case typed.Operation(name="and", arguments=conjuncts):
+            return any(_tells_apart(conjunct, one, other) for conjunct in conjuncts)
+        case typed.Operation(name="<" | ">" | "!=", arguments=(left, right)):
+            return any(
+                not _attributes(left, first).isdisjoint(_attributes(right, second))
+                for first, second in ((one, other), (other, one))
+            )
+    return False
+
+
+def _attributes(expression: typed.Expression, atom: typed.Atom) -> set[str]:
+    """The attributes of an event that an expression stands for."""
+    match expression:
+        case typed.Variable(name=variable):
+            return {name for name, term in atom.fields if isinstance(term, typed.Variable) and term.name == variable}
+        case typed.AttributeOf(label=label, attribute=attribute) if label == atom.label:
+            return {attribute}
+    return set()
 
 
 def _can_coincide(one: int, other: int, distances: Distances) -> bool:
