@@ -41,7 +41,7 @@ def run(options: Options) -> Result:
     found |= {way: _measured(way, names, compared) for way in ("csv", "flink")}
     rocks = _measured("rocksdb", names, shorter)
     tables = (
-        _rates(names, compared, found),
+        *_rates(names, compared, found),
         _in_rocks(names, compared, shorter, found["csv"], rocks),
         _growth(names, sizes, (short, long), "events", found["parquet"]),
         _growth(names, sizes, (few, many), "keys", found["parquet"]),
@@ -76,27 +76,32 @@ def _wrong(names: list[str], sizes: list[Size], found: dict[str, Any]) -> list[s
     return said
 
 
-def _rates(names: list[str], sizes: list[Size], found: dict[str, Any]) -> Table:
+def _rates(names: list[str], sizes: list[Size], found: dict[str, Any]) -> list[Table]:
     """What each takes on the longer of two streams, and for what it is longer: where neither starts nor ends."""
     size, last = sizes[-1], len(sizes) - 1
-    title = f"Spark, streaming, local[{CORES}]: thousand events per CPU-second ({size[0]:,} events, {size[1]:,} keys)"
-    header = ("workload", *RUNS.values(), "ensue / Flink, CSV", *(f"{who}, further events" for who in RUNS.values()),
-              "ensue / Flink, CSV", "recorded Flink", "ensue / recorded", *(f"{who}, wall s" for who in RUNS.values()),
-              "detections")  # fmt: skip
-    rows = []
+    where = f"Spark, streaming, local[{CORES}]"
+    about = f"thousand events per CPU-second ({size[0]:,} events, {size[1]:,} keys)"
+    header = ("workload", *RUNS.values(), "CSV / Flink", "Parquet / recorded Flink")
+    whole, further, walls = [], [], []
     for name in names:
         taken = {way: found[way][name] for way in RUNS if name in found[way]}
-        whole = {way: size[0] / taken[way][last]["cpu"] if way in taken else None for way in RUNS}
-        further = {way: _further(taken[way], sizes) if way in taken else None for way in RUNS}
-        walls = [seconds(taken[way][last]["wall"]) if way in taken else NONE for way in RUNS]
+        title = f"{name} {WORKLOADS[name].title}"
+        whole.append((title, *_compared({way: size[0] / each[last]["cpu"] for way, each in taken.items()}, name)))
+        further.append((title, *_compared({way: _further(each, sizes) for way, each in taken.items()}, name)))
         count = f"{taken['parquet'][last]['count']:,}" if "parquet" in taken else NONE
-        recorded = RECORDED[name]
-        rows.append((f"{name} {WORKLOADS[name].title}", *map(_shown, whole.values()),
-                     times(whole["csv"], whole["flink"]), *map(_shown, further.values()),
-                     times(further["csv"], further["flink"]), _shown(recorded), times(further["parquet"], recorded),
-                     *walls, count))  # fmt: skip
+        walls.append((title, *(seconds(taken[way][last]["wall"]) if way in taken else NONE for way in RUNS), count))
     notes = tuple(f"{RUNS[way]}: {found[way]['failed']}" for way in RUNS if "failed" in found[way])
-    return Table(title, header, tuple(rows), notes)
+    return [
+        Table(f"{where}: {about}", header, tuple(whole), notes),
+        Table(f"{where}: the same, of events after the first {sizes[0][0]:,}", header, tuple(further)),
+        Table("Spark, streaming: seconds", ("workload", *RUNS.values(), "detections"), tuple(walls)),
+    ]
+
+
+def _compared(rates: dict[str, float | None], name: str) -> list[str]:
+    """Rates, and how many times those of Flink they are."""
+    parquet, csv, flink = (rates.get(way) for way in RUNS)
+    return [*(_shown(rates.get(way)) for way in RUNS), times(csv, flink), times(parquet, RECORDED[name])]
 
 
 def _in_rocks(

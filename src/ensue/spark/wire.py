@@ -15,6 +15,9 @@ SLICE, BEGIN, OVER, UNTIL, FIRST = "slice", "begin", "over", "until", "first"
 """Columns beside the event: the slice of time that a row is for, where it begins and where it is over; the end of all
 time, and the first end of all. Times here are integers."""
 
+LARGE = 1 << 26
+"""So many bytes are enough for the engine to take at once."""
+
 WRONG = "wrong"
 """A column that says what is wrong with a row, where such rows are marked and not left out."""
 
@@ -131,16 +134,17 @@ def handed_on(rows: pa.Table, schema: pa.Schema) -> Iterable[pa.RecordBatch]:
 
 
 def together(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Table]:
-    """Batches as tables of some size; none is empty."""
+    """Batches as tables of so many rows, or of fewer where these are large; none is empty."""
     waiting: list[pa.RecordBatch] = []
-    count = 0
+    count = size = 0
     for batch in batches:
         if not len(batch):
             continue
         waiting.append(batch)
         count += len(batch)
-        if count >= most:
+        size += batch.nbytes
+        if count >= most or size >= LARGE:
             yield pa.Table.from_batches(waiting)
-            waiting, count = [], 0
+            waiting, count, size = [], 0, 0
     if waiting:
         yield pa.Table.from_batches(waiting)

@@ -16,7 +16,7 @@ from ensue.session import Session
 from ensue.spark.job import Job
 from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on, together, with_types
 
-TOGETHER = 1 << 17
+TOGETHER = 1 << 18
 """So many rows are taken at once, where Spark hands over fewer."""
 
 
