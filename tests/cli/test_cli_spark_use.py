@@ -86,6 +86,4 @@ def test_the_line_of_a_micro_batch() -> None:
         observedMetrics={"ensue": SimpleNamespace(asDict=lambda: {"found": 2, "late": 1, "bad": 0})},
     )  # fmt: skip
     line = line_of(progress, Clock(timestamps=True), heartbeat=True)
-    assert line == (
-        "batch 3: 1 event in, 2 found, 1 late, 0 bad, state 5.0 kB, complete before 2026-03-01 08:00:00, 1.2 s"
-    )
+    assert line == ("batch 3: 1 event in, 2 found, 1 late, 0 bad, state 5.0 kB, watermark 2026-03-01 08:00:00, 1.2 s")

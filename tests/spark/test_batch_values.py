@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import ensue
-from ensue.program import EmptyAttributeWarning
+from ensue.program import BadRowsWarning, EmptyAttributeWarning
 from ensue.spark.batch import OnePartitionWarning
 from tests.spark.detecting import as_frame, in_order
 
@@ -272,6 +272,22 @@ def test_time_passes_where_nothing_happens(spark):
     table = events([1, 2], k=[1, 1])
     rules = "event a(k: int). event b(k: int).  calm() <- every(5) without b(_).  calm() <- a(x), b(y) within 3."
     assert len(same_on_spark(spark, rules, table, until=40)) == 9
+
+
+NOT_NUMBERS = [
+    pa.array([[1], [1]]), pa.array([{"x": 1}] * 2), pa.array([[("x", 1)]] * 2, pa.map_(pa.string(), pa.int64())),
+    pa.array([b"1", b"1"]), pa.array([date(2026, 3, 1)] * 2), pa.array([SPRING] * 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("column", NOT_NUMBERS, ids=lambda column: str(column.type))
+@pytest.mark.parametrize("kind", ["int", "float", "bool", "timestamp"])
+def test_a_key_of_another_type_than_declared(spark, column, kind):
+    program = ensue.compile(f"event a(k: {kind}). event b(k: {kind}).  ab(k) <- a(k) seq b(k) within 9.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BadRowsWarning)
+        found = same_on_spark(spark, program, events([1, 2], k=column))
+    assert len(found) == (kind == "timestamp" and column.type in (pa.date32(), pa.timestamp("us")))
 
 
 def test_events_that_are_not_declared(spark):

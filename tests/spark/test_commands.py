@@ -70,7 +70,7 @@ def test_a_stream_goes_on_and_its_state_can_be_read(ensue: Command, folder: Path
     arrive(folder / "arriving", 2, shipped(7, 42), order(90_000, 44))
     second = ensue(*arguments)
     assert second.exit_code == 0, second.stderr
-    assert "complete before 90000" in second.stderr
+    assert "watermark 90000" in second.stderr
 
     whole = ensue("run", "shop.ensue", "arriving/*.jsonl")
     assert in_sink(folder / "found") == [json.loads(line) for line in whole.stdout.splitlines()]
@@ -87,6 +87,7 @@ def test_a_stream_goes_on_and_its_state_can_be_read(ensue: Command, folder: Path
     other = ensue(*arguments[:-1], "3")
     assert other.exit_code == 2
     assert other.stderr.splitlines()[-1].startswith("ensue: The checkpoint has 2 buckets, and 3 were asked for")
+    assert other.stderr.endswith("or start with a new checkpoint.\n")
 
 
 def test_rows_that_took_no_part_go_to_a_place_of_their_own(ensue: Command, folder: Path) -> None:  # noqa: F811

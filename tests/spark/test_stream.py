@@ -9,6 +9,7 @@ from pyspark.errors import StreamingQueryException
 
 import ensue
 from ensue.spark.batch import OnePartitionWarning
+from ensue.spark.checkpoint import read_checkpoint
 from tests.spark.detecting import in_order
 from tests.spark.streaming import all_found, put, stream_of
 
@@ -110,6 +111,17 @@ def test_other_rules_are_refused_and_said_so(spark, tmp_path):
         ensue.compile(PAIRS + "more(x) <- both(x) seq b(x).\n").detect(stream), tmp_path / "checkpoint"
     )
     assert found.to_pylist() == [{"type": "both", "start": 1, "end": 2, "x": 1}]  # what waited when it was refused
+
+
+def test_the_state_can_be_read_where_only_some_buckets_know_of_other_rules(spark, tmp_path):
+    put(table(*(("a", 1, x) for x in range(40)), ("z", 5, 0)), tmp_path / "in", 0)
+    stream = stream_of(spark, tmp_path / "in")
+    all_found(ensue.compile(PAIRS).detect(stream), tmp_path / "checkpoint")
+    put(table(("b", 6, 1), ("z", 10, 0)), tmp_path / "in", 1)
+    all_found(ensue.compile(PAIRS + "more(x) <- b(x) seq a(x).\n").detect(stream), tmp_path / "checkpoint")
+    (stage,) = read_checkpoint(spark, str(tmp_path / "checkpoint"))
+    assert stage.received == 41
+    assert {node.rule: node.tuples for node in stage.nodes} == {"both": 40, "more": 1}
 
 
 def test_a_heartbeat_has_time_pass_where_nothing_comes(spark, tmp_path):

@@ -91,8 +91,10 @@ def _stage(spark: SparkSession, path: str, operator: int) -> Iterator[StageState
         state.waiting += _after(unpacked(bytes(rows)), evaluated.get(bucket))
         state.waiting_bytes += len(rows)
     sizes: list[Size] = []
-    for row in _variable(spark, path, operator, "session").select("value.state").toLocalIterator():
-        kept = state_of(bytes(row.state), first.fingerprint)
+    sessions = _variable(spark, path, operator, "session").select("key.bucket", "value.state")
+    for bucket, session in sessions.toLocalIterator():
+        # Rules may have changed since a bucket was looked at last: its state is of those that it had then.
+        kept = state_of(bytes(session), abouts[bucket].fingerprint)
         state.timestamps = kept["timestamps"]
         sizes.extend(Size(*size) for size in kept["sizes"])
     state.nodes = added(sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,6 +18,11 @@ _SPARK_TYPES = {
     "int": "bigint", "float": "double", "string": "string", "bool": "boolean", "timestamp": "bigint", "time": "bigint",
 }  # fmt: skip
 """What values of a kind are compared as."""
+
+_TIMES = ("timestamp", "time")
+_MOMENTS = ("timestamp", "timestamp_ntz", "date")
+_NO_NUMBERS = r"array|map|struct|binary|variant|interval|date|timestamp|time\b"
+"""How types begin of which no value is a number, whatever it is."""
 
 
 def key_columns(parting: ByKey, wire: Wire, types: Collection[str]) -> list[Column]:
@@ -76,9 +82,14 @@ def _values(parting: ByKey, wire: Wire, place: int) -> dict[str, list[str]]:
 
 
 def _alike(value: str, type_: str, kind: str) -> str:
-    """A value such that equal ones are the same: 0.0 and -0.0 are equal, and so is every NaN."""
+    """A value such that equal ones are the same: 0.0 and -0.0 are equal, and so is every NaN.
+
+    What Spark cannot even try to cast is never of its kind, so that such rows are bad, if there is a value at all.
+    """
+    if kind != "string" and re.match(_NO_NUMBERS, type_) and not (kind in _TIMES and type_ in _MOMENTS):
+        return f"cast(null as {_SPARK_TYPES[kind]})"
     match kind:
-        case "timestamp" | "time":
+        case _ if kind in _TIMES:
             return as_integer(value, type_)
         case "float":
             cast = f"try_cast({value} as double)"

@@ -15,7 +15,8 @@ OTHER_STAGES = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
 """What Spark says where a checkpoint has other operators with state than a query."""
 
 _RAISED = re.compile(
-    rf"^[\w.]*\.(?:{'|'.join(OURS)}): (.*?)(?=\n\s*\n|\n\s+at |\n[\w.$]+(?:Error|Exception)\b|\Z)", re.M | re.S
+    rf"^[\w.]*\.(?:{'|'.join(OURS)}): (.*?)(?=\n\s*\n|\n\s+at |\n===|\s+SQLSTATE: |\n[\w.$]+(?:Error|Exception)\b|\Z)",
+    re.M | re.S,
 )
 _RAISED_IN_SQL = re.compile(r"\[USER_RAISED_EXCEPTION\] (.*?)(?: SQLSTATE: \w+|\n|\Z)", re.S)
 _CONDITION = re.compile(r"\[[A-Z_.0-9]+\] ")
@@ -44,6 +45,9 @@ def sentence_of(said: str) -> str:
 
     >>> sentence_of("Query [id = 1] terminated with exception: Job aborted.\n  File x\n"
     ...             "ensue.engine.state.StateError: The checkpoint has 4 buckets.\n\n\tat org.apache.spark.A(B.java)")
+    'The checkpoint has 4 buckets.'
+    >>> sentence_of("ensue.engine.state.StateError: The checkpoint has 4\n buckets. SQLSTATE: 38000 SQLSTATE: XXKST\n"
+    ...             "=== Streaming Query ===\nIdentifier: [id = 1]")
     'The checkpoint has 4 buckets.'
     >>> sentence_of("[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03\n\tat org.apache.spark")
     'Spark: Path does not exist: file:/x'

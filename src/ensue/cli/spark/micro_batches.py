@@ -54,25 +54,25 @@ def line_of(progress: Any, clock: Clock, heartbeat: bool) -> str:
     parts += [f"{counts[name]} {name}" for name in ("late", "bad") if counts.get(name) is not None]
     parts.append(f"state {in_bytes(sum(map(_state_bytes, progress.stateOperators)))}")
     watermark = progress.eventTime.get("watermark")
-    parts.append(complete(watermark, clock))
+    parts.append(reached(watermark, clock))
     parts.append(f"{progress.durationMs.get('triggerExecution', 0) / 1000:.1f} s")
     return f"batch {progress.batchId}: {', '.join(parts)}"
 
 
-def complete(watermark: str | None, clock: Clock) -> str:
-    """How far time is complete, as events have it.
+def reached(watermark: str | None, clock: Clock) -> str:
+    """How far time had come when a micro-batch began, as events have it.
 
     >>> from ensue.spark.clock import Clock
-    >>> complete("2026-03-01T08:00:00.000Z", Clock(timestamps=True))
-    'complete before 2026-03-01 08:00:00'
-    >>> complete("148108-07-06T14:00:27.394Z", Clock(timestamps=False))
-    'complete before 7'
+    >>> reached("2026-03-01T08:00:00.000Z", Clock(timestamps=True))
+    'watermark 2026-03-01 08:00:00'
+    >>> reached("148108-07-06T14:00:27.394Z", Clock(timestamps=False))
+    'watermark 7'
     """
     milliseconds = 0 if watermark is None else milliseconds_of(watermark)
     if not milliseconds:
-        return "nothing complete yet"
+        return "no watermark yet"
     before = clock.complete(milliseconds) + 1
-    return f"complete before {shown(before, clock.timestamps)}"
+    return f"watermark {shown(before, clock.timestamps)}"
 
 
 def shown(time: int, timestamps: bool) -> str:

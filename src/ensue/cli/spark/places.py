@@ -60,8 +60,8 @@ def place(argument: str, option: str) -> Place:
     format, colon, where = argument.partition(":")
     if where.startswith("//") or not re.fullmatch(r"[\w.$-]+", format) or not (colon or format == "console"):
         raise click.UsageError(
-            f"{option} takes FORMAT:WHERE, as in parquet:arriving, kafka:host:9092/orders or table:shop.orders, not "
-            f"{argument!r}."
+            f"{option} takes FORMAT:WHERE, as in parquet:{'arriving' if option == '--source' else 'found'}, "
+            f"kafka:host:9092/orders or table:shop.orders, not {argument!r}."
         )
     return Place(format, where)
 
