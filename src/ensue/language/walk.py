@@ -135,26 +135,25 @@ def pairs(pattern: typed.Pattern | None) -> Iterator[typed.Pair]:
             yield from pairs(inner)
 
 
+def leaves(pattern: typed.Pattern | None) -> Iterator[typed.Pattern]:
+    """What is joined in a pattern: events, timers, alternatives, runs, and what stands in parentheses."""
+    match pattern:
+        case None:
+            return
+        case typed.Pair(left=left, right=right):
+            yield from leaves(left)
+            yield from leaves(right)
+        case typed.Lacking(pattern=inner):
+            yield from leaves(inner)
+        case _:
+            yield pattern
+
+
 def constituents(pattern: typed.Pattern | None) -> Iterator[typed.Atom]:
     """The atoms that every match of a pattern has an event of, those in parentheses aside."""
-    match pattern:
-        case typed.Atom():
-            yield pattern
-        case typed.Pair(left=left, right=right):
-            yield from constituents(left)
-            yield from constituents(right)
-        case typed.Lacking(pattern=inner):
-            yield from constituents(inner)
+    return (each for each in leaves(pattern) if isinstance(each, typed.Atom))
 
 
 def has_alternatives(pattern: typed.Pattern | None) -> bool:
     """Whether there is an ``or`` in a pattern, those in parentheses aside."""
-    match pattern:
-        case typed.Either():
-            return True
-        case typed.Pair(left=left, right=right):
-            return has_alternatives(left) or has_alternatives(right)
-        case typed.Lacking(pattern=inner):
-            return has_alternatives(inner)
-        case _:
-            return False
+    return any(isinstance(each, typed.Either) for each in leaves(pattern))

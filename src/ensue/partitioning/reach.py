@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ensue.language import typed
-from ensue.language.walk import atoms, pairs, visible_labels
+from ensue.language.walk import atoms, leaves, pairs, visible_labels
 from ensue.partitioning.shapes import has_events
 from ensue.temporal.constraints import labelled
 from ensue.temporal.lifetimes import Frame, since
@@ -104,14 +104,8 @@ def _apart(body: typed.Body) -> tuple[typed.Absence | typed.Gathering, ...]:
 
 def _units(pattern: typed.Pattern | None) -> Iterator[typed.Pattern]:
     """What of a body is matched as one: events, alternatives, runs, nested patterns. Timers need no event."""
-    match pattern:
-        case typed.Pair(left=left, right=right):
-            yield from _units(left)
-            yield from _units(right)
-        case typed.Lacking(pattern=inner):
-            yield from _units(inner)
-        case typed.Atom() | typed.Either() | typed.Run() | typed.Nested() if has_events(pattern):
-            yield pattern
+    units = typed.Atom | typed.Either | typed.Run | typed.Nested
+    return (each for each in leaves(pattern) if isinstance(each, units) and has_events(each))
 
 
 def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
@@ -123,7 +117,8 @@ def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
             labels = dict(labelled(body.pattern)) | {t.label: t.id for t in body.timers if t.label is not None}
             if label in labels:
                 return (labels[label], False)
-            return next(((e.id, False) for e in _eithers(body.pattern) if label in visible_labels(e)), None)
+            eithers = (each for each in leaves(body.pattern) if isinstance(each, typed.Either))
+            return next(((each.id, False) for each in eithers if label in visible_labels(each)), None)
         case typed.Between(pair=id_) | typed.Inside(pattern=id_):
             return _place(body.pattern, id_)
 
@@ -139,17 +134,6 @@ def _place(pattern: typed.Pattern, id_: int) -> tuple[int, bool] | None:
             return (pattern.id, False) if any(_place(each, id_) for each in alternatives) else None
         case _:
             return None
-
-
-def _eithers(pattern: typed.Pattern) -> Iterator[typed.Either]:
-    match pattern:
-        case typed.Either():
-            yield pattern
-        case typed.Pair(left=left, right=right):
-            yield from _eithers(left)
-            yield from _eithers(right)
-        case typed.Lacking(pattern=inner):
-            yield from _eithers(inner)
 
 
 # --- lengths that may have no bound
