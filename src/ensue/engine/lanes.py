@@ -31,6 +31,30 @@ FEW_FUNCTIONS = 8
 MOST_PLANS = 64
 
 
+def lane_of(
+    program: typed.Program, stratum: typed.Stratum, setting: Setting, places: dict[str, Place], provenance: bool,
+    options: Options,
+) -> Lane:  # fmt: skip
+    import os
+
+    mode = os.environ.get("ENSUE_NEW")
+    if mode:
+        from ensue.engine.generate.program import generate
+        from ensue.engine.generated import GeneratedLane
+        from ensue.plan.build import Planner
+        from ensue.plan.operators import NotPlannedError
+
+        planner = Planner(program.events, options.lifetimes, options.streaming, options.ending)
+        emit = {program.rules[i].event for layer in stratum.layers for i in layer}
+        try:
+            code = generate(program, [stratum], emit, planner, provenance)
+            return GeneratedLane(program, code, setting.knowledge, setting.clock, mode == "machine")
+        except NotPlannedError as error:
+            if os.environ.get("ENSUE_SAY"):
+                print("not planned:", error)
+    return Stratum(program, stratum, setting, places, provenance)
+
+
 @dataclass
 class _Group:
     """Strata that are compiled together; or one that is not, and why."""

@@ -16,7 +16,7 @@ from ensue.engine.compiled.asking import forget_strings
 from ensue.engine.compiled.lane import CompiledLane
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.knowledge import Knowledge, Row
-from ensue.engine.lanes import Lane, Plan, known_program, plan_of
+from ensue.engine.lanes import Lane, Plan, known_program, lane_of, plan_of
 from ensue.engine.network.node import Clock, Setting
 from ensue.engine.network.stratum import Stratum
 from ensue.engine.options import ALL, Options
@@ -68,7 +68,8 @@ class Run:
         setting = Setting(self.knowledge, self.known.events, self.clock, options=options, awaited=awaited)
         if self.plan is None:
             self.lanes: list[Lane] = [
-                Stratum(self.known, stratum, setting, self.places, provenance) for stratum in program.strata
+                lane_of(self.known, stratum, setting, self.places, provenance, options)
+                for stratum in program.strata
             ]
         else:
             self.lanes = self.plan.lanes(setting, self.places, self.strings, compiled)

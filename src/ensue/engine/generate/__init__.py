@@ -1,0 +1,1 @@
+"""From plans to source: the parts that all operators share."""

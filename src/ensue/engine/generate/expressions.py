@@ -1,0 +1,173 @@
+"""Expressions as source: a value, and whether there is one.
+
+Numbers, truth values and equality of strings are code. Everything else, and whatever else Python alone can do, is asked
+of Python once for each combination of arguments, and remembered in a table (`structures/calls.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ensue.engine.generate.fields import Env
+from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
+from ensue.language import typed
+
+if TYPE_CHECKING:
+    from ensue.engine.generate.unit import Unit
+
+NULL = Code("0", "False", "i")
+
+
+def truth(unit: Unit, w: Writer, condition: typed.Expression, env: Env) -> str:
+    """Source that is true exactly where the condition is."""
+    code = value(unit, w, condition, env)
+    return all_of(code.valid, code.value) if code.kind == "b" else "False"
+
+
+def value(unit: Unit, w: Writer, expression: typed.Expression, env: Env) -> Code:
+    """Source for the value of an expression. Lines that it needs are written."""
+    match expression:
+        case typed.Constant(value=constant, type=type_):
+            return unit.constant(constant, type_)
+        case typed.Variable(name=name):
+            return env["var", name]
+        case typed.AttributeOf(label=label, attribute=attribute):
+            return env["attr", label, attribute]
+        case typed.TimeOf(label=label, end=end):
+            return env["time", label, "end" if end else "start"]
+        case typed.Aggregate():
+            return env["agg", expression]
+        case typed.Holds(arguments=terms):
+            codes = [value(unit, w, term, env) for term in terms if term is not None]
+            known = all_of(*(code.has_key for code in codes))
+            answer = unit.called(w, expression, codes, known)
+            return w.held(Code(all_of(known, answer.value), "True", "b"))
+        case typed.Operation(name="if_else", arguments=(condition, one, other), type=type_):
+            test = truth(unit, w, condition, env)
+            codes = [value(unit, w, term, env) for term in (one, other)]
+            kind = kind_of(type_)
+            first, second = (convert(unit, w, code, kind) for code in codes)
+            choose = w.let("ok", test)
+            chosen = f"({first.value} if {choose} else {second.value})"
+            valid = f"({first.valid} if {choose} else {second.valid})"
+            return w.held(Code(chosen, valid if valid != f"(True if {choose} else True)" else "True", kind))
+        case typed.Operation(name=name, arguments=terms):
+            codes = [value(unit, w, term, env) for term in terms]
+            return w.held(_operation(unit, w, expression, name, codes))
+
+
+def _operation(unit: Unit, w: Writer, operation: typed.Operation, name: str, codes: list[Code]) -> Code:
+    kinds = "".join(code.kind for code in codes)
+    match name:
+        case "not" if kinds == "b":
+            return Code(f"(not {codes[0].value})", codes[0].valid, "b")
+        case "and" if set(kinds) <= {"b"}:
+            return _logic(codes, "and")
+        case "or" if set(kinds) <= {"b"}:
+            return _logic(codes, "or")
+        case "=" | "!=" | "<" | "<=" | ">" | ">=":
+            found = _comparison(w, name, *codes)
+            return found or unit.called(w, operation, codes)
+        case "+" | "-" | "*" | "/" | "//" | "%" | "mod":
+            found = _arithmetic(w, name, *codes)
+            return found or unit.called(w, operation, codes)
+        case "neg" if kinds == "i":
+            return Code(f"wrap(-{codes[0].value})", codes[0].valid, "i")
+        case "neg" if kinds == "f":
+            return Code(f"(-{codes[0].value})", codes[0].valid, "f")
+        case "is_null":
+            return Code(f"(not ({codes[0].valid}))", "True", "b")
+        case "is_not_null":
+            return Code(f"({codes[0].valid})", "True", "b")
+        case "coalesce":
+            kind = kind_of(operation.type)
+            return _coalesce(w, [convert(unit, w, code, kind) for code in codes], kind)
+        case _:
+            return unit.called(w, operation, codes)
+
+
+def convert(unit: Unit, w: Writer, code: Code, kind: str) -> Code:
+    """A value as one of another kind: an integer as a float, and anything as a value that Python understands."""
+    if code.kind == kind or code.valid == "False":
+        return Code(code.value if code.kind == kind else NOTHING[kind], code.valid, kind)
+    match code.kind, kind:
+        case "i", "f":
+            return Code(f"float({code.value})", code.valid, "f")
+        case "s", "o":
+            return Code(code.value, code.valid, "o")
+        case _:
+            return unit.called(w, typed.Operation(f"as {kind}", (typed.Variable("x", _type(code.kind)),), "any"), [code])
+
+
+def _type(kind: str) -> str:
+    return {"i": "int", "f": "float", "b": "bool", "s": "string", "o": "any"}[kind]
+
+
+def _logic(codes: list[Code], word: str) -> Code:
+    """Three-valued: one decisive value is enough."""
+    decisive = [all_of(c.valid, f"{'not ' if word == 'and' else ''}{c.value}") for c in codes]
+    known = all_of(*(c.valid for c in codes))
+    valid = known if known == "True" else any_of(f"({known})", *(f"({d})" for d in decisive))
+    truths = [f"({all_of(c.valid, c.value)})" for c in codes]
+    return Code(f"({f' {word} '.join(truths)})", valid, "b")
+
+
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _comparison(w: Writer, name: str, left: Code, right: Code) -> Code | None:
+    operator = {"=": "=="}.get(name, name)
+    valid = all_of(left.valid, right.valid)
+    match left.kind + right.kind:
+        case "ii" | "ff":
+            return Code(f"({left.value} {operator} {right.value})", valid, "b")
+        case "bb":
+            return Code(f"({left.stored} {operator} {right.stored})", valid, "b")
+        case "ss" if name in ("=", "!="):
+            return Code(f"({left.value} {operator} {right.value})", valid, "b")
+        case "ss":
+            return Code(f"(rank_of(values, {left.value}) {operator} rank_of(values, {right.value}))", valid, "b")
+        case "if" | "fi" as kinds:
+            whole, fraction = (left, right) if kinds == "if" else (right, left)
+            order = w.let("x", f"above({whole.value}, {fraction.value})")
+            if kinds == "fi":
+                operator = _FLIPPED.get(operator, operator)
+            unlike = operator == "!="
+            return Code(f"({order} != 0)" if unlike else f"({order} != 2 and {order} {operator} 0)", valid, "b")
+        case _:
+            return None
+
+
+def _arithmetic(w: Writer, name: str, left: Code, right: Code) -> Code | None:
+    kinds = left.kind + right.kind
+    if kinds not in ("ii", "if", "fi", "ff"):
+        return None
+    valid = all_of(left.valid, right.valid)
+    one, other = (c.value if c.kind == "f" else f"float({c.value})" for c in (left, right))
+    if name in "+-*":
+        if kinds == "ii":
+            return Code(f"wrap({left.value} {name} {right.value})", valid, "i")
+        return Code(f"({one} {name} {other})", valid, "f")
+    there = w.let("ok", all_of(valid, f"{right.value} != {NOTHING[right.kind]}"))
+    if name == "/":
+        return Code(f"({one} / {other} if {there} else 0.0)", there, "f")
+    if kinds == "ii":
+        sign = "//" if name == "//" else "%"
+        return Code(f"(wrap({left.value} {sign} {right.value}) if {there} else 0)", there, "i")
+    return None
+
+
+def _coalesce(w: Writer, codes: list[Code], kind: str) -> Code:
+    chosen, valid = codes[-1].value, codes[-1].valid
+    for code in reversed(codes[:-1]):
+        if code.valid != "True":
+            test = code.valid if code.valid != "False" else "False"
+            chosen = f"({code.value} if {test} else {chosen})"
+            valid = any_of(test, valid)
+        else:
+            chosen, valid = code.value, "True"
+    return Code(chosen, valid, kind)
+
+
+Evaluate = Callable[..., object]

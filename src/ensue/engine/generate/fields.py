@@ -1,0 +1,109 @@
+"""What is known of a match: its variables, the attributes and times of named events, scopes, aggregates, parts.
+
+A field is a tuple that says which. Every match has a start; it ends when it is found, so its end is the time at hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ensue.engine.generate.writer import ANNOTATIONS, Code
+from ensue.language import typed
+
+Field = tuple[object, ...]
+"""
+``("var", name)``, ``("attr", label, attribute)``, ``("time", label, "start" | "end")``: what names stand for.
+``("span", id, "start" | "end")``: where the scope of an absence or a gathering lies; not there under an `or` whose
+other side was taken. ``("agg", aggregate)``: an aggregate of what was gathered. ``("part", number, "end" | "start" |
+"k")``: an event, timer or static row among the parts of the match as written; by these three in turn parts are ordered,
+and ``end`` and ``k`` together make an event itself. ``("source",)``: the inputs that it came from.
+"""
+
+Env = dict[Field, Code]
+"""What is known at a place in the code; ``("start",)`` is the start of the match at hand."""
+
+START: Field = ("start",)
+SOURCE: Field = ("source",)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A field as it is handed on: its kind, and whether it may be null."""
+
+    kind: str
+    nullable: bool
+
+
+def stem(field: Field) -> str:
+    """A readable name for a field, an identifier.
+
+    >>> stem(("attr", "o", "qty")), stem(("var", "per cent")), stem(("span", 7, "end"))
+    ('o_qty', 'v_per_cent', 'span_7_end')
+    """
+    match field:
+        case ("var", str(name)):
+            words = ["v", name]
+        case ("attr", label, attribute):
+            words = [str(label), str(attribute)]
+        case ("time", label, which):
+            words = [str(label), str(which)]
+        case ("agg", typed.Aggregate(name=name)):
+            words = ["agg", name]
+        case _:
+            words = [str(word) for word in field]
+    return re.sub(r"\W", "_", "_".join(words), flags=re.ASCII) or "x"
+
+
+def parameters(fields: Mapping[Field, Column]) -> tuple[list[str], Env]:
+    """Parameters for fields, and what they then stand for. The start of a match comes first."""
+    found, env = ["start: int"], Env({START: Code("start", "True", "i")})
+    taken = {"start"}
+    for field, column in fields.items():
+        name = stem(field)
+        while name in taken or name in RESERVED:
+            name += "_"
+        taken.add(name)
+        found.append(f"{name}: {ANNOTATIONS[column.kind]}")
+        valid = "True"
+        if column.nullable:
+            valid = f"{name}_ok"
+            taken.add(valid)
+            found.append(f"{valid}: bool")
+        env[field] = Code(name, valid, column.kind)
+    return found, env
+
+
+RESERVED = frozenset({"t", "clock", "numbers", "values", "given"})
+
+
+def arguments(fields: Mapping[Field, Column], env: Mapping[Field, Code]) -> list[str]:
+    """What is handed over for these parameters."""
+    found = [env[START].value]
+    for field, column in fields.items():
+        code = env[field]
+        found.append(code.value)
+        if column.nullable:
+            found.append(code.valid)
+    return found
+
+
+def names_of(expression: typed.Expression | None) -> Iterator[Field]:
+    """The fields that an expression uses."""
+    match expression:
+        case typed.Variable(name=name):
+            yield ("var", name)
+        case typed.AttributeOf(label=label, attribute=attribute):
+            yield ("attr", label, attribute)
+        case typed.TimeOf(label=label, end=end):
+            yield ("time", label, "end" if end else "start")
+        case typed.Aggregate():
+            yield ("agg", expression)
+        case typed.Operation(arguments=terms) | typed.Holds(arguments=terms):
+            for term in terms:
+                yield from names_of(term)
+
+
+def used_by(expressions: Iterable[typed.Expression | None]) -> list[Field]:
+    return list(dict.fromkeys(field for expression in expressions for field in names_of(expression)))

@@ -1,0 +1,154 @@
+"""What every operator of generated code has in common.
+
+An operator hands on matches, each as a call of its output function, whose parameters are the fields that its consumers
+want. Consumers say what they want when they are built; so code carries nothing that nobody uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from ensue.engine.generate.fields import START, Column, Env, Field, arguments, parameters
+from ensue.engine.generate.writer import NOTHING, Code, Writer
+from ensue.engine.structures.structure import Element
+
+if TYPE_CHECKING:
+    from ensue.engine.generate.unit import Unit
+
+Take = Callable[[Writer, Env], None]
+"""Writes what happens with a match at hand."""
+
+
+class Operator:
+    """A part of a plan, in a unit of generated code. Operators are built from events up."""
+
+    def __init__(self, unit: Unit, title: str, layer: int) -> None:
+        self.unit = unit
+        self.layer = layer
+        self.name = unit.fresh(title)
+        self.wanted: dict[Field, None] = {}
+        self.consumers: list[Take] = []
+        unit.operators.append(self)
+
+    # --- what is known of its matches
+
+    def want(self, fields: Iterable[Field]) -> None:
+        """Has fields handed on; `START` always is."""
+        new = [field for field in dict.fromkeys(fields) if field not in self.wanted and field != START]
+        self.wanted |= dict.fromkeys(new)
+        if new:
+            self.require(new)
+
+    def require(self, fields: list[Field]) -> None:
+        """Asks the inputs for what these fields are made of."""
+        raise NotImplementedError
+
+    def column(self, field: Field) -> Column:
+        """The kind of a field, and whether it may be null."""
+        raise NotImplementedError
+
+    def has(self, field: Field) -> bool:
+        """Whether its matches know a field."""
+        raise NotImplementedError
+
+    @property
+    def parts(self) -> int:
+        """How many events, timers and static rows its matches have at most: by these, as written, they are ordered."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> dict[Field, Column]:
+        return {field: self.column(field) for field in self.wanted}
+
+    # --- code
+
+    def feed(self, take: Take) -> None:
+        """Adds a consumer."""
+        self.consumers.append(take)
+
+    def push(self, w: Writer, env: Env) -> None:
+        """Hands a match on."""
+        w.line(f"{self.name}({', '.join(arguments(self.columns, env))})")
+
+    def write(self) -> None:
+        """Writes its functions; by default the one that hands matches on."""
+        given, env = parameters(self.columns)
+        w = Writer()
+        for take in self.consumers:
+            take(w, Env(env))
+        self.unit.function(self.name, given, w)
+
+
+class Passing(Operator):
+    """An operator that hands on the matches of one input, or some of them, as they are."""
+
+    def __init__(self, unit: Unit, title: str, input_: Operator, layer: int) -> None:
+        super().__init__(unit, title, layer)
+        self.input = input_
+        input_.feed(self.take)
+
+    def take(self, w: Writer, env: Env) -> None:
+        raise NotImplementedError
+
+    def require(self, fields: list[Field]) -> None:
+        self.input.want(fields)
+
+    def has(self, field: Field) -> bool:
+        return self.input.has(field)
+
+    def column(self, field: Field) -> Column:
+        return self.input.column(field)
+
+    @property
+    def parts(self) -> int:
+        return self.input.parts
+
+
+# --- fields in rows
+
+
+def row_fields(columns: dict[Field, Column], prefix: str = "f") -> dict[str, Element]:
+    """The columns of rows that hold fields: one each, and one for the flags of those that may be null."""
+    fields: dict[str, Element] = {}
+    for number, column in enumerate(columns.values()):
+        fields[f"{prefix}{number}"] = "f64" if column.kind == "f" else "i64"
+    if any(column.nullable for column in columns.values()):
+        for word in range((len(columns) + 62) // 63):
+            fields[f"{prefix}_valid{word or ''}"] = "i64"
+    return fields
+
+
+def write_row(
+    w: Writer, structure: str, row: str, columns: dict[Field, Column], env: Env, prefix: str = "f"
+) -> None:
+    """Writes fields into a row."""
+    flags: dict[int, list[str]] = {}
+    for number, (field, column) in enumerate(columns.items()):
+        code = env[field]
+        w.line(f"{structure}.{prefix}{number}[{row}] = {code.stored}")
+        if column.nullable:
+            bit = 1 << (number % 63)
+            there = str(bit) if code.valid == "True" else f"({bit} if {code.valid} else 0)"
+            if code.valid != "False":
+                flags.setdefault(number // 63, []).append(there)
+    if any(column.nullable for column in columns.values()):
+        for word in range((len(columns) + 62) // 63):
+            w.line(f"{structure}.{prefix}_valid{word or ''}[{row}] = {' | '.join(flags.get(word, ['0']))}")
+
+
+def read_row(structure: str, row: str, columns: dict[Field, Column], prefix: str = "f") -> Env:
+    """What the fields of a row are."""
+    env = Env()
+    for number, (field, column) in enumerate(columns.items()):
+        held = f"{structure}.{prefix}{number}[{row}]"
+        valid = "True"
+        if column.nullable:
+            valid = f"({structure}.{prefix}_valid{number // 63 or ''}[{row}] & {1 << (number % 63)} != 0)"
+        env[field] = Code(f"({held} != 0)" if column.kind == "b" else held, valid, column.kind)
+    return env
+
+
+def nothing(column: Column) -> Code:
+    """A field that is not there."""
+    return Code(NOTHING[column.kind], "False", column.kind)

@@ -1,0 +1,295 @@
+"""Some strata of a program as a unit of generated code: its operators, and the function that runs it.
+
+For each step (one end time, of events or of what is due): hand over its events; layer after layer, do what had to wait
+for them, and derive until nothing new follows; put in order what a layer derived, and hand it on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from inspect import getsource
+
+from ensue.engine.generate.fields import SOURCE, START, Env
+from ensue.engine.generate.nulls import nullable_attributes
+from ensue.engine.generate.operator import Operator
+from ensue.engine.generate.unit import NEVER, Unit
+from ensue.engine.generate.writer import Code, Writer, kind_of
+from ensue.engine.operators.build import build
+from ensue.engine.operators.derive import Derive, Derived
+from ensue.engine.operators.scan import Scan, given
+from ensue.engine.structures import arithmetic, keys, rows, sources, store, values
+from ensue.language import typed
+from ensue.language.limits import MOST_TURNS
+from ensue.language.walk import atoms
+from ensue.plan import operators as plan
+from ensue.plan.build import Planner
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Rules of a stratum that derive what ends at one time together."""
+
+    rules: tuple[int, ...]
+    stratum: int
+    recursive: bool
+
+
+@dataclass
+class Generated:
+    """A unit with its source, and what its rules derive."""
+
+    unit: Unit
+    source: str
+    derived: dict[str, Derived]
+    layers: list[Layer]
+    plans: dict[int, plan.Derive]
+    uses: frozenset[str]
+
+
+def generate(
+    program: typed.Program, strata: Sequence[typed.Stratum], emit: Collection[str], planner: Planner,
+    provenance: bool = False,
+) -> Generated:  # fmt: skip
+    """The code of some strata; `emit` are the types that are handed out."""
+    layers = [
+        Layer(rules, number, stratum.recursive) for number, stratum in enumerate(strata) for rules in stratum.layers
+    ]
+    rules = {i: program.rules[i] for layer in layers for i in layer.rules}
+    uses = {atom.event for rule in rules.values() for atom in atoms(rule.body)}
+    derived = {rules[i].event: number for number, layer in enumerate(layers) for i in layer.rules}
+    types = [name for name in program.events if name in uses or name in derived]
+    unit = Unit(program.events, types, derived, nullable_attributes(program), provenance)
+    heads = {event: Derived(unit, event) for event in derived}
+    plans = {i: planner.rule(rule) for i, rule in rules.items()}
+    for number, layer in enumerate(layers):
+        for i in layer.rules:
+            input_ = build(unit, plans[i].input, number)
+            Derive(unit, plans[i], input_, heads[plans[i].rule.event], number)
+    for operator in unit.operators:
+        operator.write()
+    for head in heads.values():
+        head.write_functions()
+    _Driver(unit, layers, heads, set(emit)).write()
+    for module in (arithmetic, keys, rows, store, values, sources):
+        for name, text in _kernels(module).items():
+            if name not in unit.functions:
+                unit.use(text)
+    unit.finish()
+    return Generated(unit, unit.source(), heads, layers, plans, frozenset(uses))
+
+
+KERNELS = {
+    arithmetic: ("above", "add_high", "add_low", "float_order"),
+    keys: ("mix", "key_bits"),
+    rows: ("swap_rows", "copy_row", "rise", "sink"),
+    store: ("expire", "make_room", "leave_out"),
+    values: ("rank_of",),
+    sources: ("union", "box", "add_source"),
+}
+
+
+def _kernels(module: object) -> dict[str, str]:
+    return {name: getsource(getattr(module, name)) for name in KERNELS[module]}  # type: ignore[index]
+
+
+class _Driver:
+    """Writes the functions around the operators of a unit."""
+
+    def __init__(self, unit: Unit, layers: list[Layer], heads: dict[str, Derived], emit: set[str]) -> None:
+        self.unit, self.layers, self.heads, self.emit = unit, layers, heads, emit
+        self.steps = [unit.steps[i] if i < len(unit.steps) else [] for i in range(len(layers))]
+
+    def write(self) -> None:
+        self._take()
+        for event in self.heads:
+            for word in ("round", "after", "late"):
+                self._hand(word, event)
+        for number in range(len(self.layers)):
+            self._drain(number)
+            self._layer(number)
+        self._finish()
+        self._next_due()
+        self._run()
+
+    # --- events
+
+    def _take(self) -> None:
+        """``take(row)``: hands a given event to the operators that take its type."""
+        unit = self.unit
+        for event in unit.types:
+            w = Writer()
+            if event in self.heads:
+                self._add_given(w, event)
+            else:
+                for scan in unit.scans.get(event, []):
+                    scan.take(w, given(unit, scan, "row"))
+            unit.function(f"given_{unit.rank(event)}", ["row: int"], w)
+        w = Writer()
+        w.line("kind = given.kind[row]")
+        for number, event in enumerate(unit.types):
+            with w.block(f"{'if' if number == 0 else 'elif'} kind == {number}:"):
+                w.line(f"given_{unit.rank(event)}(row)")
+        unit.function("take", ["row: int"], w)
+
+    def _add_given(self, w: Writer, event: str) -> None:
+        """Puts a given event of a derived type among those that are derived."""
+        head, unit = self.heads[event], self.unit
+        r = head.rows
+        with w.block(f"if {r}.count == {r}.capacity:"):
+            w.line(f"grow({r})")
+        w.line(f"{r}.start[{r}.count] = given.start[row]")
+        w.line(f"{r}.end[{r}.count] = clock.now")
+        w.line(f"{r}.given[{r}.count] = 1")
+        if unit.provenance:
+            w.line(f"{r}.source[{r}.count] = given.source[row]")
+        env = Env()
+        for field, column in head.columns.items():
+            x, ok = unit.input(event, str(field[1]))
+            held = f"given.{x}[row]"
+            env[field] = Code(f"({held} != 0)" if column.kind == "b" else held, f"(given.{ok}[row] != 0)", column.kind)
+        from ensue.engine.generate.operator import write_row
+
+        write_row(w, r, f"{r}.count", head.columns, env)
+        w.line(f"{r}.count += 1")
+
+    def _scans(self, word: str, event: str) -> list[Scan]:
+        layer = self.unit.derived[event]
+        found = []
+        for scan in self.unit.scans.get(event, []):
+            if scan.layer == layer:
+                kind = "after" if scan.ordered else "round"
+            else:
+                kind = "after" if scan.layer > layer else "late"
+            if kind == word:
+                found.append(scan)
+        return found
+
+    def _hand(self, word: str, event: str) -> None:
+        """Writes the function that hands a derived event to some of the operators that take its type."""
+        unit, head, w = self.unit, self.heads[event], Writer()
+        scans = self._scans(word, event)
+        if not scans:
+            return
+        for scan in scans:
+            env = Env({START: Code(f"{head.rows}.start[row]", "True", "i")})
+            env |= head.attributes("row")
+            for name in unit.events[event].attributes:
+                assert ("attr", name) in env
+            k = f"({unit.rank(event) << 40} + row - {head.rows}.first)"
+            env["k",] = Code(k, "True", "i")
+            env[SOURCE] = Code(f"{head.rows}.source[row]", "True", "i")
+            scan.take(w, env)
+        unit.function(f"{word}_{head.title}", ["row: int"], w)
+
+    # --- steps
+
+    def _drain(self, number: int) -> None:
+        w = Writer()
+        for condition, call in self.steps[number]:
+            with w.when(condition):
+                w.line(call)
+        self.unit.function(f"drain_{number}", [], w)
+
+    def _own(self, number: int) -> list[str]:
+        return [event for event in self.heads if self.unit.derived[event] == number]
+
+    def _layer(self, number: int) -> None:
+        w, own = Writer(), self._own(number)
+        w.line(f"drain_{number}()")
+        rounds = [event for event in own if self._scans("round", event)]
+        if rounds:
+            turns = w.let("turns", "0")
+            more = w.let("more", "True")
+            with w.block(f"while {more}:"):
+                w.line(f"{more} = False")
+                ends = {event: w.let("to", f"{self.heads[event].rows}.count") for event in rounds}
+                for event, end in ends.items():
+                    head = self.heads[event]
+                    with w.block(f"while {head.rows}.pushed < {end}:"):
+                        w.line(f"{more} = True")
+                        w.line(f"{head.rows}.pushed += 1")
+                        w.line(f"round_{head.title}({head.rows}.pushed - 1)")
+                with w.block(f"if {more}:"):
+                    w.line(f"drain_{number}()")
+                    w.line(f"{turns} += 1")
+                    with w.block(f"if {turns} > {MOST_TURNS}:"):
+                        w.line(f"clock.failed = {number + 1}")
+                        w.line("return")
+        for event in own:
+            r = self.heads[event].rows
+            with w.block(f"if {r}.count - {r}.first > 1:"):
+                w.line(f"sort_{r}({r}.first, {r}.count)")
+        again = False
+        for event in own:
+            head = self.heads[event]
+            scans = self._scans("after", event)
+            if scans:
+                with w.block(f"for row in range({head.rows}.first, {head.rows}.count):"):
+                    w.line(f"after_{head.title}(row)")
+                again = again or any(scan.layer == number for scan in scans)
+        if again:
+            w.line(f"drain_{number}()")
+        stratum = self.layers[number].stratum
+        if number + 1 == len(self.layers) or self.layers[number + 1].stratum != stratum:
+            self._late(w, stratum)
+        self.unit.function(f"layer_{number}", [], w)
+
+    def _late(self, w: Writer, stratum: int) -> None:
+        """What is derived for rules of an earlier layer, which cannot matter there before a later step."""
+        layers = set()
+        for event, head in self.heads.items():
+            scans = self._scans("late", event)
+            if scans and self.layers[self.unit.derived[event]].stratum == stratum:
+                with w.block(f"for row in range({head.rows}.first, {head.rows}.count):"):
+                    w.line(f"late_{head.title}(row)")
+                layers |= {scan.layer for scan in scans}
+        for number in sorted(layers):
+            w.line(f"drain_{number}()")
+
+    def _finish(self) -> None:
+        w = Writer()
+        for number in range(len(self.layers)):
+            w.line(f"layer_{number}()")
+        for event, head in self.heads.items():
+            r = head.rows
+            if event in self.emit:
+                w.line(f"{r}.first = {r}.count")
+                w.line(f"{r}.pushed = {r}.count")
+            else:
+                w.line(f"{r}.count = 0")
+                w.line(f"{r}.pushed = 0")
+        self.unit.function("finish", [], w)
+
+    def _next_due(self) -> None:
+        w = Writer()
+        w.line(f"found = {NEVER}")
+        for source in self.unit.dues:
+            w.line(f"found = min(found, {source})")
+        w.line("return found")
+        self.unit.function("next_due", [], w, "int")
+
+    def _run(self) -> None:
+        """``run()``: takes in the events of a batch, from ``given.at`` on, and what is due up to ``clock.until``."""
+        w = Writer()
+        w.line("at = given.at")
+        w.line("count = given.rows")
+        w.line("clock.due = next_due()")
+        with w.block("while clock.failed == 0:"):
+            w.line("now = clock.due")
+            with w.block("if at < count and given.end[at] < now:"):
+                w.line("now = given.end[at]")
+            with w.block("if now > clock.until:"):
+                w.line("break")
+            w.line("clock.now = now")
+            with w.block("while at < count and given.end[at] == now:"):
+                w.line("take(at)")
+                w.line("at += 1")
+            w.line("finish()")
+            with w.block("if clock.due <= now:"):
+                w.line("clock.due = next_due()")
+        w.line("given.at = at")
+        self.unit.function("run", [], w)
+
+
+_ = (Operator, kind_of)

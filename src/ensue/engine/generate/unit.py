@@ -1,0 +1,223 @@
+"""A unit of generated code: functions, the structures that they work on, and the order of a step.
+
+In a step, all events with one end are handed to the operators that take them, each match is handed on as far as it goes,
+and then, layer after layer, what had to wait for the whole step is done (`Unit.later`), from the events up; what a layer
+derived is put in order and handed to the operators that take it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ensue.engine.generate.fields import Field
+from ensue.engine.generate.operator import Operator
+from ensue.engine.generate.writer import Code, Writer, kind_of
+from ensue.engine.structures.calls import Calls, calls_layout
+from ensue.engine.structures.keys import key_functions
+from ensue.engine.structures.rows import Given, Numbers, given_layout, numbers_layout
+from ensue.engine.structures.sources import Sources, sources_layout
+from ensue.engine.structures.structure import Element, Layout, Structure, class_of
+from ensue.engine.structures.values import Values, values_layout
+from ensue.language import typed
+
+CLOCK = ("now", "due", "until", "first", "failed")
+"""The time at hand, the next time at which something is due, up to where time runs, the smallest end seen."""
+
+NEVER = 2**62
+"""Later than any time."""
+
+FIRST_CELL = 8
+"""The cells before it belong to callbacks."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A structure to be made: its class, layout, and what it is made with."""
+
+    kind: type[Structure]
+    layout: Layout
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What Python is asked by a table of calls: an expression, and the kinds of its arguments and of its result."""
+
+    expression: typed.Expression
+    kinds: tuple[str, ...]
+    result: str
+    flags: int = 0
+    """A bit for each argument that may be null."""
+
+
+@dataclass
+class Unit:
+    """What is known while a unit is written.
+
+    `types` are the events that it takes or derives, by which a number stands for each: their order is that of ranks.
+    """
+
+    events: Mapping[str, typed.EventType]
+    types: Sequence[str]
+    derived: Mapping[str, int]
+    """The types that its rules derive, and the layer of each."""
+    nullable: frozenset[tuple[str, str]]
+    """The attributes that may be null, by event."""
+    provenance: bool = False
+    options: Any = None
+    operators: list[Operator] = field(default_factory=list)
+    structures: dict[str, Spec] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
+    library: dict[str, None] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    strings: dict[str, str] = field(default_factory=dict)
+    """Numbers that are codes of values, which a run fills in: names, and the values' sources."""
+    constants: dict[str, Any] = field(default_factory=dict)
+    questions: dict[str, Question] = field(default_factory=dict)
+    inputs: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
+    scans: dict[str, list[Any]] = field(default_factory=dict)
+    steps: list[list[tuple[str, str]]] = field(default_factory=list)
+    """By layer: calls that are made when the events of a step have been handed over, and when each is worth while."""
+    dues: list[str] = field(default_factory=list)
+    """Source for times at which something is due."""
+    periods: list[tuple[str, int]] = field(default_factory=list)
+    names: int = 0
+    inputs_need_order: bool = False
+
+    # --- names
+
+    def fresh(self, title: str) -> str:
+        self.names += 1
+        return f"{title}_{self.names}"
+
+    def structure(self, title: str, kind: type[Structure], layout: Layout, *arguments: Any) -> str:
+        """Adds a structure; gives its name."""
+        name = self.fresh(title)
+        self.structures[name] = Spec(kind, layout, arguments)
+        return name
+
+    def function(self, name: str, parameters: Sequence[str], w: Writer, result: str = "None") -> None:
+        body = "\n".join(w.lines) or "    pass"
+        self.functions[name] = f"def {name}({', '.join(parameters)}) -> {result}:\n{body}\n"
+
+    def use(self, source: str) -> None:
+        """Adds source of functions that are the same for all rules."""
+        self.library[source] = None
+
+    def keys(self, width: int) -> None:
+        """Has functions for keys of a width; see `structures/keys.py`."""
+        self.use(key_functions(width))
+
+    # --- values
+
+    def number(self, value: int) -> str:
+        """Source for a number that a rule states."""
+        name = f"n{len(self.numbers)}"
+        self.numbers[name] = value
+        return f"numbers.{name}"
+
+    def constant(self, value: Any, type_: str) -> Code:
+        match value:
+            case None:
+                return Code("0", "False", "i")
+            case bool():
+                return Code(str(value), "True", "b")
+            case int() if type_ == "float":
+                return self.constant(float(value), type_)
+            case int():
+                return Code(self.number(value), "True", "i")
+            case float():
+                bits = int(np.float64(value).view(np.int64))
+                return Code(f"from_bits({self.number(bits)})", "True", "f")
+            case _:
+                name = f"n{len(self.numbers)}"
+                self.numbers[name] = 0
+                self.constants[name] = value
+                return Code(f"numbers.{name}", "True", "s" if isinstance(value, str) else "o")
+
+    def called(self, w: Writer, expression: typed.Expression, codes: Sequence[Code], when: str = "True") -> Code:
+        """The value of an operation on values that Python computes, and a table remembers."""
+        result = kind_of(expression.type)
+        flags = [i for i, code in enumerate(codes) if code.valid != "True"]
+        name = self.structure("call", Calls, calls_layout(len(codes) + bool(flags), result == "f"), len(codes) + bool(flags))
+        bits = sum(1 << i for i in flags)
+        self.questions[name] = Question(expression, tuple(code.kind for code in codes), result, bits)
+        width = len(codes) + bool(flags)
+        self.keys(width)
+        keys = [f"bits({code.value})" if code.kind == "f" else code.stored for code in codes]
+        for i in flags:  # a value that is not there must always be the same
+            keys[i] = f"({keys[i]} if {codes[i].valid} else 0)"
+        if flags:
+            keys.append(" | ".join(f"({1 << i} if {codes[i].valid} else 0)" for i in flags))
+        value, there = w.fresh("x"), w.fresh("ok")
+        w.line(f"{value} = {'0.0' if result == 'f' else '0'}")
+        w.line(f"{there} = False")
+        with w.when(when):
+            at = w.let("at", f"slot_{width}({', '.join([name, *keys])})")
+            with w.block(f"if {name}.known[{at}] == 0:"):
+                w.line(f"ask({name}, {at})")
+            w.line(f"{value} = {name}.result[{at}]")
+            w.line(f"{there} = {name}.there[{at}] != 0")
+        return Code(f"({value} != 0)" if result == "b" else value, there, result)
+
+    # --- events
+
+    def input(self, event: str, attribute: str) -> tuple[str, str]:
+        """The columns of the batch with an attribute of given events: its values, and its flags."""
+        kind = kind_of(self.events[event].attributes.get(attribute, "any"))
+        index, _ = self.inputs.setdefault((event, attribute), (len(self.inputs), kind))
+        return f"x{index}", f"ok{index}"
+
+    def may_be_null(self, event: str, attribute: str) -> bool:
+        return (event, attribute) in self.nullable or attribute not in self.events[event].attributes
+
+    def rank(self, event: str) -> int:
+        return list(self.types).index(event)
+
+    # --- steps
+
+    def later(self, layer: int, condition: str, call: str) -> None:
+        """Has a call made when all events of a step have been handed over; calls follow the order of operators."""
+        while len(self.steps) <= layer:
+            self.steps.append([])
+        self.steps[layer].append((condition, call))
+
+    # --- what it comes to
+
+    def finish(self) -> None:
+        """Adds the structures that every unit has."""
+        columns: dict[str, Element] = {"k": "i64", "source": "i64"}
+        for index, kind in self.inputs.values():
+            columns[f"x{index}"] = "f64" if kind == "f" else "i64"
+            columns[f"ok{index}"] = "u8"
+        self.structures = {
+            "clock": Spec(Numbers, numbers_layout(CLOCK)),
+            "given": Spec(Given, given_layout(columns)),
+            "numbers": Spec(Numbers, numbers_layout(tuple(self.numbers))),
+            "values": Spec(Values, values_layout()),
+            **({"origins": Spec(Sources, sources_layout())} if self.provenance else {}),
+            **self.structures,
+        }
+
+    def bases(self) -> dict[str, tuple[Layout, int]]:
+        """Where each structure lies in the frame."""
+        found, at = {}, FIRST_CELL
+        for name, spec in self.structures.items():
+            found[name] = (spec.layout, at)
+            at += spec.layout.cells
+        return found
+
+    def source(self) -> str:
+        return "\n\n".join([*self.library, *self.functions.values()])
+
+
+def make(spec: Spec, frame: Any, base: int) -> Structure:
+    return class_of(spec.kind, spec.layout)(frame, base, *spec.arguments)
+
+
+Make = Callable[..., Structure]
+Wanted = Sequence[Field]

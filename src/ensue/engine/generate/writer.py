@@ -1,0 +1,128 @@
+"""Source as it is written, and values in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+KINDS = {"int": "i", "time": "i", "timestamp": "i", "bool": "b", "float": "f", "string": "s", "null": "i"}
+"""How values of a type are held: integers, truth values, floats, codes of strings; others are codes of any value (o)."""
+
+
+def kind_of(type_: str) -> str:
+    """The kind of a type: i, b, f, s, or o for values that Python alone understands.
+
+    >>> kind_of("timestamp"), kind_of("list<int>"), kind_of("any")
+    ('i', 'o', 'o')
+    """
+    return KINDS.get(type_, "o")
+
+
+ANNOTATIONS = {"i": "int", "s": "int", "o": "int", "f": "float", "b": "bool"}
+
+
+@dataclass(frozen=True)
+class Code:
+    """Source for a value, and for whether it is there. Of kind b the value is a truth value, else a number."""
+
+    value: str
+    valid: str
+    kind: str
+
+    @property
+    def stored(self) -> str:
+        """Source for the value as columns hold it."""
+        return f"int({self.value})" if self.kind == "b" else self.value
+
+    @property
+    def bits(self) -> str:
+        """Source for the value as 64 bits, equal for equal values; of what is not a number, see `has_key`."""
+        match self.kind:
+            case "f":
+                return f"key_bits({self.value})"
+            case "o":
+                return f"values.same[{self.value}]"
+            case _:
+                return self.stored
+
+    @property
+    def has_key(self) -> str:
+        """Source for whether the value equals itself: null and what is not a number do not."""
+        match self.kind:
+            case "f":
+                return all_of(self.valid, f"{self.value} == {self.value}")
+            case "o":
+                return all_of(self.valid, f"values.same[{self.value}] >= 0")
+            case _:
+                return self.valid
+
+
+NOTHING = {"i": "0", "s": "0", "o": "0", "f": "0.0", "b": "False"}
+"""What stands for a value that is not there."""
+
+
+@dataclass
+class Writer:
+    """Lines of a function."""
+
+    lines: list[str] = field(default_factory=list)
+    depth: int = 1
+    names: int = 0
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def fresh(self, stem: str) -> str:
+        self.names += 1
+        return f"{stem}_{self.names}"
+
+    def let(self, stem: str, value: str) -> str:
+        """A new name for a value."""
+        name = self.fresh(stem)
+        self.line(f"{name} = {value}")
+        return name
+
+    def held(self, code: Code, stem: str = "x") -> Code:
+        """The same value under names, so that it is computed once."""
+        value = code.value if _simple(code.value) else self.let(stem, code.value)
+        valid = code.valid if _simple(code.valid) else self.let("ok", code.valid)
+        return Code(value, valid, code.kind)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """Lines under a head; a `pass` if there are none."""
+        self.line(head)
+        self.depth += 1
+        before = len(self.lines)
+        yield
+        if len(self.lines) == before:
+            self.line("pass")
+        self.depth -= 1
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """Lines under a condition; without one if it always holds."""
+        if condition == "True":
+            yield
+        else:
+            with self.block(f"if {condition}:"):
+                yield
+
+
+def _simple(source: str) -> bool:
+    return source.isidentifier() or source.lstrip("-").replace(".", "", 1).isdigit()
+
+
+def all_of(*conditions: str) -> str:
+    """Conditions joined, those that always hold aside."""
+    kept = list(dict.fromkeys(c for c in conditions if c != "True"))
+    return " and ".join(kept) if kept else "True"
+
+
+def any_of(*conditions: str) -> str:
+    """Conditions of which one is enough, those that never hold aside."""
+    kept = list(dict.fromkeys(c for c in conditions if c != "False"))
+    if "True" in kept:
+        return "True"
+    return f"({' or '.join(kept)})" if kept else "False"

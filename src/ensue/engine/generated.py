@@ -1,0 +1,320 @@
+"""Generated code at work: a unit with its state, which takes in batches of events and gives what follows from them.
+
+The same source runs as plain Python for a handful of events, and as machine code for more. Both use the same memory, so
+that a state can go from the one to the other at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ensue.engine import machine
+from ensue.engine.batch import Batch, Columns, rows_of
+from ensue.engine.compiled.stream import stream_of
+from ensue.engine.evaluate import operate
+from ensue.engine.generate.program import Generated
+from ensue.engine.generate.unit import FIRST_CELL, NEVER, make
+from ensue.engine.knowledge import Knowledge
+from ensue.engine.network.instances import Event
+from ensue.engine.network.node import Clock
+from ensue.engine.structures.sources import inputs_of
+from ensue.engine.structures.structure import Array, Frame, Structure
+from ensue.errors import DetectError
+from ensue.language import typed
+from ensue.language.limits import MOST_OCCURRENCES
+from ensue.values import order
+
+ENTRIES = ("run", "next_due")
+
+
+class GeneratedLane:
+    """Some strata of a program as generated code, with its state. `compiled` says whether it is machine code."""
+
+    def __init__(
+        self, program: typed.Program, code: Generated, knowledge: Knowledge, clock: Clock, compiled: bool
+    ) -> None:
+        self.program, self.code, self.knowledge, self.clock = program, code, knowledge, clock
+        unit = code.unit
+        self.uses = code.uses
+        self.bases = unit.bases()
+        size = max(base + layout.cells for layout, base in self.bases.values())
+        self.frame = Frame(size)
+        self.structures: dict[str, Structure] = {
+            name: make(spec, self.frame, self.bases[name][1]) for name, spec in unit.structures.items()
+        }
+        self.by_base = {base: self.structures[name] for name, (_, base) in self.bases.items() if base >= FIRST_CELL}
+        self.names = {base: name for name, (_, base) in self.bases.items()}
+        self.values: Any = self.structures["values"]
+        numbers = self.structures["numbers"]
+        for name, number in unit.numbers.items():
+            constant = unit.constants.get(name)
+            setattr(numbers, name, number if constant is None else self.values.code(constant))
+        self.clock_: Any = self.structures["clock"]
+        self.clock_.first, self.clock_.due, self.clock_.now = NEVER, NEVER, -NEVER
+        self.given: Any = self.structures["given"]
+        self.ranks = {name: number for number, name in enumerate(unit.types)}
+        self.all_ranks = {name: number for number, name in enumerate(program.events)}
+        self.local = np.array([*(self.ranks.get(name, -1) for name in program.events), -1], np.int32)
+        """By the rank of a type in the program, its number in the unit."""
+        self._functions = self._compile() if compiled else self._plain()
+
+    # --- code
+
+    def _plain(self) -> Mapping[str, Callable[..., Any]]:
+        return machine.plain([self.code.source], self.structures, self._ask)
+
+    def _compile(self) -> Mapping[str, Callable[..., Any]]:
+        ir = machine.translate([self.code.source], self.bases, ENTRIES)
+        loaded = machine.load(machine.build(ir, 0), ENTRIES)
+        self._callbacks = machine.callbacks(self.frame, self.by_base, self._ask)
+        address = self.frame.address
+
+        def call(name: str) -> Callable[..., Any]:
+            def function() -> Any:
+                found = loaded[name](address)
+                self._callbacks.check()
+                return found
+
+            return function
+
+        self._loaded = loaded
+        return {name: call(name) for name in ENTRIES}
+
+    def _ask(self, structure: Structure, number: int) -> int:
+        """Answers what generated code asks: the order of values, or the result of an operation."""
+        if structure is self.values:
+            self.values.rank_all()
+            return 0
+        name = self.names[structure.base]
+        question = self.code.unit.questions[name]
+        slots: Any = structure
+        arguments: list[Any] = []
+        mask = -1
+        if slots.key_width > len(question.kinds):
+            mask = int(getattr(slots, f"slot_k{len(question.kinds)}")[number])
+            mask |= ~self._flagged(question)
+        for i, kind in enumerate(question.kinds):
+            held = getattr(slots, f"slot_k{i}")[number]
+            there = bool(mask >> i & 1)
+            arguments.append(self._decoded(held, kind) if there else None)
+        found = self._answer(question, arguments)
+        slots.known[number] = 1
+        slots.there[number] = int(found is not None)
+        if found is not None:
+            slots.result[number] = self._encoded(found, question.result)
+        return 0
+
+    def _flagged(self, question: Any) -> int:
+        return question.flags
+
+    def _answer(self, question: Any, arguments: list[Any]) -> Any:
+        match question.expression:
+            case typed.Holds(predicate=predicate, arguments=terms):
+                values = iter(arguments)
+                full = [None if term is None else next(values) for term in terms]
+                return self.knowledge.held(predicate, full, [term is not None for term in terms])
+            case typed.Operation() as operation:
+                return operate(operation, arguments)
+        raise AssertionError(question)
+
+    def _decoded(self, held: int, kind: str) -> Any:
+        match kind:
+            case "f":
+                return float(np.int64(held).view(np.float64))
+            case "b":
+                return bool(held)
+            case "s" | "o":
+                return self.values.held[held]
+            case _:
+                return held
+
+    def _encoded(self, value: Any, kind: str) -> int | float:
+        match kind:
+            case "s" | "o":
+                return int(self.values.code(value))
+            case "f":
+                return float(value)
+            case _:
+                return int(value)
+
+    # --- running
+
+    def due(self) -> int | None:
+        """The next time at which something ends by itself."""
+        self._set_first()
+        found = self._functions["next_due"]()
+        return None if found >= NEVER else int(found)
+
+    def _set_first(self) -> None:
+        self.clock_.first = NEVER if self.clock.first_end is None else self.clock.first_end
+
+    def run(self, batch: Batch, time: int) -> None:
+        """Takes in what is new up to a time, and adds what follows from it to the batch."""
+        self._set_first()
+        self._check_periods(time)
+        self._arrive(batch)
+        self.clock_.until = time
+        with np.errstate(all="ignore"):
+            self._functions["run"]()
+        if self.clock_.failed:
+            self._fail()
+        for event, head in self.code.derived.items():
+            self._hand_over(event, head, batch)
+
+    def _check_periods(self, time: int) -> None:
+        for name, period in self.code.unit.periods:
+            state: Any = self.structures[name]
+            if state.set:
+                due = state.next
+            elif self.clock.first_end is not None:
+                due = -(-self.clock.first_end // period) * period
+            else:
+                continue
+            times = (time - due) // period + 1
+            if times > MOST_OCCURRENCES:
+                raise DetectError(
+                    f"A timer with a period of {period} occurs {times:,} times while these events last, "
+                    f"which is more than {MOST_OCCURRENCES:,}. Give it a longer period, or detect over a shorter time."
+                )
+
+    def _fail(self) -> None:
+        layer = self.code.layers[self.clock_.failed - 1]
+        types = ", ".join(sorted({self.program.rules[i].event for i in layer.rules}))
+        raise DetectError(
+            f"The rules for {types} derive event after event at time {self.clock_.now} and do not come to an end. "
+            "Let each turn need a later event, or bound it with a condition."
+        )
+
+    def _arrive(self, batch: Batch) -> None:
+        """Puts the events of a batch where generated code reads them."""
+        unit, given = self.code.unit, self.given
+        uses = self.uses
+        sequenced = any(row[4] is not None for row in batch.rows) or any(
+            columns.sequence is not None for columns in batch.all_given.values()
+        )
+        if unit.provenance or sequenced or any(kind == "o" for _, kind in unit.inputs.values()):
+            columns = self._from_rows(batch)
+        else:
+            stream = stream_of(batch, uses, self.all_ranks, unit.inputs, unit.inputs_need_order, self.values)
+            kind = self.local[stream.kind]
+            columns = {"kind": kind, "start": stream.start, "end": stream.end}
+            count = len(stream.end)
+            for (values, flags), (index, _) in zip(stream.columns, unit.inputs.values(), strict=True):
+                columns[f"x{index}"] = values
+                columns[f"ok{index}"] = flags
+            columns["k"] = (kind.astype(np.int64) << 40) + np.arange(count)
+            columns["source"] = np.empty(0, np.int64)
+        for name, array in columns.items():
+            given.put(name, np.ascontiguousarray(array))
+        given.rows, given.at = len(columns["end"]), 0
+
+    def _from_rows(self, batch: Batch) -> dict[str, Array]:
+        """The events of a batch from rows of Python values."""
+        unit = self.code.unit
+        events = batch.events(self.uses)
+        events.sort(key=lambda event: event.key)
+        count = len(events)
+        kind = np.array([self.ranks[event.type] for event in events], np.int32)
+        columns: dict[str, Array] = {
+            "kind": kind,
+            "start": np.array([event.start for event in events], np.int64),
+            "end": np.array([event.end for event in events], np.int64),
+        }
+        k = (kind.astype(np.int64) << 40) + np.arange(count)
+        for i, event in enumerate(events):
+            if event.sequence is not None:
+                k[i] = (1 << 61) + i
+        columns["k"] = k
+        columns["source"] = np.array([self._source(event) for event in events], np.int64)
+        for (type_, attribute), (index, kind_) in unit.inputs.items():
+            values = [event.attributes.get(attribute) if event.type == type_ else None for event in events]
+            encoded = [0 if value is None else self._encoded(value, kind_) for value in values]
+            columns[f"x{index}"] = np.array(encoded, np.float64 if kind_ == "f" else np.int64)
+            columns[f"ok{index}"] = np.array([value is not None for value in values], np.uint8)
+        return columns
+
+    def _source(self, event: Event) -> int:
+        """The handle of what an event came from."""
+        handle = 0
+        if self.code.unit.provenance:
+            sources: Any = self.structures["origins"]
+            for position in sorted(event.sources):
+                other = 2 * position + 1
+                if handle == 0:
+                    handle = other
+                    continue
+                if sources.count == sources.capacity:
+                    sources.grow()
+                sources.one[sources.count], sources.other[sources.count] = handle, other
+                sources.count += 1
+                handle = 2 * (sources.count - 1)
+        return handle
+
+    # --- what is derived
+
+    def _hand_over(self, event: str, head: Any, batch: Batch) -> None:
+        rows: Any = self.structures[head.rows]
+        if not rows.count:
+            return
+        found = rows.arrays["rows"][: rows.count].copy()
+        place = {name: rows.layout.column(name).place for name, _ in rows.layout.columns if name != "cell"}
+        found = found[found[:, place["given"]] == 0]
+        rows.count = rows.first = rows.pushed = 0
+        types = self.program.events[event].attributes
+        columns = {}
+        for number, (field, column) in enumerate(head.columns.items()):
+            values = found[:, place[f"f{number}"]]
+            valid = np.ones(len(found), bool)
+            if column.nullable:
+                valid = (found[:, place[f"f_valid{number // 63 or ''}"]] >> (number % 63)) & 1 != 0
+            columns[field[1]] = (values, valid, column.kind)
+        start, end = found[:, place["start"]].copy(), found[:, place["end"]].copy()
+        if self.code.unit.provenance or any(kind == "o" for _, _, kind in columns.values()):
+            self._events(event, start, end, columns, found[:, place["source"]], batch)
+            return
+        attributes = {name: self._arrow(*column) for name, column in columns.items()}
+        made = Columns(start, end, {name: attributes[name] for name in types})
+        others = batch.derived_columns.get(event)
+        if others is not None:
+            from ensue.engine.compiled.output import merged
+
+            made = merged(others, made)
+        batch.derived_columns[event] = made
+
+    def _arrow(self, values: Array, valid: Array, kind: str) -> pa.Array:
+        mask = None if valid.all() else ~valid
+        match kind:
+            case "f":
+                return pa.array(np.ascontiguousarray(values).view(np.float64), mask=mask)
+            case "b":
+                return pa.array(values != 0, mask=mask)
+            case "s":
+                held = self.values.held
+                return pa.array([held[v] if ok else None for v, ok in zip(values.tolist(), valid.tolist(), strict=True)], pa.string())
+            case _:
+                return pa.array(np.ascontiguousarray(values), mask=mask)
+
+    def _events(self, event: str, start: Array, end: Array, columns: dict[str, Any], sources: Array, batch: Batch) -> None:
+        lists = {}
+        for name, (values, valid, kind) in columns.items():
+            lists[name] = [
+                self._decoded(v, kind) if ok else None for v, ok in zip(values.tolist(), valid.tolist(), strict=True)
+            ]
+        made = []
+        known = {id(e): e for e in batch.derived.get(event, ())}
+        for i in range(len(start)):
+            attributes = {name: lists[name][i] for name in self.program.events[event].attributes}
+            came = frozenset[Any]()
+            if self.code.unit.provenance:
+                came = inputs_of(self.structures["origins"], int(sources[i]))  # type: ignore[arg-type]
+            same = (event, int(start[i]), int(end[i]), tuple(attributes.items()))
+            made.append(Event(event, attributes, int(start[i]), int(end[i]), batch.place(event), same, None, came))
+        del known
+        batch.add(made)
+
+
+_ = (Columns, rows_of, order)

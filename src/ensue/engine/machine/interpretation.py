@@ -1,0 +1,60 @@
+"""Units run by Python itself: to debug and to test, and where there is no llvmlite.
+
+Indices are checked by the columns, and integers do not wrap but where `wrap` says so. What differs from Python is one
+thing: ``/`` divides as IEEE 754 says.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ensue.engine.machine import builtin
+from ensue.engine.machine.callback import Ask
+from ensue.engine.machine.unit import definitions
+from ensue.engine.structures.structure import Structure
+
+BUILTIN = {
+    name: found for name, found in vars(builtin).items() if callable(found) and found.__module__ == builtin.__name__
+}
+
+
+def plain(
+    texts: Sequence[str], structures: Mapping[str, Structure], ask: Ask | None = None
+) -> dict[str, Callable[..., Any]]:
+    """Run texts as Python; returns their functions by name, which take no frame."""
+    names: dict[str, Any] = {**BUILTIN, **structures}
+    if ask is not None:
+        names["ask"] = ask
+    functions = []
+    for number, text in enumerate(texts):
+        tree = ast.parse(text)
+        tree.body = list(definitions(tree))
+        functions += [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+        tree = ast.fix_missing_locations(_Divisions().visit(tree))
+        code = compile(tree, f"<unit {number}>", "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True)
+        exec(code, names)
+    return {name: names[name] for name in functions}
+
+
+class _Divisions(ast.NodeTransformer):
+    """Write ``a / b`` as ``divide(a, b)``."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Div):
+            return ast.copy_location(_divided(node.left, node.right), node)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Div):
+            old = ast.parse(ast.unparse(node.target), mode="eval").body
+            return ast.copy_location(ast.Assign([node.target], _divided(old, node.value)), node)
+        return node
+
+
+def _divided(left: ast.expr, right: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name("divide", ast.Load()), [left, right], [])

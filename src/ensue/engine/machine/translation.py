@@ -1,0 +1,163 @@
+"""Translation of a unit into LLVM IR.
+
+Functions are translated from the entries on, as they are called: once for each combination of layouts of their
+structures. Each takes the frame as a hidden first argument. Functions that are small or called once are inlined, so
+that even the quick passes see whole loops.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ensue.engine.machine.body import FAILED, Body, Reference
+from ensue.engine.machine.calls import CALLBACKS, DECLARATIONS
+from ensue.engine.machine.errors import MachineError
+from ensue.engine.machine.statements import block
+from ensue.engine.machine.types import METADATA, NOTHING, ZERO, Shape, passed, returned, shape_of
+from ensue.engine.machine.unit import Function, Unit, parsed
+from ensue.engine.structures.structure import Layout
+
+SMALL = 40
+"""Lines of IR up to which a function is inlined wherever it is called."""
+
+ALL_CALLS = 200
+"""Lines of IR up to which the copies of a function, all calls together, are inlined."""
+
+LETTERS = {"i64": "i", "double": "f", "i1": "b", "void": "-"}
+
+
+@dataclass(eq=False)
+class Special:
+    """A function for given layouts: its symbol, how often it is called, and its IR once it is written."""
+
+    function: Function
+    shapes: tuple[Shape, ...]
+    symbol: str
+    is_entry: bool
+    calls: int = 0
+    head: str = ""
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        inlined = self.calls == 1 or len(self.lines) <= SMALL or self.calls * len(self.lines) <= ALL_CALLS
+        linkage = "" if self.is_entry else "internal "
+        attributes = "nounwind alwaysinline" if inlined and not self.is_entry else "nounwind"
+        return f"define {linkage}{self.head} {attributes} {{\n" + "\n".join(self.lines) + "\n}\n"
+
+
+def translate(texts: Sequence[str], structures: Mapping[str, tuple[Layout, int]], entries: Sequence[str]) -> str:
+    """Translate texts into LLVM IR that exports the entries.
+
+    ``structures`` gives the layout and the first cell of each structure that the texts name.
+    """
+    unit = parsed(texts)
+    known: dict[str, Reference] = {
+        name: ("%.frame", shape_of(layout), base) for name, (layout, base) in structures.items()
+    }
+    size = max([FAILED + 1, *(base + shape.cells for _, shape, base in known.values())])
+    failing = _failing(unit)
+    specials: dict[tuple[str, tuple[Shape, ...]], Special] = {}
+    waiting: list[Special] = []
+
+    def special(name: str, shapes: tuple[Shape, ...]) -> Special:
+        found = specials.get((name, shapes))
+        if found is None:
+            is_entry = name in entries
+            symbol = f"@{exported(name)}" if is_entry else f"@{name}.{len(specials)}"
+            found = specials[name, shapes] = Special(unit.functions[name], shapes, symbol, is_entry)
+            waiting.append(found)
+        return found
+
+    def symbol(name: str, shapes: tuple[Shape, ...]) -> str:
+        found = special(name, shapes)
+        found.calls += 1
+        return found.symbol
+
+    signatures = []
+    for name in entries:
+        if name not in unit.functions:
+            raise MachineError(f"The unit has no function {name}.")
+        signatures.append(_signature(unit.functions[name]))
+        special(name, ())
+    while waiting:
+        _write(waiting.pop(), unit, known, failing, symbol, size)
+    return "".join([*(one.text for one in specials.values()), *signatures, DECLARATIONS, METADATA])
+
+
+def exported(name: str) -> str:
+    """The symbol of an entry."""
+    return f"ensue_{name}"
+
+
+def _signature(function: Function) -> str:
+    """A string beside an entry that says how it is called: a letter for its result and for each parameter."""
+    types = [function.result, *(type_ for _, type_ in function.parameters)]
+    if not function.name.isascii() or not all(type_ in LETTERS for type_ in types):
+        raise function.error(function.node, "an entry has an ASCII name, takes scalars and returns one or none")
+    letters = "".join(LETTERS[type_ or ""] for type_ in types)
+    return f'@{exported(function.name)}_signature = constant [{len(letters) + 1} x i8] c"{letters}\\00"\n'
+
+
+def _write(
+    special: Special,
+    unit: Unit,
+    known: Mapping[str, Reference],
+    failing: frozenset[str],
+    symbol: Callable[[str, tuple[Shape, ...]], str],
+    size: int,
+) -> None:
+    function = special.function
+    structures = dict(known)
+    head = [f"ptr align 8 dereferenceable({8 * size}) %.frame"]
+    shapes = iter(special.shapes)
+    body = Body(function, structures, unit.functions, failing, unit.constants, symbol)
+    for name, type_ in function.parameters:
+        if not name.isascii():
+            raise function.error(function.node, f"the name {name} is not ASCII")
+        if type_ is None:
+            shape = next(shapes)
+            structures[name] = (f"%{name}.", shape, 0)
+            head.append(f"ptr align 8 dereferenceable({8 * max(shape.cells, 1)}) %{name}.")
+        else:
+            structures.pop(name, None)
+            body.assign(name, (type_, f"%{name}."), function.node)
+            head.append(f"{passed(type_)} %{name}.")
+    block(body, function.node.body)
+    if body.is_open:
+        _fall_off(body)
+    if body.fails:
+        body.start(".failed")
+        zero = "" if function.result == NOTHING else f" {ZERO.get(function.result, 'zeroinitializer')}"
+        body.end(f"ret {function.result}{zero}")
+    special.head = f"{returned(function.result)} {special.symbol}({', '.join(head)})"
+    special.lines = [".entry:", *body.stack, *body.lines]
+
+
+def _fall_off(body: Body) -> None:
+    """End a function after its last statement."""
+    function = body.function
+    if not body.is_reachable:
+        body.end("unreachable")
+    elif function.result == NOTHING:
+        body.end("ret void")
+    else:
+        raise function.error(function.node, f"{function.name} does not return a value on every path")
+
+
+def _failing(unit: Unit) -> frozenset[str]:
+    """Functions that call back into Python, themselves or through others."""
+    calls = {
+        name: {
+            node.func.id
+            for node in ast.walk(function.node)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        for name, function in unit.functions.items()
+    }
+    found = {name for name, called in calls.items() if called & CALLBACKS}
+    while more := {name for name, called in calls.items() if name not in found and called & found}:
+        found |= more
+    return frozenset(found)

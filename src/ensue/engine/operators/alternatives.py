@@ -1,0 +1,88 @@
+"""Alternatives: one of several patterns. What several of them find is found once in a step.
+
+Two matches are the same if they have the same parts, values, names and gathered members; as long as something absent or
+gathered is still to be checked, its scope tells them apart. State: what was seen in the step at hand.
+"""
+
+from __future__ import annotations
+
+from ensue.engine.generate.fields import START, Column, Env, Field
+from ensue.engine.generate.operator import Operator, Passing, nothing
+from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.operators.keys import group_parts
+from ensue.engine.structures.seen import Seen, seen_layout
+from ensue.language import typed
+from ensue.language.walk import patterns, visible_labels, visible_variables
+from ensue.plan import operators as plan
+
+
+class Alternatives(Operator):
+    """Matches of several inputs. A part or scope that one of them lacks is not there."""
+
+    def __init__(self, unit: Unit, node: plan.Alternatives, inputs: list[Operator], layer: int) -> None:
+        super().__init__(unit, "either", layer)
+        self.inputs = inputs
+        for number, input_ in enumerate(inputs):
+            input_.feed(lambda w, env, number=number: self.take(w, env, number))
+
+    @property
+    def parts(self) -> int:
+        return max(input_.parts for input_ in self.inputs)
+
+    def has(self, field: Field) -> bool:
+        some = [input_.has(field) for input_ in self.inputs]
+        return any(some) if field[0] in ("span", "part", "agg") else all(some)
+
+    def require(self, fields: list[Field]) -> None:
+        for input_ in self.inputs:
+            input_.want(field for field in fields if input_.has(field))
+
+    def column(self, field: Field) -> Column:
+        columns = [input_.column(field) for input_ in self.inputs if input_.has(field)]
+        kinds = {column.kind for column in columns}
+        kind = kinds.pop() if len(kinds) == 1 else "f" if kinds == {"i", "f"} else "o"
+        missing = len(columns) < len(self.inputs) and field[0] != "part"
+        return Column(kind, missing or any(column.nullable for column in columns))
+
+    def take(self, w: Writer, env: Env, number: int) -> None:
+        from ensue.engine.generate.expressions import convert
+
+        found = Env({START: env[START]})
+        for field in self.wanted:
+            column = self.column(field)
+            if field in env:
+                found[field] = w.held(convert(self.unit, w, env[field], column.kind))
+            elif field[0] == "part":
+                found[field] = Code(str(-(2**62)), "True", "i")
+            elif field[0] == "agg" and isinstance(field[1], typed.Aggregate) and field[1].name == "count":
+                found[field] = Code("0", "True", "i")
+            else:
+                found[field] = nothing(column)
+        self.push(w, found)
+
+
+class Distinct(Passing):
+    """Matches, each once in a step. `spans` are scopes that tell two apart."""
+
+    def __init__(self, unit: Unit, pattern: typed.Pattern, input_: Operator, layer: int, spans: bool) -> None:
+        super().__init__(unit, "distinct", input_, layer)
+        self.fields: list[Field] = [("part", n, which) for n in range(input_.parts) for which in ("end", "k", "start")]
+        self.fields += [("var", name) for name in sorted(visible_variables(pattern))]
+        for label in sorted(visible_labels(pattern)):
+            self.fields += [("time", label, "start"), ("time", label, "end")]
+        if spans:
+            ids = [each.id for each in patterns(typed.Body(pattern))]
+            self.fields += [("span", id_, which) for id_ in ids for which in ("start", "end")]
+        self.fields = [field for field in self.fields if input_.has(field)]
+        input_.want(self.fields)
+
+    def take(self, w: Writer, env: Env) -> None:
+        parts = group_parts([env[START], *(env[field] for field in self.fields)])
+        seen = self.unit.structure("seen", Seen, seen_layout(len(parts)), len(parts))
+        self.unit.keys(len(parts))
+        at = w.let("at", f"slot_{len(parts)}({', '.join([seen, *parts])})")
+        with w.block(f"if {seen}.time[{at}] != clock.now or {seen}.fresh[{at}] == 0:"):
+            w.line(f"{seen}.time[{at}] = clock.now")
+            w.line(f"{seen}.fresh[{at}] = 1")
+            self.push(w, env)

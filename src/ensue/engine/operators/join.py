@@ -1,0 +1,218 @@
+"""Join: all pairs of matches that agree in their shared variables and stand in a relation.
+
+A side is stored as long as it can find a partner, and not at all if all its partners came before; null agrees with
+nothing, and is not stored. Of two sides that end in one step, the one that comes second finds the other. What is
+forbidden between the sides ends the left ones before it: for matches of later steps they are not there any more.
+State: the sides that may still find a partner, by key; see `structures/store.py`.
+"""
+
+from __future__ import annotations
+
+from ensue.engine.generate.expressions import truth
+from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
+from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
+from ensue.engine.generate.unit import NEVER, Unit
+from ensue.engine.generate.writer import Code, Writer, all_of
+from ensue.engine.operators.keys import key_of, lookup
+from ensue.engine.structures.store import Store, store_layout
+from ensue.language import typed
+from ensue.plan import operators as plan
+
+NOW = Code("clock.now", "True", "i")
+
+
+def related(unit: Unit, relation: typed.Relation, left: tuple[str, str], right: tuple[str, str]) -> str:
+    """Source for whether two intervals, each with start and end, stand in a relation."""
+    points = (left, right)
+    tests = []
+    for distance in relation.distances:
+        (earlier, earlier_end), (later, later_end) = distance.earlier, distance.later
+        one, other = points[earlier][earlier_end], points[later][later_end]
+        if (distance.low, distance.high) == (1, None):
+            tests.append(f"{one} < {other}")
+        elif (distance.low, distance.high) == (0, 0):
+            tests.append(f"{one} == {other}")
+        else:
+            if distance.low is not None:
+                tests.append(f"{other} - {one} >= {unit.number(distance.low)}")
+            if distance.high is not None:
+                tests.append(f"{other} - {one} <= {unit.number(distance.high)}")
+    return all_of(*tests)
+
+
+class Pairing(Operator):
+    """What joins and choices have in common: two sides that become one match."""
+
+    def __init__(self, unit: Unit, title: str, pair: typed.Pair, left: Operator, right: Operator, layer: int) -> None:
+        super().__init__(unit, title, layer)
+        self.pair = pair
+        self.inputs = (left, right)
+        for side in self.inputs:
+            side.want(("var", name) for name in pair.shared)
+
+    @property
+    def parts(self) -> int:
+        return self.inputs[0].parts + self.inputs[1].parts
+
+    def route(self, field: Field) -> tuple[int, Field]:
+        """The side that a field comes from, and what it is there; a shared variable has the value of the right one."""
+        match field:
+            case ("part", int(number), which):
+                left = self.inputs[0].parts
+                return (0, field) if number < left else (1, ("part", number - left, which))
+            case _:
+                return int(self.inputs[1].has(field)), field
+
+    def has(self, field: Field) -> bool:
+        if field[0] == "part":
+            return int(str(field[1])) < self.parts
+        return field[:2] == ("span", self.pair.id) or any(side.has(field) for side in self.inputs)
+
+    def require(self, fields: list[Field]) -> None:
+        for field in fields:
+            if field[:2] == ("span", self.pair.id):
+                continue
+            if field == SOURCE:
+                for side in self.inputs:
+                    side.want([field])
+            else:
+                side_, inner = self.route(field)
+                self.inputs[side_].want([inner])
+
+    def column(self, field: Field) -> Column:
+        if field[:2] == ("span", self.pair.id) or field == SOURCE:
+            return Column("i", False)
+        side, inner = self.route(field)
+        column = self.inputs[side].column(inner)
+        if field[0] == "var" and field[1] in self.pair.shared:
+            return Column(column.kind, False)
+        return column
+
+    def env_of(self, w: Writer, left: Env, right: Env, ends: tuple[str, str]) -> Env:
+        """Both sides as one match."""
+        sides = (left, right)
+        env = Env()
+        for field in dict.fromkeys([*self.wanted, *self.checked]):
+            if field == ("span", self.pair.id, "start"):
+                env[field] = Code(ends[0], "True", "i")
+            elif field == ("span", self.pair.id, "end"):
+                env[field] = right[START]
+            elif field == SOURCE:
+                env[field] = Code(f"union({left[SOURCE].value}, {right[SOURCE].value})", "True", "i")
+            else:
+                side, inner = self.route(field)
+                code = sides[side][inner]
+                shared = field[0] == "var" and field[1] in self.pair.shared
+                env[field] = Code(code.value, "True", code.kind) if shared else code
+        env[START] = Code(w.let("start", f"min({left[START].value}, {right[START].value})"), "True", "i")
+        return env
+
+    checked: list[Field] = []
+
+
+class Join(Pairing):
+    """All pairs; see the module."""
+
+    def __init__(
+        self, unit: Unit, node: plan.Join, left: Operator, right: Operator, endings: list[Operator], layer: int
+    ) -> None:  # fmt: skip
+        super().__init__(unit, "join", node.pair, left, right, layer)
+        self.sides, self.conditions, self.ended = node.sides, node.conditions, bool(endings)
+        self.checked = used_by(self.conditions)
+        self.require(self.checked)
+        self.stores: list[str | None] = [None, None]
+        for side, input_ in enumerate(self.inputs):
+            input_.feed(lambda w, env, side=side: self.arrive(w, env, side))
+        for ending, operator in zip(node.endings, endings, strict=True):
+            operator.want(("var", name) for name in ending.shared)
+            operator.feed(lambda w, env, ending=ending: self.end(w, env, ending))
+
+    def _store(self, side: int) -> str:
+        """The store of a side: it is laid out when it is first used, when all is known that is wanted."""
+        found = self.stores[side]
+        if found is None:
+            fields = row_fields(self.inputs[side].columns)
+            layout = store_layout(len(self.pair.shared), fields, ended=self.ended and side == 0)
+            title = "lefts" if side == 0 else "rights"
+            found = self.stores[side] = self.unit.structure(title, Store, layout, len(self.pair.shared))
+        return found
+
+    def arrive(self, w: Writer, env: Env, side: int) -> None:
+        """A match of one side: it looks for partners that came before, and is stored for those to come."""
+        unit, own, other = self.unit, self.sides[side], self.sides[1 - side]
+        looks, stored = own.looks and other.stored, own.stored
+        if not (looks or stored):
+            return
+        key = key_of(unit, w, self.pair.shared, env, self.inputs[1 - side])
+        if key is None:
+            return
+        with w.when(key.there):
+            if looks:
+                self._probe(w, env, side, key.parts)
+            if stored:
+                self._insert(w, env, side, key.parts)
+
+    def _probe(self, w: Writer, env: Env, side: int, key: list[str]) -> None:
+        unit, store = self.unit, self._store(1 - side)
+        at = lookup(unit, w, "find", store, key)
+        with w.when(f"{at} >= 0" if key else "True"):
+            row = w.let("row", f"{store}.newest[{at}]")
+            limit = None
+            if self.ended and side == 1:
+                limit = w.let("over", f"{store}.ended[{at}]")
+                with w.block(f"if {limit} >= clock.now:"):
+                    w.line(f"{limit} = {store}.ended_before[{at}]")
+            with w.block(f"while {row} >= {store}.low:"):
+                place = w.let("p", f"{row} & {store}.mask")
+                life = self.sides[1 - side].lifetime
+                if life.end is not None:
+                    with w.block(f"if clock.now - {store}.end[{place}] > {unit.number(life.end)}:"):
+                        w.line("break")
+                if limit is not None:
+                    with w.block(f"if {store}.end[{place}] < {limit}:"):
+                        w.line("break")
+                w.line(f"{row} = {store}.older[{place}]")
+                there = read_row(store, place, self.inputs[1 - side].columns)
+                there[START] = Code(w.let("begin", f"{store}.start[{place}]"), "True", "i")
+                end = w.let("finish", f"{store}.end[{place}]")
+                points = [(env[START].value, "clock.now"), (there[START].value, end)]
+                envs = [env, there]
+                if side == 1:
+                    points.reverse()
+                    envs.reverse()
+                with w.when(related(unit, self.pair.relation, points[0], points[1])):
+                    match = self.env_of(w, envs[0], envs[1], (points[0][1], points[1][1]))
+                    tests = [f"({truth(unit, w, condition, match)})" for condition in self.conditions]
+                    with w.when(all_of(*(t for t in tests if t != "(True)"))):
+                        self.push(w, match)
+
+    def _insert(self, w: Writer, env: Env, side: int, key: list[str]) -> None:
+        unit, store = self.unit, self._store(side)
+        life = self.sides[side].lifetime
+        if life.end is not None:
+            w.line(f"expire({store}, clock.now, {unit.number(life.end)})")
+        w.line(f"make_room({store}, clock.now, {unit.number(NEVER if life.start is None else life.start)})")
+        at = lookup(unit, w, "slot", store, key)
+        place = w.let("p", f"{store}.high & {store}.mask")
+        if self.ended and side == 0:
+            with w.block(f"if {store}.ended[{at}] < clock.now and {store}.newest[{at}] >= {store}.low and "
+                         f"{store}.end[{store}.newest[{at}] & {store}.mask] < {store}.ended[{at}]:"):  # fmt: skip
+                w.line(f"{store}.newest[{at}] = -1")
+        w.line(f"{store}.older[{place}] = {store}.newest[{at}]")
+        w.line(f"{store}.start[{place}] = {env[START].value}")
+        w.line(f"{store}.end[{place}] = clock.now")
+        write_row(w, store, place, self.inputs[side].columns, env)
+        w.line(f"{store}.newest[{at}] = {store}.high")
+        w.line(f"{store}.high += 1")
+
+    def end(self, w: Writer, env: Env, ending: plan.Ending) -> None:
+        """Something that is forbidden between the sides: the left ones before it are over when its step is."""
+        store = self._store(0)
+        key = key_of(self.unit, w, ending.shared, env, self.inputs[0])
+        if key is None:
+            return
+        with w.when(key.there):
+            at = lookup(self.unit, w, "find", store, key.parts)
+            with w.when(f"{at} >= 0" if key.parts else "True"), w.block(f"if {store}.ended[{at}] < clock.now:"):
+                w.line(f"{store}.ended_before[{at}] = {store}.ended[{at}]")
+                w.line(f"{store}.ended[{at}] = clock.now")

@@ -1,0 +1,76 @@
+"""Keys in generated code: the values of the variables that two sides share, as numbers that are equal where these are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ensue.engine.generate.fields import Env
+from ensue.engine.generate.operator import Operator
+from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.writer import Code, Writer, all_of
+
+
+@dataclass(frozen=True)
+class Key:
+    """Source for the parts of a key, and for whether there is one: null and what is not a number correlate with nothing."""
+
+    parts: list[str]
+    there: str
+
+
+def key_of(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Operator) -> Key | None:
+    """The key of a match, as the other side has it; None where no value of theirs can be equal."""
+    parts, there = [], []
+    for name in names:
+        code, wanted = env["var", name], other.column(("var", name)).kind
+        match code.kind, wanted:
+            case (one, two) if one == two:
+                there.append(code.has_key)
+                parts.append(code.bits)
+            case "i", "f":  # an integer that no float can be equals none
+                there.append(all_of(code.valid, f"above({code.value}, float({code.value})) == 0"))
+                parts.append(f"key_bits(float({code.value}))")
+            case "f", "i":
+                there.append(code.has_key)
+                parts.append(code.bits)
+            case _:
+                return _by_value(unit, w, names, env, other)
+    return Key([part if part.isidentifier() else w.let("key", part) for part in parts], all_of(*there))
+
+
+def _by_value(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Operator) -> Key | None:
+    """The same where one side has values of any type: all are looked up as such."""
+    from ensue.engine.generate.expressions import convert
+
+    parts, there = [], []
+    for name in names:
+        code = env["var", name]
+        if "o" not in (code.kind, other.column(("var", name)).kind) and code.kind != other.column(("var", name)).kind:
+            return None
+        if "o" in (code.kind, other.column(("var", name)).kind):
+            code = w.held(convert(unit, w, code, "o"))
+        there.append(code.has_key)
+        parts.append(code.bits)
+    return Key([w.let("key", part) for part in parts], all_of(*there))
+
+
+def lookup(unit: Unit, w: Writer, word: str, structure: str, parts: Sequence[str]) -> str:
+    """A name for the slot of a key; `word` is ``find`` or ``slot``."""
+    if not parts:
+        return "0"
+    unit.keys(len(parts))
+    return w.let("at", f"{word}_{len(parts)}({', '.join([structure, *parts])})")
+
+
+def group_parts(codes: Sequence[Code]) -> list[str]:
+    """Values as a group has them: null is a value like others, and so is what is not a number."""
+    parts = []
+    for code in codes:
+        bits = code.bits
+        if code.valid != "True":
+            parts.append(f"({bits} if {code.valid} else 0)")
+            parts.append(f"int({code.valid})")
+        else:
+            parts.append(bits)
+    return parts

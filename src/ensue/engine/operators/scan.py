@@ -1,0 +1,134 @@
+"""Scan: events of a type whose attributes equal what an atom gives for them. It keeps nothing.
+
+Events of a step come in their order. A type that the unit derives is taken from there, given ones among them.
+"""
+
+from __future__ import annotations
+
+from ensue.engine.generate.expressions import truth
+from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
+from ensue.engine.generate.operator import Operator
+from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.writer import Code, Writer, all_of, kind_of
+from ensue.language import typed
+from ensue.plan import operators as plan
+
+
+class Scan(Operator):
+    """Events of a type; see the module."""
+
+    def __init__(self, unit: Unit, node: plan.Scan, layer: int) -> None:
+        super().__init__(unit, node.atom.event if node.atom.event.isidentifier() else "event", layer)
+        self.atom, self.conditions = node.atom, node.conditions
+        self.variables: dict[str, str] = {}
+        for attribute, term in self.atom.fields:
+            if isinstance(term, typed.Variable):
+                self.variables.setdefault(term.name, attribute)
+        self.ordered = False
+        """Whether the order of events matters to what takes its matches."""
+        unit.scans.setdefault(self.atom.event, []).append(self)
+
+    def require(self, fields: list[Field]) -> None:
+        pass
+
+    @property
+    def parts(self) -> int:
+        return 1
+
+    def has(self, field: Field) -> bool:
+        match field:
+            case ("var", name):
+                return name in self.variables
+            case ("attr" | "time", label, _):
+                return label == self.atom.label
+            case ("part", number, _):
+                return number == 0
+            case _:
+                return field in (START, SOURCE)
+
+    def column(self, field: Field) -> Column:
+        match field:
+            case ("var", str(name)):
+                return self._attribute(self.variables[name])
+            case ("attr", _, str(attribute)):
+                return self._attribute(attribute)
+            case _:
+                return Column("i", False)
+
+    def _attribute(self, name: str) -> Column:
+        event = self.atom.event
+        kind = kind_of(self.unit.events[event].attributes.get(name, "any"))
+        return Column(kind, self.unit.may_be_null(event, name))
+
+    def take(self, w: Writer, attribute: Env) -> None:
+        """Writes what happens with an event: its attributes are known by name, its start, source and number too."""
+        env = self._env(attribute)
+        tests: list[str] = []
+        first: dict[str, Code] = {}
+        for name, term in self.atom.fields:
+            code = attribute["attr", name]
+            if isinstance(term, typed.Constant):
+                tests.append(self._equal(w, code, self.unit.constant(term.value, term.type)))
+            elif term.name in first:
+                tests.append(self._equal(w, code, first[term.name]))
+            else:
+                first[term.name] = code
+        with w.when(all_of(*tests)):
+            conditions = [f"({truth(self.unit, w, condition, env)})" for condition in self.conditions]
+            with w.when(all_of(*(c for c in conditions if c != "(True)"))):
+                self.push(w, env)
+
+    def _equal(self, w: Writer, left: Code, right: Code) -> str:
+        """Source for whether two values are equal; null and what is not a number equal nothing."""
+        if left.kind == right.kind:
+            return all_of(left.has_key, right.has_key, f"{left.bits} == {right.bits}")
+        if {left.kind, right.kind} == {"i", "f"}:
+            whole, fraction = (left, right) if left.kind == "i" else (right, left)
+            return all_of(left.valid, right.valid, f"above({whole.value}, {fraction.value}) == 0")
+        return "False"
+
+    def _env(self, attribute: Env) -> Env:
+        env = Env({START: attribute[START]})
+        for field in [*self.wanted, *used_by(self.conditions)]:
+            match field:
+                case ("var", str(name)):
+                    env[field] = attribute["attr", self.variables[name]]
+                case ("attr", _, name):
+                    env[field] = attribute["attr", name]
+                case ("time", _, which) | ("part", _, ("start" | "end") as which):
+                    env[field] = attribute[START] if which == "start" else Code("clock.now", "True", "i")
+                case ("part", _, "k"):
+                    env[field] = attribute["k",]
+                case ("source",):
+                    env[field] = attribute[SOURCE]
+        return env
+
+    def attributes(self) -> list[str]:
+        """The attributes that it looks at."""
+        named = [str(field[-1]) for field in [*self.wanted, *used_by(self.conditions)] if field[0] == "attr"]
+        variables = [
+            self.variables[str(field[1])] for field in [*self.wanted, *used_by(self.conditions)] if field[0] == "var"
+        ]
+        tested = [name for name, term in self.atom.fields if self._tests(name, term)]
+        return list(dict.fromkeys([*tested, *variables, *named]))
+
+    def _tests(self, name: str, term: typed.Variable | typed.Constant) -> bool:
+        if isinstance(term, typed.Constant):
+            return True
+        return sum(isinstance(t, typed.Variable) and t.name == term.name for _, t in self.atom.fields) > 1
+
+
+def given(unit: Unit, scan: Scan, row: str) -> Env:
+    """A given event as a scan sees it."""
+    env = Env({START: Code(f"given.start[{row}]", "True", "i")})
+    for name in scan.attributes():
+        values, flags = unit.input(scan.atom.event, name)
+        column = scan._attribute(name)
+        held = f"given.{values}[{row}]"
+        valid = f"(given.{flags}[{row}] != 0)" if column.nullable else "True"
+        env["attr", name] = Code(f"({held} != 0)" if column.kind == "b" else held, valid, column.kind)
+    for name, _ in scan.atom.fields:
+        env.setdefault(("attr", name), Code("0", "False", "i"))
+    env["k",] = Code(f"given.k[{row}]", "True", "i")
+    env[SOURCE] = Code(f"given.source[{row}]", "True", "i")
+    return env

@@ -1,0 +1,220 @@
+"""Absent and Gather: what lies in a scope of a match, with the values that the match has.
+
+Matches of the negated or collected pattern are stored by the variables that they share with the rest, as long as a scope
+can reach back to them. A scope is strict, but for ``without``: what ends with the match counts there, so such a match
+waits until its step is complete. Null correlates with nothing. State: the inner matches within reach.
+"""
+
+from __future__ import annotations
+
+from ensue.engine.generate.expressions import truth
+from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
+from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
+from ensue.engine.generate.unit import NEVER, Unit
+from ensue.engine.generate.writer import Code, Writer, all_of
+from ensue.engine.operators.aggregates import Accumulators
+from ensue.engine.operators.keys import key_of, lookup
+from ensue.engine.structures.rows import Rows, rows_layout
+from ensue.engine.structures.store import Store, store_layout
+from ensue.language import typed
+from ensue.plan import operators as plan
+
+
+class Scope(Passing):
+    """What absences and gatherings have in common."""
+
+    def __init__(self, unit: Unit, title: str, node: plan.Absent | plan.Gather, input_: Operator, inner: Operator, layer: int) -> None:
+        super().__init__(unit, title, input_, layer)
+        self.node, self.inner, self.scope = node, inner, node.part.scope
+        self.shared = node.part.shared
+        self.included = isinstance(self.scope, typed.Inside)
+        self.held: str | None = None
+        self.store: str | None = None
+        span = self._span()
+        names = [("var", name) for name in self.shared]
+        outside = [field for field in used_by(node.conditions) if not inner.has(field)]
+        inner.want([*names, *(field for field in used_by(node.conditions) if inner.has(field))])
+        input_.want([*span, *names, *outside])
+        inner.feed(self.keep)
+        if self.included:
+            unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()")
+
+    def _span(self) -> tuple[Field, Field]:
+        """The fields that say where the scope begins and ends."""
+        match self.scope:
+            case typed.During(label=label):
+                return ("time", label, "start"), ("time", label, "end")
+            case typed.Between(pair=id_) | typed.Inside(pattern=id_):
+                return ("span", id_, "start"), ("span", id_, "end")
+
+    # --- what is stored
+
+    def _store(self) -> str:
+        if self.store is None:
+            layout = store_layout(len(self.shared), row_fields(self.inner.columns))
+            self.store = self.unit.structure("inner", Store, layout, len(self.shared))
+        return self.store
+
+    def keep(self, w: Writer, env: Env) -> None:
+        """Stores a match of the inner pattern."""
+        unit, store = self.unit, self._store()
+        key = key_of(unit, w, self.shared, env, self.input)
+        if key is None:
+            return
+        with w.when(key.there):
+            if self.node.reach is not None:
+                w.line(f"expire({store}, clock.now, {unit.number(self.node.reach)})")
+            w.line(f"make_room({store}, clock.now, {unit.number(NEVER if self.node.reach is None else self.node.reach)})")
+            at = lookup(unit, w, "slot", store, key.parts)
+            place = w.let("p", f"{store}.high & {store}.mask")
+            w.line(f"{store}.older[{place}] = {store}.newest[{at}]")
+            w.line(f"{store}.start[{place}] = {env[START].value}")
+            w.line(f"{store}.end[{place}] = clock.now")
+            write_row(w, store, place, self.inner.columns, env)
+            w.line(f"{store}.newest[{at}] = {store}.high")
+            w.line(f"{store}.high += 1")
+
+    # --- matches
+
+    def take(self, w: Writer, env: Env) -> None:
+        if self.included:
+            self._hold(w, env)
+        else:
+            self.decide(w, env)
+
+    def decide(self, w: Writer, env: Env) -> None:
+        raise NotImplementedError
+
+    def visit(self, w: Writer, env: Env, each: Take) -> None:
+        """Writes a loop over what lies in the scope, newest end first; `each` may leave it with a break."""
+        unit, store = self.unit, self._store()
+        begin, end = (env[field] for field in self._span())
+        key = key_of(unit, w, self.shared, env, self.inner)
+        if key is None:
+            return
+        with w.when(all_of(begin.valid, key.there)):
+            at = lookup(unit, w, "find", store, key.parts)
+            with w.when(f"{at} >= 0" if key.parts else "True"):
+                row = w.let("row", f"{store}.newest[{at}]")
+                with w.block(f"while {row} >= {store}.low:"):
+                    place = w.let("p", f"{row} & {store}.mask")
+                    with w.block(f"if {store}.end[{place}] {'<' if self.included else '<='} {begin.value}:"):
+                        w.line("break")
+                    w.line(f"{row} = {store}.older[{place}]")
+                    if self.included:
+                        lies = f"{begin.value} <= {store}.start[{place}] and {store}.end[{place}] <= {end.value}"
+                    else:
+                        lies = f"{begin.value} < {store}.start[{place}] and {store}.end[{place}] < {end.value}"
+                    with w.block(f"if {lies}:"):
+                        inner = read_row(store, place, self.inner.columns)
+                        seen = Env({**env, **inner, START: Code(f"{store}.start[{place}]", "True", "i")})
+                        tests = [f"({truth(unit, w, c, seen)})" for c in self.node.conditions]
+                        with w.when(all_of(*(t for t in tests if t != "(True)"))):
+                            each(w, seen)
+
+    # --- matches that wait for the end of their step
+
+    def _hold(self, w: Writer, env: Env) -> None:
+        columns = self.input.columns
+        held = self.held = self.unit.structure("held", Rows, rows_layout({"start": "i64", **row_fields(columns)}))
+        with w.block(f"if {held}.count == {held}.capacity:"):
+            w.line(f"grow({held})")
+        w.line(f"{held}.start[{held}.count] = {env[START].value}")
+        write_row(w, held, f"{held}.count", columns, env)
+        w.line(f"{held}.count += 1")
+
+    def write(self) -> None:
+        super().write()
+        if not self.included:
+            return
+        held = self.held
+        assert held is not None
+        w = Writer()
+        w.line(f"return {held}.count")
+        self.unit.function(f"held_{self.name}", [], w, "int")
+        w = Writer()
+        with w.block(f"for i in range({held}.count):"):
+            env = read_row(held, "i", self.input.columns)
+            env[START] = Code(f"{held}.start[i]", "True", "i")
+            self.decide(w, env)
+        w.line(f"{held}.count = 0")
+        self.unit.function(f"settle_{self.name}", [], w)
+
+
+class Absent(Scope):
+    """Matches in whose scope nothing lies."""
+
+    def decide(self, w: Writer, env: Env) -> None:
+        seen = w.let("seen", "False")
+
+        def note(w: Writer, _: Env) -> None:
+            w.line(f"{seen} = True")
+            w.line("break")
+
+        self.visit(w, env, note)
+        with w.block(f"if not {seen}:"):
+            self.push(w, env)
+
+
+class Gather(Scope):
+    """Matches with what lies in their scope, if there is enough of it."""
+
+    def __init__(self, unit: Unit, node: plan.Gather, input_: Operator, inner: Operator, layer: int) -> None:
+        super().__init__(unit, "gather", node, input_, inner, layer)
+        self.gathering = node.part
+        self.aggregates: list[typed.Aggregate] = []
+        if unit.provenance:
+            inner.want([SOURCE])
+            input_.want([SOURCE])
+
+    def _own(self, field: Field) -> bool:
+        return isinstance(field[1], typed.Aggregate) and field[1].path[0] == self.gathering.id if field[0] == "agg" else False
+
+    def has(self, field: Field) -> bool:
+        return self._own(field) or self.input.has(field)
+
+    def require(self, fields: list[Field]) -> None:
+        for field in fields:
+            if not self._own(field):
+                self.input.want([field])
+                continue
+            aggregate = field[1]
+            assert isinstance(aggregate, typed.Aggregate)
+            self.aggregates.append(aggregate)
+            for used in used_by([aggregate.argument]):
+                (self.inner if self.inner.has(used) else self.input).want([used])
+
+    def column(self, field: Field) -> Column:
+        if not self._own(field):
+            return self.input.column(field)
+        assert isinstance(field[1], typed.Aggregate)
+        return Accumulators.column(field[1])
+
+    def decide(self, w: Writer, env: Env) -> None:
+        gathering = self.gathering
+        begin = env[self._span()[0]]
+        sums = Accumulators(self.unit, w, self.aggregates, newest_first=True)
+        source = w.let("source", env[SOURCE].value) if self.unit.provenance else None
+
+        def add(w: Writer, seen: Env) -> None:
+            sums.add(w, seen)
+            if source is not None:
+                w.line(f"{source} = union({source}, {seen[SOURCE].value})")
+
+        self.visit(w, env, add)
+        tests = []
+        if gathering.low > 0:
+            tests.append(f"{sums.count} >= {gathering.low}")
+        if gathering.high is not None:
+            tests.append(f"{sums.count} <= {gathering.high}")
+        enough = all_of(*tests)
+        if begin.valid != "True" and enough != "True":  # a side of an `or` that was not taken
+            enough = f"not {begin.valid} or ({enough})"
+        with w.when(enough):
+            found = Env({**env, **sums.results(w)})
+            if source is not None:
+                found[SOURCE] = Code(source, "True", "i")
+            self.push(w, found)
+
+
+from ensue.engine.generate.operator import Take  # noqa: E402

@@ -1,0 +1,115 @@
+"""Wait: matches with their relative timers, when these have ended.
+
+A match whose timers end no later than itself is handed on at once. State: the others, by the time at which the last
+timer ends; a ring where these times come in order, a heap otherwise.
+"""
+
+from __future__ import annotations
+
+from ensue.engine.generate.fields import START, Column, Env, Field
+from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
+from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.structures.rows import Ring, Rows, ring_layout, rows_layout
+from ensue.language import typed
+from ensue.language.limits import EARLIEST
+from ensue.plan import operators as plan
+
+
+class Wait(Passing):
+    """Matches with timers; see the module."""
+
+    def __init__(self, unit: Unit, node: plan.Wait, input_: Operator, layer: int) -> None:
+        super().__init__(unit, "timed", input_, layer)
+        self.timers = node.timers
+        own = {timer.label for timer in node.timers}
+        needed = [timer.of for timer in node.timers if timer.of not in own or input_.has(("time", timer.of, "end"))]
+        input_.want(("time", name, which) for name in needed for which in ("start", "end"))
+        self.queue: str | None = None
+        unit.later(layer, f"due_{self.name}() <= clock.now", f"pop_{self.name}()")
+        unit.dues.append(f"due_{self.name}()")
+
+    def _timer(self, field: Field) -> typed.Timer | None:
+        for timer in self.timers:
+            if (field[0] == "time" and field[1] == timer.label and timer.label is not None) or (
+                field[0] == "part" and field[1] == self.input.parts + self.timers.index(timer)
+            ):
+                return timer
+        return None
+
+    def require(self, fields: list[Field]) -> None:
+        self.input.want(field for field in fields if self._timer(field) is None)
+
+    def has(self, field: Field) -> bool:
+        return self._timer(field) is not None or self.input.has(field)
+
+    def column(self, field: Field) -> Column:
+        return Column("i", False) if self._timer(field) else self.input.column(field)
+
+    @property
+    def parts(self) -> int:
+        return self.input.parts + len(self.timers)
+
+    # --- code
+
+    def take(self, w: Writer, env: Env) -> None:
+        unit = self.unit
+        start, due = env[START].value, "clock.now"
+        env = Env(env)
+        for timer in self.timers:
+            begins = w.let("begin", f"max({env['time', timer.of, 'start'].value} + {unit.number(timer.start_shift)}, {EARLIEST})")
+            ends = w.let("finish", f"max({env['time', timer.of, 'end'].value} + {unit.number(timer.end_shift)}, {EARLIEST})")
+            part = self.input.parts + self.timers.index(timer)
+            for field in (("time", timer.label), ("part", part)):
+                env[*field, "start"] = Code(begins, "True", "i")
+                env[*field, "end"] = Code(ends, "True", "i")
+            env["part", part, "k"] = Code(str(TIMER << 40), "True", "i")
+            start, due = f"min({start}, {begins})", f"max({due}, {ends})"
+        env[START] = Code(w.let("start", start), "True", "i")
+        due = w.let("due", due)
+        with w.block(f"if {due} <= clock.now:"):
+            self.push(w, env)
+        with w.block("else:"):
+            self._put(w, env, due)
+
+    def _in_order(self) -> bool:
+        """Whether matches become due in the order in which they come: there is one timer, of what has just ended."""
+        return False
+
+    def _put(self, w: Writer, env: Env, due: str) -> None:
+        fields = {"due": "i64", "start": "i64", **row_fields(self.columns)}
+        queue = self.queue = self.unit.structure("pending", Rows, rows_layout(fields))  # type: ignore[arg-type]
+        with w.block(f"if {queue}.count == {queue}.capacity:"):
+            w.line(f"grow({queue})")
+        row = w.let("row", f"{queue}.count")
+        w.line(f"{queue}.due[{row}] = {due}")
+        w.line(f"{queue}.start[{row}] = {env[START].value}")
+        write_row(w, queue, row, self.columns, env)
+        w.line(f"{queue}.count += 1")
+        w.line(f"rise({queue}, {row})")
+        with w.block(f"if {due} < clock.due:"):
+            w.line(f"clock.due = {due}")
+
+    def write(self) -> None:
+        super().write()
+        queue = self.queue
+        assert queue is not None
+        w = Writer()
+        with w.block(f"if {queue}.count == 0:"):
+            w.line(f"return {NEVER}")
+        w.line(f"return {queue}.due[0]")
+        self.unit.function(f"due_{self.name}", [], w, "int")
+        w = Writer()
+        with w.block(f"while {queue}.count > 0 and {queue}.due[0] <= clock.now:"):
+            w.line(f"sink({queue})")
+            env = read_row(queue, f"{queue}.count", self.columns)
+            env[START] = Code(f"{queue}.start[{queue}.count]", "True", "i")
+            self.push(w, env)
+        self.unit.function(f"pop_{self.name}", [], w)
+
+
+NEVER = 2**62
+TIMER = 1 << 20
+"""The rank of timers: after all events. That of static rows comes after it."""
+
+_ = (Ring, ring_layout)

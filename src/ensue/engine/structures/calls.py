@@ -1,0 +1,32 @@
+"""Tables of what Python was asked: for each combination of arguments the result, and whether there is one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
+from ensue.engine.structures.structure import Element, Frame, Layout
+
+MOST = 1 << 18
+"""How many results are remembered at most; beyond that all are forgotten, and asked for again."""
+
+
+def calls_layout(width: int, floating: bool) -> Layout:
+    payload: dict[str, Element] = {"known": "i64", "there": "i64", "result": "f64" if floating else "i64"}
+    return Layout(("slot_wanted", *NUMBERS), slot_columns(width, payload))
+
+
+class Calls(Keyed):
+    """Results by their arguments, each as 64 bits."""
+
+    def __init__(self, frame: Frame, base: int, width: int) -> None:
+        super().__init__(frame, base)
+        self.first_slots(width)
+
+    def grow(self) -> None:
+        used = self.arrays["slots_"][:, 0] != 0
+        self.rehash(used if self.slots < MOST else np.zeros(len(used), bool))
+
+    def forget(self) -> None:
+        """Forgets all: codes that were asked about may mean something else from now on."""
+        self.first_slots(self.key_width)

@@ -1,0 +1,164 @@
+"""Slots of keys: open addressing over rows that hold a key and what belongs to it.
+
+Any structure with the columns ``slot_used``, ``slot_k0`` … and the numbers ``slots``, ``slot_mask`` can be keyed. A slot
+keeps its place until the table is enlarged, which drops the slots that its structure calls dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+
+from ensue.engine.structures.structure import Array, Column, Element, Structure, row_columns
+
+FIRST_SLOTS = 16
+
+NUMBERS = ("slots", "slot_mask")
+
+MULTIPLIER = -7046029254386353131
+"""Odd, with bits in no order: what is multiplied by it differs in its high bits."""
+
+
+def mix(key: int) -> int:
+    """Spread a key over 64 bits."""
+    product = wrap((key ^ unsigned_shift(key, 32)) * -7046029254386353131)
+    return product ^ unsigned_shift(product, 29)
+
+
+def key_bits(number: float) -> int:
+    """A float as a key: equal numbers have equal bits, and so have all that are not a number."""
+    if number != number:
+        return 9221120237041090560
+    return bits(number + 0.0)
+
+
+@cache
+def key_functions(width: int) -> str:
+    """Source of ``find_n`` and ``slot_n``, which look for a key of n numbers; ``slot_n`` adds it where it is new.
+
+    Both give the place of its slot; ``find_n`` gives -1 where there is none. Without a key there is one slot.
+    """
+    if width == 0:
+        return (
+            "def find_0(table: Keyed) -> int:\n    return 0\n\n\n"
+            "def slot_0(table: Keyed) -> int:\n    return 0\n"
+        )
+    keys = [f"k{i}" for i in range(width)]
+    given = ", ".join(f"{key}: int" for key in keys)
+    same = " and ".join(f"table.slot_{key}[at] == {key}" for key in keys)
+    hashed = "mix(k0)"
+    for key in keys[1:]:
+        hashed = f"mix({hashed} ^ {key})"
+    written = "\n".join(f"    table.slot_{key}[at] = {key}" for key in keys)
+    return f"""
+def find_{width}(table: Keyed, {given}) -> int:
+    at = {hashed} & table.slot_mask
+    while table.slot_used[at] != 0:
+        if {same}:
+            return at
+        at = (at + 1) & table.slot_mask
+    return -1
+
+
+def slot_{width}(table: Keyed, {given}) -> int:
+    hashed = {hashed}
+    at = hashed & table.slot_mask
+    while table.slot_used[at] != 0:
+        if {same}:
+            return at
+        at = (at + 1) & table.slot_mask
+    if 2 * table.slots >= table.slot_mask:
+        table.slot_wanted = 1
+        grow(table)
+        at = hashed & table.slot_mask
+        while table.slot_used[at] != 0:
+            at = (at + 1) & table.slot_mask
+    table.slots += 1
+    table.slot_used[at] = 1
+{written}
+    return at
+"""
+
+
+def slot_columns(width: int, payload: dict[str, Element]) -> tuple[tuple[str, Column], ...]:
+    """The columns of slots: whether one is used, its key, and what belongs to it."""
+    fields: dict[str, Element] = {"slot_used": "i64", **{f"slot_k{i}": "i64" for i in range(width)}, **payload}
+    return row_columns("slots_", fields)
+
+
+class Keyed(Structure):
+    """A structure with slots. `empty` is what a slot that is not used holds besides zeros, by column."""
+
+    empty: dict[str, int] = {}
+
+    def first_slots(self, width: int, size: int = FIRST_SLOTS) -> None:
+        columns = dict(self.layout.columns)
+        self.key_width = width
+        slots = self._no_slots(columns["slot_used"].width, 1 if width == 0 else size)
+        self.put("slots_", slots)
+        self.slot_mask = len(slots) - 1
+        self.slots = 0
+
+    def _no_slots(self, width: int, size: int) -> Array:
+        slots = np.zeros((size, width), np.int64)
+        for name, value in self.empty.items():
+            slots[:, self.layout.column(name).place] = value
+        return slots
+
+    def rehash(self, alive: Array, least: int = FIRST_SLOTS) -> None:
+        """Puts the slots that are alive into a table with room for as many again."""
+        old = self.arrays["slots_"]
+        kept = old[alive]
+        size = max(least, 1 << (4 * len(kept)).bit_length())
+        new = self._no_slots(old.shape[1], size)
+        new[places(kept[:, 1 : 1 + self.key_width], size - 1)] = kept
+        self.put("slots_", new)
+        self.slot_mask = size - 1
+        self.slots = len(kept)
+
+
+def places(keys: Array, mask: int) -> Array:
+    """Where keys go in an empty table: each as `mix` says, or at the next place that is free."""
+    hashed = np.zeros(len(keys), np.int64)
+    for column in range(keys.shape[1]):
+        hashed = mixed(hashed ^ keys[:, column]) if column else mixed(keys[:, 0])
+    at = hashed & mask
+    found = np.empty(len(keys), np.int64)
+    taken = np.zeros(mask + 1, bool)
+    waiting = np.arange(len(keys))
+    while len(waiting):
+        free = ~taken[at]
+        first = np.zeros(len(waiting), bool)
+        candidates = np.flatnonzero(free)
+        _, firsts = np.unique(at[candidates], return_index=True)
+        first[candidates[firsts]] = True
+        found[waiting[first]] = at[first]
+        taken[at[first]] = True
+        waiting, at = waiting[~first], (at[~first] + 1) & mask
+    return found
+
+
+def mixed(keys: Array) -> Array:
+    """`mix` of many keys."""
+    with np.errstate(over="ignore"):
+        product = (keys ^ (keys.view(np.uint64) >> np.uint64(32)).view(np.int64)) * np.int64(MULTIPLIER)
+    return product ^ (product.view(np.uint64) >> np.uint64(29)).view(np.int64)
+
+
+Kernel = Callable[..., int]
+KERNELS: Sequence[Kernel] = ()
+
+
+def wrap(number: int) -> int:
+    """A number as 64 bits hold it; machine code has it so anyway."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def unsigned_shift(number: int, by: int) -> int:
+    return (number % 2**64) >> by
+
+
+def bits(number: float) -> int:
+    return int(np.float64(number).view(np.int64))

@@ -1,0 +1,162 @@
+"""Rows that live as long as a step, wait for a time, or are what rules derive; and how rows are sorted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ensue.engine.structures.structure import Column, Element, Frame, Layout, Structure, row_columns
+
+FIRST_ROWS = 16
+
+
+class Rows(Structure):
+    """Rows one after the other: ``count`` of them, from ``first`` on those of the step at hand."""
+
+    def __init__(self, frame: Frame, base: int) -> None:
+        super().__init__(frame, base)
+        self.width = self._width
+        self.put("rows", np.zeros((FIRST_ROWS, self._width), np.int64))
+        self.capacity = FIRST_ROWS
+
+    @property
+    def _width(self) -> int:
+        return next(column.width for name, column in self.layout.columns if name != "cell")
+
+    def grow(self) -> None:
+        old = self.arrays["rows"]
+        rows = np.zeros((2 * len(old), old.shape[1]), np.int64)
+        rows[: len(old)] = old
+        self.put("rows", rows)
+        self.capacity = len(rows)
+
+
+def rows_layout(fields: dict[str, Element], numbers: tuple[str, ...] = ()) -> Layout:
+    return Layout(("first", "count", "capacity", "width", *numbers), row_columns("rows", fields, cell="cell"))
+
+
+def swap_rows(rows: Rows, one: int, other: int) -> None:
+    """Exchanges two rows."""
+    for c in range(rows.width):
+        held = rows.cell[one * rows.width + c]
+        rows.cell[one * rows.width + c] = rows.cell[other * rows.width + c]
+        rows.cell[other * rows.width + c] = held
+
+
+def copy_row(rows: Rows, to: int, source: int) -> None:
+    for c in range(rows.width):
+        rows.cell[to * rows.width + c] = rows.cell[source * rows.width + c]
+
+
+def sorting(name: str, structure: str, before: str) -> str:
+    """Source of ``sort_name(low, high)``, which sorts rows of a structure; `before` compares the rows one and other."""
+    return f"""
+def before_{name}(one: int, other: int) -> bool:
+{before}
+
+
+def sink_{name}(low: int, place: int, count: int) -> None:
+    child = 2 * place + 1
+    while child < count:
+        if child + 1 < count and before_{name}(low + child, low + child + 1):
+            child += 1
+        if not before_{name}(low + place, low + child):
+            return
+        swap_rows({structure}, low + place, low + child)
+        place = child
+        child = 2 * place + 1
+
+
+def sort_{name}(low: int, high: int) -> None:
+    count = high - low
+    if count < 12:
+        for k in range(low + 1, high):
+            at = k
+            while at > low and before_{name}(at, at - 1):
+                swap_rows({structure}, at, at - 1)
+                at -= 1
+        return
+    sorted_already = True
+    for k in range(low + 1, high):
+        if before_{name}(k, k - 1):
+            sorted_already = False
+            break
+    if sorted_already:
+        return
+    for k in range(count // 2):
+        sink_{name}(low, count // 2 - 1 - k, count)
+    for k in range(count - 1):
+        last = count - 1 - k
+        swap_rows({structure}, low, low + last)
+        sink_{name}(low, 0, last)
+"""
+
+
+class Ring(Structure):
+    """Rows that wait for a time, in the order of these times: a ring, by numbers that only grow."""
+
+    def __init__(self, frame: Frame, base: int) -> None:
+        super().__init__(frame, base)
+        self.put("rows", np.zeros((FIRST_ROWS, self.layout.column("due").width), np.int64))
+        self.mask = FIRST_ROWS - 1
+
+    def grow(self) -> None:
+        size = 2 * (self.mask + 1)
+        numbers = np.arange(self.low, self.high)
+        old = self.arrays["rows"]
+        rows = np.zeros((size, old.shape[1]), np.int64)
+        rows[numbers & (size - 1)] = old[numbers & self.mask]
+        self.put("rows", rows)
+        self.mask = size - 1
+
+
+def ring_layout(fields: dict[str, Element]) -> Layout:
+    return Layout(("low", "high", "mask"), row_columns("rows", {"due": "i64", **fields}))
+
+
+def rise(heap: Rows, place: int) -> None:
+    """Moves a row of a heap up to where its time belongs."""
+    while place > 0:
+        parent = (place - 1) // 2
+        if heap.due[parent] <= heap.due[place]:
+            return
+        swap_rows(heap, parent, place)
+        place = parent
+
+
+def sink(heap: Rows) -> None:
+    """Takes the first row off a heap: it is the one behind the last afterwards."""
+    heap.count -= 1
+    swap_rows(heap, 0, heap.count)
+    place = 0
+    child = 1
+    while child < heap.count:
+        if child + 1 < heap.count and heap.due[child + 1] < heap.due[child]:
+            child += 1
+        if heap.due[place] <= heap.due[child]:
+            return
+        swap_rows(heap, place, child)
+        place = child
+        child = 2 * place + 1
+
+
+class Given(Structure):
+    """The events of a batch, as columns over all of them. Its arrays are set for each batch."""
+
+    def grow(self) -> None:
+        raise AssertionError("a batch does not grow")
+
+
+def given_layout(columns: dict[str, Element]) -> Layout:
+    own: dict[str, Element] = {"kind": "i32", "start": "i64", "end": "i64", **columns}
+    return Layout(("rows", "at"), tuple((name, Column(name, element)) for name, element in own.items()))
+
+
+class Numbers(Structure):
+    """Constants and lengths of time that rules state, so that code does not hold them; and the clock."""
+
+    def grow(self) -> None:
+        raise AssertionError("numbers do not grow")
+
+
+def numbers_layout(whole: tuple[str, ...], floats: tuple[str, ...] = ()) -> Layout:
+    return Layout(whole, tuple((name, Column(name, "f64")) for name in floats))

@@ -1,0 +1,128 @@
+"""The store: rows by key, newest first, as long as they can matter.
+
+Rows lie in a ring in the order in which they came, which is that of their ends. Each knows the one before it with the
+same key (``older``). A row is called by its number, which only grows; its place is ``number & mask``. Rows below ``low``
+are over: so what is too old goes without a look at the chains. Where the ring is full, rows that are in no chain any more,
+or whose start is too long ago, are left out; if that is not enough, it is enlarged.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
+from ensue.engine.structures.keys import Keyed, slot_columns
+from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, row_columns
+
+FIRST_ROWS = 16
+
+NUMBERS = ("low", "high", "mask", "width", "slot_wanted", *KEY_NUMBERS)
+
+
+def store_layout(width: int, fields: dict[str, Element], ended: bool = False) -> Layout:
+    """Rows with these fields besides ``older``, ``start`` and ``end``, by keys of a width.
+
+    With `ended` slots note when something came that ends the rows before it.
+    """
+    payload: dict[str, Element] = {"newest": "i64"}
+    if ended:
+        payload |= {"ended": "i64", "ended_before": "i64"}
+    rows: dict[str, Element] = {"older": "i64", "start": "i64", "end": "i64", **fields}
+    moved = (*row_columns("rows", rows, cell="cell"), ("place", Column("scratch")))
+    return Layout(NUMBERS, (*slot_columns(width, payload), *moved))
+
+
+class Store(Keyed):
+    """Rows by key. `lives` is how long they matter after their end, and after their start; None is for ever."""
+
+    empty = {"newest": -1}
+
+    def __init__(self, frame: Frame, base: int, width: int) -> None:
+        super().__init__(frame, base)
+        if "ended" in dict(self.layout.columns):
+            self.empty = {"newest": -1, "ended": -(2**62), "ended_before": -(2**62)}
+        self.first_slots(width)
+        self.put("rows", np.zeros((FIRST_ROWS, self.layout.column("older").width), np.int64))
+        self.put("scratch", np.zeros(FIRST_ROWS, np.int64))
+        self.low, self.high, self.mask, self.width = 0, 0, FIRST_ROWS - 1, self.layout.column("older").width
+
+    def grow(self) -> None:
+        if self.slot_wanted:
+            self.slot_wanted = 0
+            newest = self.arrays["slots_"][:, self.layout.column("newest").place]
+            used = self.arrays["slots_"][:, 0] != 0
+            self.rehash(used & (newest >= self.low))
+            return
+        size = 2 * (self.mask + 1)
+        numbers = np.arange(self.low, self.high)
+        old = self.arrays["rows"]
+        rows = np.zeros((size, old.shape[1]), np.int64)
+        rows[numbers & (size - 1)] = old[numbers & self.mask]
+        self.put("rows", rows)
+        self.put("scratch", np.zeros(size, np.int64))
+        self.mask = size - 1
+
+    def live(self) -> Array:
+        """The places of rows that are in a chain."""
+        found = []
+        slots = self.arrays["slots_"]
+        rows, older = self.arrays["rows"], self.layout.column("older").place
+        for newest in slots[:, self.layout.column("newest").place].tolist():
+            while newest >= self.low:
+                found.append(newest & self.mask)
+                newest = int(rows[newest & self.mask, older])
+        return np.array(sorted(found), np.int64)
+
+
+def expire(store: Store, time: int, life: int) -> None:
+    """Lets go of a few rows that ended more than a length of time ago."""
+    if store.low < store.high and time - store.end[store.low & store.mask] > life:
+        store.low += 1
+        if store.low < store.high and time - store.end[store.low & store.mask] > life:
+            store.low += 1
+
+
+def make_room(store: Store, time: int, life_start: int) -> None:
+    """Makes room for one row: first by leaving out those that are over."""
+    if store.high - store.low > store.mask:
+        if 4 * store.mask > store.slot_mask:  # else there is more to look at than can be left out
+            leave_out(store, time, life_start)
+        if 2 * (store.high - store.low) > store.mask:
+            grow(store)
+
+
+def leave_out(store: Store, time: int, life_start: int) -> None:
+    """Moves the rows that are in a chain, and not over by their start, to the front of the ring."""
+    mask = store.mask
+    for k in range(store.low, store.high):
+        store.place[k & mask] = -1
+    for at in range(store.slot_mask + 1):
+        if store.slot_used[at] != 0:
+            row = store.newest[at]
+            while row >= store.low:
+                if time - store.start[row & mask] <= life_start:
+                    store.place[row & mask] = 0
+                row = store.older[row & mask]
+    kept = store.low
+    for k in range(store.low, store.high):
+        if store.place[k & mask] == 0:
+            store.place[k & mask] = kept
+            kept += 1
+    for at in range(store.slot_mask + 1):
+        if store.slot_used[at] != 0:
+            row = store.newest[at]
+            while row >= store.low and store.place[row & mask] < 0:
+                row = store.older[row & mask]
+            store.newest[at] = store.place[row & mask] if row >= store.low else -1
+            while row >= store.low:
+                older = store.older[row & mask]
+                while older >= store.low and store.place[older & mask] < 0:
+                    older = store.older[older & mask]
+                store.older[row & mask] = store.place[older & mask] if older >= store.low else -1
+                row = older
+    for k in range(store.low, store.high):
+        to = store.place[k & mask]
+        if to >= 0 and to != k:
+            for c in range(store.width):
+                store.cell[(to & mask) * store.width + c] = store.cell[(k & mask) * store.width + c]
+    store.high = kept

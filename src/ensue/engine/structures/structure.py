@@ -1,0 +1,131 @@
+"""Structures of generated code: named numbers and named columns, over memory that plain and machine code share.
+
+All numbers of a unit of generated code, and the addresses of all its arrays, lie in one array of 64-bit integers, the
+frame. Generated code writes ``store.high`` for a number and ``store.end[row]`` for an element of a column. Python finds
+them as attributes of an object; machine code knows from the `Layout` where they lie in the frame. There is one copy of
+each, so a state can go from the one to the other at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Element = Literal["i64", "f64", "i32", "u8"]
+
+DTYPES: dict[str, Any] = {"i64": np.int64, "f64": np.float64, "i32": np.int32, "u8": np.uint8}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: which array it lies in, how many elements lie between two of its rows, and its place in a row."""
+
+    array: str
+    element: Element = "i64"
+    width: int = 1
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The fields of a structure. Cells of the frame: its numbers in order, then the addresses of its arrays."""
+
+    numbers: tuple[str, ...]
+    columns: tuple[tuple[str, Column], ...]
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(column.array for _, column in self.columns))
+
+    @property
+    def cells(self) -> int:
+        """How much of the frame the structure takes."""
+        return len(self.numbers) + len(self.arrays)
+
+    def cell_of_number(self, name: str) -> int:
+        return self.numbers.index(name)
+
+    def cell_of_array(self, name: str) -> int:
+        """The cell, from the structure's first one, that holds the address of an array."""
+        return len(self.numbers) + self.arrays.index(name)
+
+    def column(self, name: str) -> Column:
+        return dict(self.columns)[name]
+
+
+class Frame:
+    """The cells of a unit of generated code."""
+
+    def __init__(self, size: int) -> None:
+        self.cells = np.zeros(max(size, 1), np.int64)
+        self.view = memoryview(self.cells)
+
+    @property
+    def address(self) -> int:
+        return int(self.cells.ctypes.data)
+
+
+class Structure:
+    """A structure in a frame. Its numbers and columns are attributes; see `make`."""
+
+    layout: Layout
+
+    def __init__(self, frame: Frame, base: int) -> None:
+        self.frame = frame
+        self.base = base
+        self.cells = frame.view[base : base + self.layout.cells]
+        self.arrays: dict[str, Array] = {}
+
+    def put(self, name: str, array: Array) -> None:
+        """Sets an array, of one dimension or with the width of its columns as the second one."""
+        self.arrays[name] = array
+        self.cells[self.layout.cell_of_array(name)] = array.ctypes.data
+        for column_name, column in self.layout.columns:
+            if column.array == name:
+                dtype = DTYPES[column.element]
+                own = array if array.dtype == dtype else array.view(dtype)
+                if own.ndim == 2:
+                    own = own.reshape(-1) if column.width == 1 else own[:, column.place]
+                setattr(self, column_name, memoryview(own))
+
+    def grow(self) -> None:
+        """Makes room. Generated code calls it as ``grow(structure)`` where something is full."""
+        raise NotImplementedError
+
+    def numbers(self) -> dict[str, int]:
+        return {name: self.cells[i] for i, name in enumerate(self.layout.numbers)}
+
+
+def _number(cell: int) -> property:
+    def get(self: Structure) -> int:
+        found: int = self.cells[cell]
+        return found
+
+    def set_(self: Structure, value: int) -> None:
+        self.cells[cell] = value
+
+    return property(get, set_)
+
+
+@cache
+def class_of(kind: type[Structure], layout: Layout) -> type[Structure]:
+    """The class of structures of one kind and layout, with its numbers as properties."""
+    numbers = {name: _number(cell) for cell, name in enumerate(layout.numbers)}
+    return type(kind.__name__, (kind,), {"layout": layout, **numbers})
+
+
+def row_columns(array: str, fields: Mapping[str, Element], cell: str | None = None) -> tuple[tuple[str, Column], ...]:
+    """Columns side by side in the rows of one array of 64-bit elements.
+
+    `cell` names a column of all elements one after the other, by which rows are moved whatever they hold.
+    """
+    width = max(2, len(fields))  # a column of width 1 is a whole array
+    columns = [(name, Column(array, element, width, i)) for i, (name, element) in enumerate(fields.items())]
+    if cell is not None:
+        columns.append((cell, Column(array)))
+    return tuple(columns)

@@ -1,0 +1,171 @@
+"""From a typed rule to its plan, with what temporal reasoning says about each operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ensue.language import typed
+from ensue.language.contained import Apart, self_contained
+from ensue.language.walk import has_aggregate, has_alternatives, names_used, pairs, visible_labels, visible_variables
+from ensue.plan import operators as plan
+from ensue.temporal.adjacent import ended_by
+from ensue.temporal.constraints import Events, selects
+from ensue.temporal.joins import Side, sides_of
+from ensue.temporal.lifetimes import FOREVER, Frame, scope_reach
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Plans rules over event types; the flags switch optimisations off."""
+
+    events: Events
+    lifetimes: bool = True
+    streaming: bool = True
+    ending: bool = True
+
+    def rule(self, rule: typed.Rule) -> plan.Derive:
+        return plan.Derive(rule, self.body(Frame.of(rule.body), tuple(term for _, term in rule.head)))
+
+    # --- bodies
+
+    def body(self, frame: Frame, head: tuple[typed.Expression, ...] = ()) -> plan.Operator:
+        body = frame.body
+        if body.restricted:
+            assert body.pattern is not None
+            found = self._restricted(body.pattern, body, body.correlation)
+            return plan.Restrict(found, (), body.within, body.lasting, body.where)
+        placed, rest = _placed(body)
+        found = plan.Nothing() if body.pattern is None else self._pattern(body.pattern, frame, placed)
+        for lookup in body.lookups:
+            found = plan.LookUp(lookup, found)
+        if body.timers:
+            found = plan.Wait(body.timers, found)
+        if body.window is not None:
+            window = body.window
+            beginning = None if window.beginning is None else self._alone(window.beginning)
+            terms = tuple(term for term in head if not has_aggregate(term))
+            found = plan.Window(window, found, self._alone(window.pattern), beginning, terms)
+        if body.related or body.within is not None or body.lasting is not None:
+            found = plan.Restrict(found, body.related, body.within, body.lasting)
+        for gathering in body.gatherings:
+            found = plan.Gather(gathering, found, *self._apart(gathering, frame))
+        ended = [absence for pair in pairs(body.pattern) for absence in self._ending(pair, frame)]
+        for absence in body.absences:
+            if absence not in ended:
+                found = plan.Absent(absence, found, *self._apart(absence, frame))
+        if rest:
+            found = plan.Restrict(found, conditions=rest)
+        if has_alternatives(body.pattern):
+            found = plan.Distinct(typed.Nested(0, body), found)
+        return found
+
+    def _apart(self, part: Apart, frame: Frame) -> tuple[plan.Operator, int | None, plan.Conditions]:
+        """What is negated or gathered: its plan, how long it is stored, and conditions that are checked with a match."""
+        pattern, conditions = self_contained(part)
+        if pattern is None:
+            raise plan.NotPlannedError("a negated or collected pattern that is matched anew for each match")
+        reach = scope_reach(part.scope, frame, self.events) if self.lifetimes else None
+        return self._alone(pattern), reach, conditions
+
+    def _alone(self, pattern: typed.Pattern) -> plan.Operator:
+        """A pattern that stands alone, as what is negated, gathered or collected does."""
+        return self._pattern(pattern, Frame.of(typed.Body(pattern)), {})
+
+    # --- patterns
+
+    def _pattern(self, pattern: typed.Pattern, frame: Frame, placed: dict[int, plan.Conditions]) -> plan.Operator:
+        conditions = placed.get(pattern.id, ())
+        match pattern:
+            case typed.Atom():
+                return plan.Scan(pattern, conditions)
+            case typed.Moment() | typed.Periodic():
+                return plan.Clock(pattern)
+            case typed.Pair(left=left, right=right):
+                one, other = self._pattern(left, frame, placed), self._pattern(right, frame, placed)
+                sides = self._sides(pattern, frame)
+                if pattern.left_context is not None:
+                    return plan.Choose(pattern, one, other, (sides[0].lifetime, sides[1].lifetime), frame.body)
+                endings = tuple(
+                    plan.Ending(self._alone(absence.pattern), absence.shared)
+                    for absence in self._ending(pattern, frame)
+                )
+                return plan.Join(pattern, one, other, sides, endings, conditions)
+            case typed.Either(alternatives=alternatives):
+                return plan.Alternatives(pattern, tuple(self._pattern(each, frame, placed) for each in alternatives))
+            case typed.Lacking(id=id_, pattern=inner):
+                return plan.Spanned(id_, self._pattern(inner, frame, placed))
+            case typed.Run(pattern=inner):
+                return plan.Repeat(pattern, self._alone(inner))
+            case typed.Nested():
+                return plan.Named(pattern, self.body(frame.inside(pattern)))
+
+    def _ending(self, pair: typed.Pair, frame: Frame) -> tuple[typed.Absence, ...]:
+        return ended_by(frame, pair, self.events) if self.ending else ()
+
+    def _sides(self, pair: typed.Pair, frame: Frame) -> tuple[Side, Side]:
+        def used(side: Side) -> Side:
+            lifetime = side.lifetime if self.lifetimes else FOREVER
+            return Side(lifetime, side.stored or not self.streaming, side.looks, side.suppressed)
+
+        left, right = sides_of(frame, pair, self.events)
+        return used(left), used(right)
+
+    # --- policy restricted
+
+    def _restricted(self, pattern: typed.Pattern, body: typed.Body, correlation: Iterable[str]) -> plan.Operator:
+        """The restricted meaning of a pattern; `correlation` holds the variables that matter outside it."""
+        variables = tuple(sorted(set(correlation) & visible_variables(pattern)))
+        match pattern:
+            case typed.Either(alternatives=alternatives):
+                inputs = tuple(self._restricted(each, body, body.correlation) for each in alternatives)
+                return plan.Latest(plan.Alternatives(pattern, inputs), variables)
+            case typed.Pair(left=left, right=right, relation=relation):
+                one, other = (self._restricted(side, body, body.correlation) for side in (left, right))
+                frame = Frame.of(typed.Body(pattern, within=body.within))
+                joined = plan.Join(pattern, one, other, self._sides(pattern, frame))
+                found = plan.Restrict(joined, (), body.within, body.lasting)
+                return plan.Innermost(found, variables) if relation.word == "seq" else plan.Latest(found, variables)
+            case typed.Lacking(id=id_, pattern=inner):
+                (absence,) = (each for each in body.absences if each.scope == typed.Inside(id_))
+                absent = self._restricted(absence.pattern, body, set(body.correlation) & set(absence.shared))
+                spanned = plan.Spanned(id_, self._restricted(inner, body, body.correlation))
+                return plan.Absent(absence, spanned, absent, None, ())
+            case typed.Nested(body=nested):
+                return plan.Named(pattern, self.body(Frame.of(nested)))
+            case _:
+                return plan.Latest(self._pattern(pattern, Frame.of(body), {}), variables)
+
+
+def _placed(body: typed.Body) -> tuple[dict[int, plan.Conditions], plan.Conditions]:
+    """Where each condition is checked: at the innermost pattern that knows all it uses, or with the complete match.
+
+    Where instances are chosen all are checked last, as what is rejected was used all the same; so are those of a window.
+    """
+    known = visible_variables(typed.Nested(0, body)) | visible_labels(typed.Nested(0, body))
+    decidable = [each for each in body.on if set(names_used(each)) <= known]  # else decided when it was paired
+    conditions = (*decidable, *body.where)
+    if selects(body) or body.window is not None or body.pattern is None:
+        return {}, conditions
+    placed: dict[int, list[typed.Expression]] = {}
+    rest = []
+    for condition in conditions:
+        node = _innermost(body.pattern, set(names_used(condition)))
+        if has_aggregate(condition) or node is None:
+            rest.append(condition)
+        else:
+            placed.setdefault(node.id, []).append(condition)
+    return {id_: tuple(those) for id_, those in placed.items()}, tuple(rest)
+
+
+def _innermost(pattern: typed.Pattern, names: set[str]) -> typed.Atom | typed.Pair | None:
+    """The innermost event or pairing that knows all names; None where that is none of these."""
+    match pattern:
+        case typed.Atom() if names and names <= visible_variables(pattern) | visible_labels(pattern):
+            return pattern
+        case typed.Pair(left=left, right=right) if names <= visible_variables(pattern) | visible_labels(pattern):
+            return _innermost(left, names) or _innermost(right, names) or pattern
+        case typed.Lacking(pattern=inner):
+            return _innermost(inner, names)
+        case _:
+            return None

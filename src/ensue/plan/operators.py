@@ -1,0 +1,200 @@
+"""The operators of a plan, as data: each says what it takes, and what temporal reasoning found about it.
+
+Every operator gives matches; it gives a match at the time at which that ends. `conditions` are checked as soon as a
+match is found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ensue.language import typed
+from ensue.temporal.joins import Side
+from ensue.temporal.lifetimes import Lifetime
+
+Conditions = tuple[typed.Expression, ...]
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Events of a type whose attributes equal the variables and constants of an atom."""
+
+    atom: typed.Atom
+    conditions: Conditions = ()
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A moment, or each multiple of a length."""
+
+    timer: typed.Moment | typed.Periodic
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What is forbidden between the sides of a join, and ends what waits on the left, by its key."""
+
+    input: Operator
+    shared: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Join:
+    """All pairs that agree in their shared variables and stand in a relation; a side is stored as long as it may match."""
+
+    pair: typed.Pair
+    left: Operator
+    right: Operator
+    sides: tuple[Side, Side]
+    endings: tuple[Ending, ...] = ()
+    conditions: Conditions = ()
+
+
+@dataclass(frozen=True)
+class Choose:
+    """Pairs by initiator and terminator contexts. `body` says which pairs are eligible."""
+
+    pair: typed.Pair
+    left: Operator
+    right: Operator
+    lifetimes: tuple[Lifetime, Lifetime]
+    body: typed.Body
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """One of several patterns; what several of them find is found once."""
+
+    pattern: typed.Either
+    inputs: tuple[Operator, ...]
+
+
+@dataclass(frozen=True)
+class Spanned:
+    """Matches that remember where they lie, for an absence inside them."""
+
+    id: int
+    input: Operator
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Each match with those before it in its group, so many together."""
+
+    run: typed.Run
+    input: Operator
+
+
+@dataclass(frozen=True)
+class Named:
+    """Matches of a body in parentheses, as one event with a name."""
+
+    nested: typed.Nested
+    input: Operator
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """One match of nothing, from which a body without constituents begins."""
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """Matches joined with the rows of a static predicate."""
+
+    lookup: typed.Lookup
+    input: Operator
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Matches with their relative timers, when these have ended."""
+
+    timers: tuple[typed.Timer, ...]
+    input: Operator
+
+
+@dataclass(frozen=True)
+class Window:
+    """Matches with what a window collects; `terms` are the head's terms that make a group."""
+
+    window: typed.Window
+    input: Operator
+    collected: Operator
+    beginning: Operator | None
+    terms: Conditions
+
+
+@dataclass(frozen=True)
+class Restrict:
+    """Matches of the right length, whose names are related, for which conditions hold."""
+
+    input: Operator
+    related: tuple[typed.Related, ...] = ()
+    within: int | None = None
+    lasting: int | None = None
+    conditions: Conditions = ()
+
+
+@dataclass(frozen=True)
+class Gather:
+    """Matches with what lies in their scope, if there is enough of it; it is stored for `reach` (None: for ever)."""
+
+    part: typed.Gathering
+    input: Operator
+    inner: Operator
+    reach: int | None
+    conditions: Conditions
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Matches in whose scope nothing lies."""
+
+    part: typed.Absence
+    input: Operator
+    inner: Operator
+    reach: int | None
+    conditions: Conditions
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Matches, each once, where an `or` could give one twice."""
+
+    pattern: typed.Pattern
+    input: Operator
+
+
+@dataclass(frozen=True)
+class Latest:
+    """Of the matches with one end and correlation, one with the latest start (``policy restricted``)."""
+
+    input: Operator
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Innermost:
+    """A smallest set of matches such that each match has one of them inside it (``policy restricted``)."""
+
+    input: Operator
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Derive:
+    """A rule: an event for each match."""
+
+    rule: typed.Rule
+    input: Operator
+
+
+Operator = (
+    Scan | Clock | Join | Choose | Alternatives | Spanned | Repeat | Named | Nothing | LookUp | Wait | Window | Restrict
+    | Gather | Absent | Distinct | Latest | Innermost
+)  # fmt: skip
+
+
+class NotPlannedError(Exception):
+    """Something that no plan can say yet, and what."""
