@@ -25,6 +25,7 @@ CASES = {
     "while 1: pass": "bool is needed",
     "a = 1 if a else 2": "bool is needed",
     "a = 1 if p else 2.0": "of types int and float",
+    "return nothing() if p else nothing()": "of types None and None",
     "a = int(x)": "write truncated(x)",
     "a = max(a, x)": "max takes int, not float",
     "a = min(a)": "no function min takes 1 arguments",

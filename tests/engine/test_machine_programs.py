@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.engine.test_machine_units import STORE, WIDER, agree
@@ -101,7 +101,7 @@ class Writer:
 
     def truth(self, depth: int = 2) -> str:
         if depth == 0 or self.draw(st.booleans()):
-            return self.one_of("p", "q", "a < b", "x < y", "c == 0", "True")
+            return self.one_of("p", "q", "(a < b)", "(x < y)", "(c == 0)", "True")
         t, n, x = (lambda: self.truth(depth - 1)), (lambda: self.number(depth - 1)), (lambda: self.float(depth - 1))
         compared = lambda: self.one_of("<", "<=", ">", ">=", "==", "!=")  # noqa: E731
         match self.one_of("and", "not", "int", "float", "chain", "^", "if", "u"):
@@ -190,7 +190,8 @@ def programs(draw) -> str:
     writer.block("    ", 2, False)
     body = "\n".join(writer.lines)
     head = "def run(a: int, b: int, x: float, p: bool) -> int:\n    c = 1\n    y = 0.25\n    q = False\n"
-    return f"{KERNELS}\n{head}{body}\n    return wrap(a * 31 + b) ^ c ^ (0 if is_nan(x + y) else bits(x + y)) ^ int(p != q)\n"
+    end = "    return wrap(a * 31 + b) ^ c ^ (0 if is_nan(x + y) else bits(x + y)) ^ int(p != q)\n"
+    return f"{KERNELS}\n{head}{body}\n{end}"
 
 
 def answer(structure, number: int) -> int:
@@ -198,7 +199,8 @@ def answer(structure, number: int) -> int:
     return (number ^ structure.count) & 65535
 
 
-@settings(max_examples=80)
+# programs are not made smaller: each one is compiled twice, and the first that fails is short enough to read
+@settings(max_examples=80, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(programs(), st.lists(st.tuples(NUMBERS, NUMBERS, FLOATS, st.booleans()), min_size=1, max_size=4))
 def test_machine_code_does_what_python_does(text, arguments):
     agree(text, [("run", *one) for one in arguments], LAYOUTS, answer)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
-from ensue.engine.machine import translate
+from ensue.engine.machine import callbacks, translate
 from ensue.engine.structures.structure import Column, Layout
 from tests.engine.test_machine_units import LEVELS, STORE, WIDER, Table, World, agree, compiled, interpreted
 
@@ -219,7 +222,8 @@ def test_an_answer_that_is_no_number():
         run(world, "run", 1, ask=lambda structure, number: "five")
 
 
-def test_machine_code_runs_inside_a_call_back():
+@pytest.mark.parametrize("level", LEVELS)
+def test_machine_code_runs_inside_a_call_back(level):
     text = """
 def inner(n: int) -> int:
     while store.count < n:
@@ -233,6 +237,29 @@ def run(n: int) -> int:
     asked = ask(store, n)
     return asked + first * 1000 + store.key[0] + store.key[n - 1] * 100
 """
-    for level in LEVELS:
-        run, world = compiled([text], {"store": STORE}, ["run", "inner"], level), World({"store": STORE})
-        assert run(world, "run", 100, ask=lambda structure, n: run(world, "inner", n)) == 100 + 100_000 + 100 + 10_000
+    run, world = compiled([text], {"store": STORE}, ["run", "inner"], level), World({"store": STORE})
+    assert run(world, "run", 100, ask=lambda structure, n: run(world, "inner", n)) == 100 + 100_000 + 100 + 10_000
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_exception_in_machine_code_inside_a_call_back(level):
+    layouts = {"store": STORE, "other": WIDER}
+    run, world = (
+        compiled([ASKING + GROWING.replace("run", "inner")], layouts, ["run", "inner"], level),
+        World(layouts, Refuses),
+    )
+    with pytest.raises(MemoryError):
+        run(world, "run", 3, ask=lambda structure, n: run(world, "inner", 1000))
+    assert world.structures["store"].count == 32
+
+
+def test_memory_is_freed_with_the_last_reference():
+    world = World({"store": STORE})
+    calls = callbacks(world.frame, {one.base: one for one in world.structures.values()})
+    left = weakref.ref(world.structures["store"])
+    gc.disable()
+    try:
+        del world, calls
+        assert left() is None
+    finally:
+        gc.enable()

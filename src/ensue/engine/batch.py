@@ -120,10 +120,11 @@ class Batch:
             found = [self.event(row) for row in self.rows if row[0] == type_]
             if type_ in self.all_given:
                 found.extend(map(self.event, rows_of(type_, self.all_given[type_], self.types)))
-            if type_ in self.derived_columns:
-                found.extend(self.derived_event(row) for row in rows_of(type_, self.derived_columns[type_], self.types))
             self._events[type_] = found
-        return self._events[type_] + self.derived.get(type_, [])
+        found = self._events[type_] + self.derived.get(type_, [])
+        if type_ in self.derived_columns:
+            found.extend(self.derived_event(row) for row in rows_of(type_, self.derived_columns[type_], self.types))
+        return found
 
     @cached_property
     def all_given(self) -> Mapping[str, Columns]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ensue.language import typed
-from ensue.values import apply, as_text, calculate, compare, greatest, least
+from ensue.values import apply, as_integer, as_text, calculate, compare, greatest, least
 
 
 def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
@@ -40,11 +40,27 @@ def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
             found = greatest(list(values))
         case "nullif":
             found = None if compare("=", *values) is True else values[0]
-        case "as o":
-            return values[0]
+        case "as i" | "as f" | "as b" | "as s" | "as o":
+            return converted(values[0], name[-1])
         case _:
             found = apply(name, list(values))
     return float(found) if operation.type == "float" and isinstance(found, int) else found
+
+
+def converted(value: Any, kind: str) -> Any:
+    """A value as generated code holds one of a kind; None where it is no such value."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    match kind:
+        case "i":
+            return as_integer(value) if number else None
+        case "f":
+            return float(value) if number else None
+        case "b":
+            return value if isinstance(value, bool) else None
+        case "s":
+            return value if isinstance(value, str) else None
+        case _:
+            return value
 
 
 def _text(value: Any, term: typed.Expression) -> str:

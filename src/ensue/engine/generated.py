@@ -17,10 +17,11 @@ from ensue.engine.batch import Batch, Columns, rows_of
 from ensue.engine.compiled.stream import stream_of
 from ensue.engine.evaluate import operate
 from ensue.engine.generate.program import Generated
-from ensue.engine.generate.unit import FIRST_CELL, NEVER, make
+from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.knowledge import Knowledge
 from ensue.engine.network.instances import Event
 from ensue.engine.network.node import Clock
+from ensue.engine.structures.answers import Answers
 from ensue.engine.structures.sources import inputs_of
 from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.errors import DetectError
@@ -89,8 +90,12 @@ class GeneratedLane:
         if structure is self.values:
             self.values.rank_all()
             return 0
+        if isinstance(structure, Answers):
+            return structure.answer(self, number)
         name = self.names[structure.base]
-        question = self.code.unit.questions[name]
+        question: Any = self.code.unit.questions[name]
+        if not isinstance(question, Question):
+            return int(question.answer(self, structure, number))
         slots: Any = structure
         arguments: list[Any] = []
         mask = -1

@@ -149,13 +149,25 @@ def _placed(body: typed.Body) -> tuple[dict[int, plan.Conditions], plan.Conditio
         return {}, conditions
     placed: dict[int, list[typed.Expression]] = {}
     rest = []
+    replaced = {t for lookup in body.lookups for t in lookup.arguments if isinstance(t, typed.Variable)}
     for condition in conditions:
         node = _innermost(body.pattern, set(names_used(condition)))
-        if has_aggregate(condition) or node is None:
+        if has_aggregate(condition) or node is None or _written_otherwise(condition, replaced):
             rest.append(condition)
         else:
             placed.setdefault(node.id, []).append(condition)
     return {id_: tuple(those) for id_, those in placed.items()}, tuple(rest)
+
+
+def _written_otherwise(condition: typed.Expression, replaced: set[typed.Variable]) -> bool:
+    """Whether a condition uses a variable that a static row replaces by a value of another type: 1 by 1.0."""
+    match condition:
+        case typed.Variable(name=name, type=type_):
+            return any(each.name == name and each.type != type_ for each in replaced)
+        case typed.Operation(arguments=terms) | typed.Holds(arguments=terms):
+            return any(_written_otherwise(term, replaced) for term in terms if term is not None)
+        case _:
+            return False
 
 
 def _innermost(pattern: typed.Pattern, names: set[str]) -> typed.Atom | typed.Pair | None:

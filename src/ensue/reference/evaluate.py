@@ -17,7 +17,7 @@ from ensue.language.walk import has_aggregate, has_alternatives, names_used, vis
 from ensue.reference.contexts import paired, select
 from ensue.reference.expressions import evaluate, holds
 from ensue.reference.matches import NOTHING, Event, Match, Occurrence, Part, agree, both, covering, gather, together
-from ensue.reference.restricted import innermost, latest
+from ensue.reference.restricted import in_order, innermost, latest, preferred
 from ensue.reference.static import Knowledge
 from ensue.values import equality, identity, order
 
@@ -295,9 +295,10 @@ class World:
         variables = sorted(set(correlation) & visible_variables(pattern))
         match pattern:
             case typed.Either(alternatives=alternatives):
-                return latest([m for a in alternatives for m in self._restricted(a, body, body.correlation)], variables)
+                either = [m for a in alternatives for m in self._restricted(a, body, body.correlation)]
+                return latest(in_order(either), variables)
             case typed.Pair(left=left, right=right, relation=relation):
-                one, other = (self._restricted(side, body, body.correlation) for side in (left, right))
+                one, other = (preferred(self._restricted(side, body, body.correlation)) for side in (left, right))
                 found = [m for m in self._pair(pattern, one, other, body, NOTHING) if self._lasts(body, m)]
                 return innermost(found, variables) if relation.word == "seq" else latest(found, variables)
             case typed.Lacking(id=id_, pattern=inner):
@@ -310,7 +311,7 @@ class World:
             case typed.Nested(body=nested, label=label):
                 return [_named(m, label) for m in self.body(nested)]
             case _:
-                return latest(self.pattern(pattern, body), variables)
+                return latest(in_order(self.pattern(pattern, body)), variables)
 
 
 # --- small steps

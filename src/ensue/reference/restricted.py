@@ -2,7 +2,8 @@
 
 `latest` is the restriction of atoms, ``or`` and ``and``: of the instances with one end, one with the latest start.
 `innermost` is that of ``seq``: a smallest set such that each instance has one of them inside it. Both apply within
-one correlation. Where they leave a choice open, the first in the order of instances stays.
+one correlation. Where they leave a choice open, the first stays of the instances as they are given: events and
+alternatives in the order of instances, pairs by `preferred` sides, so that the choice needs no more memory than the rest.
 """
 
 from __future__ import annotations
@@ -16,9 +17,18 @@ from ensue.values import identity
 
 def _correlations(matches: list[Match], variables: list[str]) -> list[list[Match]]:
     groups: dict[Any, list[Match]] = {}
-    for match in sorted(matches, key=lambda m: m.order):
+    for match in matches:
         groups.setdefault(tuple(identity(match.values[name]) for name in variables), []).append(match)
     return list(groups.values())
+
+
+def in_order(matches: list[Match]) -> list[Match]:
+    return sorted(matches, key=lambda m: m.order)
+
+
+def preferred(matches: list[Match]) -> list[Match]:
+    """The sides of pairs: those with later starts first, then in order. Pairs follow their left side, then the right."""
+    return sorted(matches, key=lambda m: (-m.start, m.order))
 
 
 def latest(matches: list[Match], variables: list[str]) -> list[Match]:

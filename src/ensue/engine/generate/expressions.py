@@ -97,7 +97,7 @@ def convert(unit: Unit, w: Writer, code: Code, kind: str) -> Code:
         case "s", "o":
             return Code(code.value, code.valid, "o")
         case _:
-            return unit.called(w, typed.Operation(f"as {kind}", (typed.Variable("x", _type(code.kind)),), "any"), [code])
+            return unit.called(w, typed.Operation(f"as {kind}", (typed.Variable("x", _type(code.kind)),), _type(kind)), [code])
 
 
 def _type(kind: str) -> str:

@@ -16,7 +16,8 @@ Field = tuple[object, ...]
 """
 ``("var", name)``, ``("attr", label, attribute)``, ``("time", label, "start" | "end")``: what names stand for.
 ``("span", id, "start" | "end")``: where the scope of an absence or a gathering lies; not there under an `or` whose
-other side was taken. ``("agg", aggregate)``: an aggregate of what was gathered. ``("part", number, "end" | "start" |
+other side was taken. ``("agg", aggregate)``: an aggregate of what was gathered, ``("cell", aggregate, name)``: a cell of its
+state, see `operators/aggregations.py`. ``("part", number, "end" | "start" |
 "k")``: an event, timer or static row among the parts of the match as written; by these three in turn parts are ordered,
 and ``end`` and ``k`` together make an event itself. ``("source",)``: the inputs that it came from.
 """
@@ -51,6 +52,8 @@ def stem(field: Field) -> str:
             words = [str(label), str(which)]
         case ("agg", typed.Aggregate(name=name)):
             words = ["agg", name]
+        case ("cell", typed.Aggregate(name=name), cell):
+            words = ["agg", name, str(cell)]
         case _:
             words = [str(word) for word in field]
     return re.sub(r"\W", "_", "_".join(words), flags=re.ASCII) or "x"

@@ -17,6 +17,7 @@ from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer, kind_of
 from ensue.engine.operators.build import build
 from ensue.engine.operators.derive import Derive, Derived
+from ensue.engine.operators.look_up import mixed_columns
 from ensue.engine.operators.scan import Scan, given
 from ensue.engine.structures import arithmetic, keys, rows, sources, store, values
 from ensue.language import typed
@@ -60,6 +61,7 @@ def generate(
     derived = {rules[i].event: number for number, layer in enumerate(layers) for i in layer.rules}
     types = [name for name in program.events if name in uses or name in derived]
     unit = Unit(program.events, types, derived, nullable_attributes(program), provenance)
+    unit.mixed_columns = mixed_columns(program)
     heads = {event: Derived(unit, event) for event in derived}
     plans = {i: planner.rule(rule) for i, rule in rules.items()}
     for number, layer in enumerate(layers):

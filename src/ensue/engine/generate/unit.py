@@ -69,6 +69,8 @@ class Unit:
     """The attributes that may be null, by event."""
     provenance: bool = False
     options: Any = None
+    mixed_columns: frozenset[tuple[str, int]] = frozenset()
+    """Columns of static predicates, by place, that may hold integers among floats."""
     operators: list[Operator] = field(default_factory=list)
     structures: dict[str, Spec] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
@@ -77,7 +79,8 @@ class Unit:
     strings: dict[str, str] = field(default_factory=dict)
     """Numbers that are codes of values, which a run fills in: names, and the values' sources."""
     constants: dict[str, Any] = field(default_factory=dict)
-    questions: dict[str, Question] = field(default_factory=dict)
+    questions: dict[str, Any] = field(default_factory=dict)
+    """What Python is asked by each structure: a `Question`, or something with ``answer(lane, structure, number)``."""
     inputs: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
     scans: dict[str, list[Any]] = field(default_factory=dict)
     steps: list[list[tuple[str, str]]] = field(default_factory=list)

@@ -58,7 +58,7 @@ class Body:
 
     # --- lines
 
-    def set(self, instruction: str) -> str:
+    def let(self, instruction: str) -> str:
         """Write an instruction with a result; returns its register."""
         register = f"%{self.registers}"
         self.registers += 1
@@ -103,8 +103,8 @@ class Body:
 
     def exit_if_failed(self) -> None:
         """Return at once if a call back has raised an exception, before anything relies on what it should have done."""
-        failed = self.set(f"load i64, ptr {self.cell('%.frame', FAILED)}, {NUMBER}")
-        failed = self.set(f"icmp ne i64 {failed}, 0")
+        failed = self.let(f"load i64, ptr {self.cell('%.frame', FAILED)}, {NUMBER}")
+        failed = self.let(f"icmp ne i64 {failed}, 0")
         on, self.fails = self.label(), True
         self.branch(failed, ".failed", on, ", !prof !11")
         self.start(on)
@@ -140,4 +140,4 @@ class Body:
 
     def cell(self, pointer: str, cell: int) -> str:
         """A pointer to a cell, so many after another one."""
-        return self.set(f"getelementptr i64, ptr {pointer}, i64 {cell}") if cell else pointer
+        return self.let(f"getelementptr i64, ptr {pointer}, i64 {cell}") if cell else pointer

@@ -26,46 +26,49 @@ _Ask = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
 class Callbacks:
-    """The two functions that machine code calls, and the first exception that was raised in them."""
+    """The two functions that machine code calls, and the exceptions that were raised in them."""
 
     def __init__(self, frame: Frame, structures: Mapping[int, Structure], ask: Ask | None) -> None:
-        self.frame = frame
-        self.structures = structures
-        self.ask = ask
-        self.raised: BaseException | None = None
-        self._functions = (_Grow(self._grow), _Ask(self._ask))  # they live as long as this object
-        for cell, function in zip((GROW, ASK), self._functions, strict=True):
-            frame.view[cell] = ctypes.cast(function, ctypes.c_void_p).value or 0
+        self.view = frame.view
+        self.raised: list[BaseException] = []
+        # kept here as long as machine code may call them; they do not refer back, so memory is freed at once
+        self.functions = _functions(frame.view, structures, ask, self.raised)
+        for cell, function in zip((GROW, ASK), self.functions, strict=True):
+            frame.view[cell] = ctypes.c_int64.from_buffer(function).value
         frame.view[FAILED] = 0
 
     def check(self) -> None:
-        """Raise the exception that was raised in a call back, if any. Call this after each run of machine code."""
-        if self.frame.view[FAILED]:
-            raised, self.raised = self.raised, None
-            self.frame.view[FAILED] = 0
-            raise raised or RuntimeError("a call from machine code back into Python was interrupted")
+        """Raise the first exception that was raised in a call back, if any. Call this after machine code has run."""
+        if self.view[FAILED] or self.raised:
+            first = self.raised[0] if self.raised else None
+            self.raised.clear()
+            self.view[FAILED] = 0
+            raise first or RuntimeError("a call from machine code back into Python was interrupted")
 
-    def _grow(self, base: int) -> None:
+
+def _functions(
+    view: memoryview, structures: Mapping[int, Structure], answer: Ask | None, raised: list[BaseException]
+) -> tuple[Any, Any]:
+    def grow(base: int) -> None:
         try:
-            self.frame.view[FAILED] = 0
-            self.structures[base].grow()
+            view[FAILED] = 0
+            structures[base].grow()
         except BaseException as error:
-            self._keep(error)
+            view[FAILED] = 1
+            raised.append(error)
 
-    def _ask(self, base: int, number: int) -> int:
+    def ask(base: int, number: int) -> int:
         try:
-            self.frame.view[FAILED] = 0
-            if self.ask is None:
+            view[FAILED] = 0
+            if answer is None:
                 raise LookupError("machine code asks, and there is nobody to answer")
-            return index(self.ask(self.structures[base], number))
+            return index(answer(structures[base], number))
         except BaseException as error:
-            self._keep(error)
+            view[FAILED] = 1
+            raised.append(error)
             return 0
 
-    def _keep(self, error: BaseException) -> None:
-        if self.raised is None:
-            self.raised = error
-        self.frame.view[FAILED] = 1
+    return _Grow(grow), _Ask(ask)
 
 
 def callbacks(frame: Frame, structures: Mapping[int, Structure], ask: Ask | None = None) -> Callbacks:

@@ -74,16 +74,16 @@ def call(body: Body, node: ast.Call, value: Translate) -> Value:
         return _of_unit(body, node, name, value)
     if name in SIMPLE:
         types, result, instruction = SIMPLE[name]
-        return result, body.set(instruction.format(*_scalars(body, node, name, types, value)))
+        return result, body.let(instruction.format(*_scalars(body, node, name, types, value)))
     match name, arguments:
         case "min" | "max", [_, _, *_]:
             first, *others = _scalars(body, node, name, (INT,) * len(arguments), value)
             for other in others:
-                first = body.set(f"call i64 @llvm.s{name}.i64(i64 {first}, i64 {other})")
+                first = body.let(f"call i64 @llvm.s{name}.i64(i64 {first}, i64 {other})")
             return INT, first
         case "unsigned_shift", [_, _]:
             shifted, count = _scalars(body, node, name, (INT, INT), value)
-            return INT, body.set(f"lshr i64 {shifted}, {body.set(f'and i64 {count}, 63')}")
+            return INT, body.let(f"lshr i64 {shifted}, {body.let(f'and i64 {count}, 63')}")
         case "int" | "float" | "bool" | "wrap" | "abs", [argument]:
             type_, operand = value(body, argument)
             instruction_ = CONVERSIONS.get((name, type_))
@@ -91,7 +91,7 @@ def call(body: Body, node: ast.Call, value: Translate) -> Value:
                 hint = "; write truncated(x)" if name == "int" and type_ == FLOAT else ""
                 raise body.error(node, f"{name} takes no {described(type_)}{hint}")
             result = CONVERTED.get(name, type_)
-            return result, body.set(instruction_.format(operand)) if instruction_ else operand
+            return result, body.let(instruction_.format(operand)) if instruction_ else operand
         case "prefetch", [column_node, index]:
             structure, column = column_of(body, column_node)
             (place,) = _scalars(body, node, name, (INT,), value, [index])
@@ -100,7 +100,7 @@ def call(body: Body, node: ast.Call, value: Translate) -> Value:
             return NOTHING, ""
         case "grow", [structure_node]:
             base = _base(body, body.structure(structure_node))
-            function = body.set(f"load ptr, ptr %.frame, {ADDRESS}")
+            function = body.let(f"load ptr, ptr %.frame, {ADDRESS}")
             body.expect_failure()
             body.do(f"call void {function}(i64 {base}) #2")
             body.exit_if_failed()
@@ -108,10 +108,10 @@ def call(body: Body, node: ast.Call, value: Translate) -> Value:
         case "ask", [structure_node, number]:
             reference = body.structure(structure_node)
             (asked,) = _scalars(body, node, name, (INT,), value, [number])
-            function = body.set(f"load ptr, ptr {body.cell('%.frame', 1)}, {ADDRESS}")
+            function = body.let(f"load ptr, ptr {body.cell('%.frame', 1)}, {ADDRESS}")
             base = _base(body, reference)
             body.expect_failure()
-            answer = body.set(f"call i64 {function}(i64 {base}, i64 {asked})")
+            answer = body.let(f"call i64 {function}(i64 {base}, i64 {asked})")
             body.exit_if_failed()
             return INT, answer
     raise body.error(node, f"no function {name} takes {len(arguments)} arguments")
@@ -137,7 +137,7 @@ def _of_unit(body: Body, node: ast.Call, name: str, value: Translate) -> Value:
     if function.result == NOTHING:
         body.do(instruction)
     else:
-        result = body.set(instruction)
+        result = body.let(instruction)
     if name in body.failing:
         body.exit_if_failed()
     return function.result, result
@@ -166,5 +166,5 @@ def _base(body: Body, structure: Reference) -> str:
     pointer, _, base = structure
     if pointer == "%.frame":
         return str(base)
-    own, frame = body.set(f"ptrtoint ptr {pointer} to i64"), body.set("ptrtoint ptr %.frame to i64")
-    return body.set(f"ashr exact i64 {body.set(f'sub i64 {own}, {frame}')}, 3")
+    own, frame = body.let(f"ptrtoint ptr {pointer} to i64"), body.let("ptrtoint ptr %.frame to i64")
+    return body.let(f"ashr exact i64 {body.let(f'sub i64 {own}, {frame}')}, 3")

@@ -5,34 +5,12 @@ from __future__ import annotations
 import ast
 import struct
 
+from ensue.engine.machine.arithmetic import binary, compared
 from ensue.engine.machine.body import Body
 from ensue.engine.machine.calls import call
 from ensue.engine.machine.memory import column_of, element, read_element, read_number
-from ensue.engine.machine.types import BOOL, FLOAT, INT, Value, described
+from ensue.engine.machine.types import BOOL, FLOAT, INT, NOTHING, Value, described
 from ensue.engine.machine.unit import Constant
-
-ARITHMETIC: dict[type[ast.operator], dict[str, str]] = {
-    ast.Add: {INT: "add", FLOAT: "fadd"},
-    ast.Sub: {INT: "sub", FLOAT: "fsub"},
-    ast.Mult: {INT: "mul", FLOAT: "fmul"},
-    ast.Div: {FLOAT: "fdiv"},
-    ast.FloorDiv: {INT: "sdiv"},
-    ast.Mod: {INT: "srem"},
-    ast.BitAnd: {INT: "and", BOOL: "and"},
-    ast.BitOr: {INT: "or", BOOL: "or"},
-    ast.BitXor: {INT: "xor", BOOL: "xor"},
-    ast.LShift: {INT: "shl"},
-    ast.RShift: {INT: "ashr"},
-}
-
-COMPARISONS: dict[type[ast.cmpop], dict[str, str]] = {
-    ast.Lt: {INT: "icmp slt", FLOAT: "fcmp olt", BOOL: "icmp ult"},
-    ast.LtE: {INT: "icmp sle", FLOAT: "fcmp ole", BOOL: "icmp ule"},
-    ast.Gt: {INT: "icmp sgt", FLOAT: "fcmp ogt", BOOL: "icmp ugt"},
-    ast.GtE: {INT: "icmp sge", FLOAT: "fcmp oge", BOOL: "icmp uge"},
-    ast.Eq: {INT: "icmp eq", FLOAT: "fcmp oeq", BOOL: "icmp eq"},
-    ast.NotEq: {INT: "icmp ne", FLOAT: "fcmp une", BOOL: "icmp ne"},
-}
 
 
 def value(body: Body, node: ast.expr) -> Value:
@@ -50,7 +28,7 @@ def value(body: Body, node: ast.expr) -> Value:
         case ast.BinOp(left, operator, right):
             return binary(body, node, operator, value(body, left), value(body, right))
         case ast.Compare(left, [operator], [right]):
-            return BOOL, _compared(body, node, operator, value(body, left), value(body, right))
+            return BOOL, compared(body, node, operator, value(body, left), value(body, right))
         case ast.Call():
             return call(body, node, value)
         case ast.UnaryOp(operator, operand):
@@ -62,7 +40,7 @@ def value(body: Body, node: ast.expr) -> Value:
                 body.start(label)
                 body.jump(done)
             body.start(done)
-            return BOOL, body.set(f"phi i1 [ true, %{yes} ], [ false, %{no} ]")
+            return BOOL, body.let(f"phi i1 [ true, %{yes} ], [ false, %{no} ]")
         case ast.IfExp(test, first, second):
             return _chosen(body, node, test, first, second)
     raise body.error(node, f"{type(node).__name__} is not an expression of machine code: {ast.unparse(node)}")
@@ -107,68 +85,12 @@ def condition(body: Body, node: ast.expr, yes: str, no: str) -> None:
             for place, (comparison, other) in enumerate(zip(operators, others, strict=True)):
                 after = value(body, other)
                 on = body.label() if place + 1 < len(operators) else yes
-                body.branch(_compared(body, node, comparison, before, after), on, no)
+                body.branch(compared(body, node, comparison, before, after), on, no)
                 if on != yes:
                     body.start(on)
                 before = after
         case _:
             body.branch(of_type(body, node, BOOL), yes, no)
-
-
-def binary(body: Body, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
-    (type_, a), (other, b) = left, right
-    instruction = ARITHMETIC.get(type(operator), {}).get(type_)
-    if instruction is None or type_ != other:
-        raise body.error(
-            node, f"{type(operator).__name__} is not defined for {described(type_)} and {described(other)}"
-        )
-    match instruction:
-        case "sdiv" | "srem":
-            return INT, _divided(body, instruction, a, b)
-        case "shl" | "ashr" if not _is_number(b):
-            b = body.set(f"and i64 {b}, 63")
-    return type_, body.set(f"{instruction} {type_} {a}, {b}")
-
-
-def _divided(body: Body, instruction: str, a: str, b: str) -> str:
-    """Floor division or its remainder. No divisor traps: the lowest number // -1 is itself, and x // 0 is -x."""
-    if _is_number(b):
-        divisor = int(b)
-        if divisor > 0 and divisor & (divisor - 1) == 0:
-            if instruction == "srem":
-                return body.set(f"and i64 {a}, {divisor - 1}")
-            return body.set(f"ashr i64 {a}, {divisor.bit_length() - 1}")
-        special, safe = "false", "1" if divisor in (0, -1) else b
-        if divisor in (0, -1):
-            special = "true"
-    else:
-        special = body.set(f"icmp ult i64 {body.set(f'add i64 {b}, 1')}, 2")
-        safe = body.set(f"select i1 {special}, i64 1, i64 {b}")
-    rest = body.set(f"srem i64 {a}, {safe}")
-    uneven = body.set(f"icmp ne i64 {rest}, 0")
-    differ = body.set(f"icmp slt i64 {body.set(f'xor i64 {rest}, {safe}')}, 0")
-    down = body.set(f"and i1 {uneven}, {differ}")
-    if instruction == "srem":
-        return body.set(f"add i64 {rest}, {body.set(f'select i1 {down}, i64 {safe}, i64 0')}")
-    quotient = body.set(f"sdiv i64 {a}, {safe}")
-    quotient = body.set(f"add i64 {quotient}, {body.set(f'sext i1 {down} to i64')}")
-    negated = body.set(f"sub i64 0, {a}")
-    return body.set(f"select i1 {special}, i64 {negated}, i64 {quotient}")
-
-
-def _is_number(operand: str) -> bool:
-    return not operand.startswith("%")
-
-
-def _compared(body: Body, node: ast.AST, operator: ast.cmpop, left: Value, right: Value) -> str:
-    (type_, a), (other, b) = left, right
-    instruction = COMPARISONS.get(type(operator), {}).get(type_)
-    if instruction is None or type_ != other:
-        hint = "; write float(x)" if {type_, other} == {INT, FLOAT} else ""
-        raise body.error(
-            node, f"{type(operator).__name__} does not compare {described(type_)} and {described(other)}{hint}"
-        )
-    return body.set(f"{instruction} {type_} {a}, {b}")
 
 
 def _unary(body: Body, node: ast.UnaryOp, operator: ast.unaryop, operand: ast.expr) -> Value:
@@ -178,15 +100,15 @@ def _unary(body: Body, node: ast.UnaryOp, operator: ast.unaryop, operand: ast.ex
     type_, a = value(body, operand)
     match operator, type_:
         case ast.Not(), "i1":
-            return BOOL, body.set(f"xor i1 {a}, true")
+            return BOOL, body.let(f"xor i1 {a}, true")
         case ast.USub(), "i64":
-            return INT, body.set(f"sub i64 0, {a}")
+            return INT, body.let(f"sub i64 0, {a}")
         case ast.USub(), "double":
-            return FLOAT, body.set(f"fneg double {a}")
+            return FLOAT, body.let(f"fneg double {a}")
         case ast.UAdd(), "i64" | "double":
             return type_, a
         case ast.Invert(), "i64":
-            return INT, body.set(f"xor i64 {a}, -1")
+            return INT, body.let(f"xor i64 {a}, -1")
     raise body.error(node, f"{type(operator).__name__} is not defined for {described(type_)}")
 
 
@@ -200,15 +122,15 @@ def _chosen(body: Body, node: ast.expr, test: ast.expr, first: ast.expr, second:
         body.jump(done)
     body.start(done)
     (type_, a, from_a), (other, b, from_b) = found
-    if type_ != other:
+    if type_ != other or type_ == NOTHING:
         raise body.error(node, f"the two branches are of types {described(type_)} and {described(other)}")
-    return type_, body.set(f"phi {type_} [ {a}, %{from_a} ], [ {b}, %{from_b} ]")
+    return type_, body.let(f"phi {type_} [ {a}, %{from_a} ], [ {b}, %{from_b} ]")
 
 
 def _named(body: Body, node: ast.expr, name: str) -> Value:
     type_ = body.names.get(name)
     if type_ is not None:
-        return type_, body.set(f"load {type_}, ptr %{name}")
+        return type_, body.let(f"load {type_}, ptr %{name}")
     if name in body.structures:
         raise body.error(node, f"{name} is a structure, which has no value; name one of its fields")
     if name in body.constants:

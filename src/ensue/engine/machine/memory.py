@@ -19,7 +19,7 @@ def number_cell(body: Body, node: ast.Attribute) -> str:
 
 
 def read_number(body: Body, node: ast.Attribute) -> Value:
-    return INT, body.set(f"load i64, ptr {number_cell(body, node)}, {NUMBER}")
+    return INT, body.let(f"load i64, ptr {number_cell(body, node)}, {NUMBER}")
 
 
 def write_number(body: Body, node: ast.Attribute, value: Value) -> None:
@@ -46,19 +46,19 @@ def element(body: Body, structure: Reference, column: Place, index: str) -> str:
     cell = base + column.cell
     array = body.addresses.get((pointer, cell))
     if array is None:
-        array = body.addresses[pointer, cell] = body.set(f"load ptr, ptr {body.cell(pointer, cell)}, {ADDRESS}")
+        array = body.addresses[pointer, cell] = body.let(f"load ptr, ptr {body.cell(pointer, cell)}, {ADDRESS}")
     memory = column.element.memory
     if column.width == 1:
-        return body.set(f"getelementptr {memory}, ptr {array}, i64 {index}")
+        return body.let(f"getelementptr {memory}, ptr {array}, i64 {index}")
     row = f"[{column.width} x {memory}]"
-    return body.set(f"getelementptr {row}, ptr {array}, i64 {index}, i64 {column.place}")
+    return body.let(f"getelementptr {row}, ptr {array}, i64 {index}, i64 {column.place}")
 
 
 def read_element(body: Body, column: Place, pointer: str) -> Value:
     kind = column.element
-    value = body.set(f"load {kind.memory}, ptr {pointer}, {kind.alias}")
+    value = body.let(f"load {kind.memory}, ptr {pointer}, {kind.alias}")
     if kind.widen:
-        value = body.set(f"{kind.widen} {kind.memory} {value} to i64")
+        value = body.let(f"{kind.widen} {kind.memory} {value} to i64")
     return kind.type, value
 
 
@@ -67,5 +67,5 @@ def write_element(body: Body, node: ast.expr, column: Place, pointer: str, value
     if type_ != kind.type:
         raise body.error(node, f"the column's elements are {described(kind.type)} and cannot be {described(type_)}")
     if kind.widen:
-        written = body.set(f"trunc i64 {written} to {kind.memory}")
+        written = body.let(f"trunc i64 {written} to {kind.memory}")
     body.do(f"store {kind.memory} {written}, ptr {pointer}, {kind.alias}")

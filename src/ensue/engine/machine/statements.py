@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ensue.engine.machine.arithmetic import binary
 from ensue.engine.machine.body import Body
 from ensue.engine.machine.calls import CALLBACKS
-from ensue.engine.machine.expressions import binary, condition, of_type, value
+from ensue.engine.machine.expressions import condition, of_type, value
 from ensue.engine.machine.memory import column_of, element, number_cell, read_element, write_element, write_number
 from ensue.engine.machine.types import INT, NOTHING, NUMBER, SCALARS, Value, described
 from ensue.engine.machine.unit import Constant
@@ -62,7 +63,7 @@ def _assign(body: Body, node: ast.Assign, targets: Sequence[ast.expr], given: as
             types = type_.strip("{ }").split(", ")
             if not type_.startswith("{") or len(types) != len(names):
                 raise body.error(node, f"{ast.unparse(given)} is no tuple of {len(names)}")
-            values = [(part, body.set(f"extractvalue {type_} {whole}, {i}")) for i, part in enumerate(types)]
+            values = [(part, body.let(f"extractvalue {type_} {whole}, {i}")) for i, part in enumerate(types)]
         case _:
             single = value(body, given)
             if single[0] == NOTHING:
@@ -100,7 +101,7 @@ def _augment(body: Body, node: ast.AugAssign, target: ast.expr, operator: ast.op
     match target:
         case ast.Attribute():
             cell = number_cell(body, target)
-            old = (INT, body.set(f"load i64, ptr {cell}, {NUMBER}"))
+            old = (INT, body.let(f"load i64, ptr {cell}, {NUMBER}"))
             write_number(body, target, binary(body, node, operator, old, value(body, given)))
         case ast.Subscript(field, index):
             structure, column = column_of(body, field)
@@ -149,14 +150,14 @@ def _for(body: Body, node: ast.For, name: str, bounds: Sequence[ast.expr], inner
     body.do(f"store i64 {start}, ptr {counter}")
     body.jump(head)
     body.start(head)
-    count = body.set(f"load i64, ptr {counter}")
-    body.branch(body.set(f"icmp {'slt' if step > 0 else 'sgt'} i64 {count}, {stop}"), on, done)
+    count = body.let(f"load i64, ptr {counter}")
+    body.branch(body.let(f"icmp {'slt' if step > 0 else 'sgt'} i64 {count}, {stop}"), on, done)
     body.start(on)
     body.do(f"store i64 {count}, ptr %{name}")
     _repeated(body, inner, after, done)
     body.jump(after)
     body.start(after)
-    body.do(f"store i64 {body.set(f'add i64 {count}, {step}')}, ptr {counter}")
+    body.do(f"store i64 {body.let(f'add i64 {count}, {step}')}, ptr {counter}")
     body.jump(head)
     body.start(done)
 
@@ -191,7 +192,7 @@ def _return(body: Body, node: ast.Return, given: ast.expr | None) -> None:
             operand = "poison"
             if type_ == function.result:
                 for i, (part, one) in enumerate(found):
-                    operand = body.set(f"insertvalue {type_} {operand}, {part} {one}, {i}")
+                    operand = body.let(f"insertvalue {type_} {operand}, {part} {one}, {i}")
         case _:
             type_, operand = value(body, given)
     if type_ != function.result:

@@ -11,12 +11,12 @@ import os
 import stat
 
 from ensue.cache import keep, key_of, usual_folder
-from ensue.engine.machine.compilation import build, processor, version
+from ensue.engine.machine.compilation import PASSES, build, processor, version
 
 
 def cached_object(ir: str, level: int) -> bytes:
     """Object code for LLVM IR, see `build`; made anew unless it was kept."""
-    name = f"machine_{key_of(ir, version() or '', *processor(), str(level))}.object"
+    name = f"machine_{key_of(ir, version() or '', *processor(), str(level), *PASSES)}.object"
     found = _kept(name)
     if found is None:
         found = build(ir, level)

@@ -7,7 +7,6 @@ that even the quick passes see whole loops.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -110,17 +109,18 @@ def _write(
     size: int,
 ) -> None:
     function = special.function
+    for name in (function.name, *(name for name, _ in function.parameters)):
+        if not name.isascii():
+            raise function.error(function.node, f"the name {name} is not ASCII")
     structures = dict(known)
     head = [f"ptr align 8 dereferenceable({8 * size}) %.frame"]
     shapes = iter(special.shapes)
     body = Body(function, structures, unit.functions, failing, unit.constants, symbol)
     for name, type_ in function.parameters:
-        if not name.isascii():
-            raise function.error(function.node, f"the name {name} is not ASCII")
         if type_ is None:
             shape = next(shapes)
             structures[name] = (f"%{name}.", shape, 0)
-            head.append(f"ptr align 8 dereferenceable({8 * max(shape.cells, 1)}) %{name}.")
+            head.append(f"ptr align 8{f' dereferenceable({8 * shape.cells})' if shape.cells else ''} %{name}.")
         else:
             structures.pop(name, None)
             body.assign(name, (type_, f"%{name}."), function.node)
@@ -149,15 +149,7 @@ def _fall_off(body: Body) -> None:
 
 def _failing(unit: Unit) -> frozenset[str]:
     """Functions that call back into Python, themselves or through others."""
-    calls = {
-        name: {
-            node.func.id
-            for node in ast.walk(function.node)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        }
-        for name, function in unit.functions.items()
-    }
-    found = {name for name, called in calls.items() if called & CALLBACKS}
-    while more := {name for name, called in calls.items() if name not in found and called & found}:
+    found = {name for name, function in unit.functions.items() if function.words & CALLBACKS}
+    while more := {name for name, function in unit.functions.items() if name not in found and function.words & found}:
         found |= more
     return frozenset(found)

@@ -7,13 +7,17 @@ up the unit, across texts; imports, docstrings and everything else at module lev
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ensue.engine.machine.errors import TranslateError
 from ensue.engine.machine.types import NOTHING, SCALARS
 
 Constant = bool | int | float
+
+WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +28,11 @@ class Function:
     node: ast.FunctionDef
     lines: Sequence[str]
     parameters: tuple[tuple[str, str | None], ...]
-    results: tuple[str, ...]
     result: str
-    """The type that is returned; of several `results`, the aggregate."""
+    """The type that is returned; of several, the aggregate."""
+
+    words: frozenset[str]
+    """All words of its text: among them the names of the functions it calls."""
 
     def error(self, node: ast.AST, message: str) -> TranslateError:
         return _error(self.name, node, self.lines, message)
@@ -45,15 +51,24 @@ def parsed(texts: Sequence[str]) -> Unit:
     functions: dict[str, Function] = {}
     constants: dict[str, Constant] = {}
     for text in texts:
-        lines = text.splitlines()
-        for node in ast.parse(text).body:
-            if isinstance(node, ast.FunctionDef):
-                if node.name in functions:
-                    raise _error(node.name, node, lines, "the unit has two functions of this name")
-                functions[node.name] = _function(node, lines)
-            else:
-                constants.update(_constants(node))
+        found, known = _parsed(text)
+        for function in found:
+            if function.name in functions:
+                raise function.error(function.node, "the unit has two functions of this name")
+            functions[function.name] = function
+        constants.update(known)
     return Unit(functions, constants)
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> tuple[tuple[Function, ...], tuple[tuple[str, Constant], ...]]:
+    """The functions and constants of a text. Kernels are in many units, and read once."""
+    lines = text.splitlines()
+    nodes = ast.parse(text).body
+    return (
+        tuple(_function(node, lines) for node in nodes if isinstance(node, ast.FunctionDef)),
+        tuple(constant for node in nodes for constant in _constants(node)),
+    )
 
 
 def definitions(tree: ast.Module) -> Iterator[ast.stmt]:
@@ -90,18 +105,17 @@ def _function(node: ast.FunctionDef, lines: Sequence[str]) -> Function:
             raise _error(node.name, node, lines, f"parameter {argument.arg} has no type")
         given = argument.annotation
         parameters.append((argument.arg, SCALARS.get(given.id) if isinstance(given, ast.Name) else None))
-    results: tuple[str, ...]
     match node.returns:
         case ast.Constant(None):
-            results, result = (), NOTHING
+            result = NOTHING
         case ast.Name(name) if name in SCALARS:
-            results, result = (SCALARS[name],), SCALARS[name]
+            result = SCALARS[name]
         case ast.Subscript(ast.Name("tuple"), ast.Tuple(items)) if all(_is_scalar(item) for item in items):
-            results = tuple(SCALARS[item.id] for item in items if isinstance(item, ast.Name))
-            result = f"{{ {', '.join(results)} }}"
+            result = f"{{ {', '.join(SCALARS[item.id] for item in items if isinstance(item, ast.Name))} }}"
         case _:
             raise _error(node.name, node, lines, "a function returns int, float, bool, None or a tuple of such types")
-    return Function(node.name, node, lines, tuple(parameters), results, result)
+    words = frozenset(WORD.findall("\n".join(lines[node.lineno - 1 : node.end_lineno])))
+    return Function(node.name, node, lines, tuple(parameters), result, words)
 
 
 def _is_scalar(node: ast.expr) -> bool:

@@ -136,9 +136,9 @@ def _restricted(pattern: typed.Pattern, body: typed.Body, correlation: Iterable[
             frame = Frame.of(typed.Body(pattern, within=body.within))
             latest = setting.options.latest and latest_is_enough(pattern, body, setting.events)
             sides = _sides(pattern, frame, setting, suppressing=False)
-            join = JoinNode(pattern, one, other, sides, latest=latest)
+            join = JoinNode(pattern, one, other, sides, latest=latest, preferring=True)
             joined = LastingNode(_about(join, "join", pattern.id), body.within, body.lasting)
-            return InnermostNode(joined, variables) if relation.word == "seq" else LatestNode(joined, variables)
+            return InnermostNode(joined, variables) if relation.word == "seq" else LatestNode(joined, variables, True)
         case typed.Lacking(id=id_, pattern=inner):
             (absence,) = (a for a in body.absences if a.scope == typed.Inside(id_))
             shared = set(body.correlation) & set(absence.shared)

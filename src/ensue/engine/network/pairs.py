@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ensue.engine.network.atoms import AtomNode
-from ensue.engine.network.instances import Instance, both, correlation
+from ensue.engine.network.instances import Instance, both, correlation, order_of
 from ensue.engine.network.node import New, Node
 from ensue.engine.network.stores import Store
 from ensue.language import typed
@@ -57,14 +57,14 @@ class JoinNode(Node):
     nothing, and is not stored. A side that is suppressed is not evaluated while nothing waits on the other side, and
     else only for the keys that wait there. What is forbidden between the sides ends the left ones before it, when its
     step is over. What lacks a partner in another join goes, too (see `partners`). With `latest`, as a policy has it, of
-    the left ones of a key only that with the latest start counts.
+    the left ones of a key only that with the latest start counts; `preferring` gives pairs whose sides start later first.
     """
 
     STATE = ("lefts", "rights", "ended")
 
     def __init__(
         self, pair: typed.Pair, left: Node, right: Node, sides: tuple[Side, Side], endings: Sequence[Ending] = (),
-        latest: bool = False,
+        latest: bool = False, preferring: bool = False,
     ) -> None:  # fmt: skip
         self.pair = pair
         self.left, self.right = left, right
@@ -72,6 +72,7 @@ class JoinNode(Node):
         self.sides = sides
         self.endings = endings
         self.latest = latest
+        self.preferring = preferring
         self.lefts, self.rights = (Store(side.lifetime) for side in sides)
         self.ended: dict[tuple[Any, ...], int] = {}
         self.nodes = ([node for node in left.walk() if node.STATE], [node for node in right.walk() if node.STATE])
@@ -136,15 +137,15 @@ class JoinNode(Node):
         return bool(store) or any(node.keeps() for node in self.nodes[side])
 
     def _paired(self, time: int, lefts: list[Instance], rights: list[Instance]) -> list[Instance]:
-        found: list[Instance] = []
-        pair, related, shared = self.pair, self.related, self.pair.shared
+        found: list[tuple[Instance, Instance]] = []
+        related, shared = self.related, self.pair.shared
         left, right = self.sides
         for one in lefts:
             key = correlation(one.values, shared)
             if key is not None:
                 for other in self.rights.get(key):
                     if related(one.start, one.end, other.start, other.end):
-                        found.append(paired(pair, one, other))
+                        found.append((one, other))
                 if left.stored:
                     self.lefts.add(key, one, time)
                     if self.latest:
@@ -154,16 +155,18 @@ class JoinNode(Node):
             if key is not None:
                 for one in self.lefts.get(key):
                     if related(one.start, one.end, other.start, other.end):
-                        found.append(paired(pair, one, other))
+                        found.append((one, other))
                 if right.stored:
                     self.rights.add(key, other, time)
-        return found
+        if self.preferring:
+            found.sort(key=lambda sides: [(-side.start, order_of(side)) for side in sides])
+        return [paired(self.pair, one, other) for one, other in found]
 
     def _keep_latest(self, key: tuple[Any, ...], time: int) -> None:
         """Of the left ones that ended before now one is enough: what ends now is too late for what comes now."""
         before = [one for one in self.lefts.get(key) if one.end < time]
         if len(before) > 1:
-            kept = min(before, key=lambda one: (-one.start, [part.key for part in one.parts]))
+            kept = min(before, key=lambda one: (-one.start, order_of(one)))
             self.lefts.by_value[key] = [kept, *(one for one in self.lefts.get(key) if one.end == time)]
 
     def _end(self, time: int) -> None:

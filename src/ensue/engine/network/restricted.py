@@ -14,7 +14,7 @@ from ensue.values import identity
 def _latest(instances: list[Instance], variables: list[str]) -> dict[Any, Instance]:
     """Of the instances with one correlation, the first of those with the latest start."""
     found: dict[Any, Instance] = {}
-    for instance in in_order(instances):
+    for instance in instances:
         key = tuple(identity(instance.values[name]) for name in variables)
         if key not in found or instance.start > found[key].start:
             found[key] = instance
@@ -22,17 +22,22 @@ def _latest(instances: list[Instance], variables: list[str]) -> dict[Any, Instan
 
 
 class LatestNode(Node):
-    """Of the instances with one end, one with the latest start; the first in the order if there are several."""
+    """Of the instances with one end, one with the latest start; the first in the order if there are several.
 
-    def __init__(self, inner: Node, variables: list[str]) -> None:
+    Pairs come in the order in which they are preferred (`JoinNode`).
+    """
+
+    def __init__(self, inner: Node, variables: list[str], pairs: bool = False) -> None:
         self.inner = inner
         self.variables = variables
+        self.pairs = pairs
 
     def children(self) -> Iterator[Node]:
         yield self.inner
 
     def step(self, time: int, new: New) -> list[Instance]:
-        return list(_latest(self.inner.step(time, new), self.variables).values())
+        found = self.inner.step(time, new)
+        return list(_latest(found if self.pairs else in_order(found), self.variables).values())
 
 
 class InnermostNode(Node):

@@ -1,126 +1,223 @@
-"""Aggregates over members that are visited one after the other."""
+"""Aggregates over what a match gathered: which are wanted, and how they are computed while members are visited.
+
+Where what is gathered has gathered something itself, each member brings the state of the aggregate over its own members
+(fields ``("cell", aggregate, name)``), and these are merged. How each aggregate is computed, see `aggregations.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from inspect import getsource
 
-from ensue.engine.generate.expressions import value
-from ensue.engine.generate.fields import Column, Env
+from ensue.engine.generate.expressions import convert, value
+from ensue.engine.generate.fields import Column, Env, Field, used_by
+from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
-from ensue.engine.generate.writer import NOTHING, Code, Writer, kind_of
+from ensue.engine.generate.writer import Code, Writer, kind_of
+from ensue.engine.operators.aggregations import COUNT, Algorithm, State, algorithm, smaller
+from ensue.engine.structures import collected
+from ensue.engine.structures.collected import RESULT, TUPLE, Collected, Collection, collected_layout
 from ensue.language import typed
-from ensue.plan.operators import NotPlannedError
+
+__all__ = ["Accumulators", "Aggregates", "Kept", "kept", "smaller"]
 
 
-def smaller(one: str, other: str, larger: bool, kind: str) -> str:
-    """Source for whether a value comes before another (or after it); what is not a number comes last."""
-    if larger:
-        one, other = other, one
-    match kind:
-        case "f":
-            return f"({one} < {other} or ({one} == {one} and {other} != {other}))"
-        case "s" | "o":
-            return f"(rank_of(values, {one}) < rank_of(values, {other}))"
-        case "b":
-            return f"(int({one}) < int({other}))"
-        case _:
-            return f"({one} < {other})"
+@dataclass(frozen=True)
+class Kept:
+    """How an aggregate is computed: the kind of its values, its algorithm, and what it takes of a member."""
+
+    aggregate: typed.Aggregate
+    kind: str
+    algorithm: Algorithm
+
+    @property
+    def nested(self) -> bool:
+        return len(self.aggregate.path) > 1
+
+    @property
+    def inner(self) -> typed.Aggregate:
+        """The same aggregate as a member has it."""
+        return replace(self.aggregate, path=self.aggregate.path[1:])
+
+    @property
+    def cells(self) -> dict[str, str]:
+        return dict(self.algorithm.cells(self.kind))
+
+    @property
+    def collects(self) -> bool:
+        return self.algorithm.slides == "all"
+
+    def fields(self) -> list[Field]:
+        """The fields of a member, or of what is around it, that it is computed from."""
+        if self.nested:
+            return [("cell", self.inner, cell) for cell in self.cells]
+        return used_by([self.aggregate.argument])
+
+    def value(self, unit: Unit, w: Writer, env: Env) -> Code:
+        """The value of a member: what its argument is, as it is stored."""
+        assert self.aggregate.argument is not None
+        found = convert(unit, w, value(unit, w, self.aggregate.argument, env), self.kind)
+        return w.held(Code(found.stored, found.valid, "i" if self.kind == "b" else self.kind))
+
+    def state(self, unit: Unit, env: Env) -> State:
+        """The state that a member has brought."""
+        return State(unit, self.kind, {cell: env["cell", self.inner, cell].value for cell in self.cells})
+
+
+@cache
+def kept(aggregate: typed.Aggregate) -> Kept:
+    """How an aggregate is computed."""
+    if aggregate.argument is None:
+        return Kept(aggregate, "i", COUNT)
+    return Kept(aggregate, *algorithm(aggregate, kind_of(aggregate.argument.type)))
+
+
+class Aggregates:
+    """The aggregates that are wanted of one gathering, over members that see what is around them."""
+
+    def __init__(self, gathering: int, members: Operator, around: Operator | None) -> None:
+        self.gathering, self.members, self.around = gathering, members, around
+        self.wanted: dict[Field, None] = {}
+
+    def owns(self, field: Field) -> bool:
+        aggregate = field[1] if field[0] in ("agg", "cell") else None
+        return isinstance(aggregate, typed.Aggregate) and aggregate.path[0] == self.gathering
+
+    def want(self, field: Field) -> None:
+        """Has an aggregate computed, or its state."""
+        aggregate = field[1]
+        assert isinstance(aggregate, typed.Aggregate)
+        self.wanted[field] = None
+        for used in kept(aggregate).fields():
+            (self.members if self.around is None or self.members.has(used) else self.around).want([used])
+
+    def column(self, field: Field) -> Column:
+        """The kind of an aggregate, or of a cell of its state, and whether it may be null."""
+        aggregate = field[1]
+        assert isinstance(aggregate, typed.Aggregate)
+        if field[0] == "cell":
+            return Column("f" if kept(aggregate).cells[str(field[2])] == "f64" else "i", False)
+        return Accumulators.column(aggregate)
 
 
 class Accumulators:
-    """Accumulators for aggregates: set up, added to for each member visited, and read in the end."""
+    """Accumulators for aggregates: set up, added to for each member visited, and read in the end.
 
-    def __init__(self, unit: Unit, w: Writer, aggregates: Sequence[typed.Aggregate], newest_first: bool) -> None:
+    `aggregates` are aggregates, or fields: aggregates, and cells of their states. `count` is the number of members.
+    """
+
+    def __init__(
+        self, unit: Unit, w: Writer, aggregates: Sequence[typed.Aggregate | Field] | Iterable[Field], newest_first: bool
+    ) -> None:
         self.unit, self.newest_first = unit, newest_first
-        self.aggregates = list(dict.fromkeys(aggregates))
+        self.wanted: list[Field] = [
+            ("agg", each) if isinstance(each, typed.Aggregate) else each for each in dict.fromkeys(aggregates)
+        ]
         self.count = w.let("count", "0")
-        self.names: dict[typed.Aggregate, dict[str, str]] = {}
-        for aggregate in self.aggregates:
-            if len(aggregate.path) > 1:
-                raise NotPlannedError("an aggregate of what was gathered inside something gathered")
-            if aggregate.argument is None:
-                continue
-            kind = self.held_kind(aggregate)
-            names = self.names[aggregate] = {"n": w.let("n", "0")}
-            match aggregate.name:
-                case "count":
-                    pass
-                case "sum" | "avg" if kind == "f":
-                    names |= {part: w.let(part, "0.0") for part in ("high", "low", "plain")}
-                case "sum":
-                    names["total"] = w.let("total", "0")
-                case "min" | "max" | "first" | "last":
-                    names["best"] = w.let("best", NOTHING[kind])
-                case _:
-                    raise NotPlannedError(f"the aggregate {aggregate.name}")
-
-    @staticmethod
-    def held_kind(aggregate: typed.Aggregate) -> str:
-        assert aggregate.argument is not None
-        kind = kind_of(aggregate.argument.type)
-        return "f" if aggregate.name in ("avg", "stddev") else kind
+        self.states: dict[Kept, State] = {}
+        self.scratch: dict[Kept, str] = {}
+        for field in self.wanted:
+            aggregate = field[1]
+            assert isinstance(aggregate, typed.Aggregate)
+            one = kept(aggregate)
+            if one.collects:
+                self._collected(w, one)
+            elif one not in self.states and (one.nested or aggregate.argument is not None):
+                at = f"-{self.count}" if newest_first else self.count
+                cells = {c: w.let(c, "0.0" if e == "f64" else "0") for c, e in one.cells.items()}
+                self.states[one] = State(unit, one.kind, cells, at)
 
     @staticmethod
     def column(aggregate: typed.Aggregate) -> Column:
         """The kind of an aggregate, and whether it may be null."""
         return Column(kind_of(aggregate.type), aggregate.name != "count")
 
+    def _collected(self, w: Writer, one: Kept) -> None:
+        if one not in self.scratch:
+            self.scratch[one] = collection(self.unit, one, self.newest_first)
+            w.line(f"{self.scratch[one]}.count = 0")
+
     def add(self, w: Writer, env: Env) -> None:
         """Takes in the member at hand."""
+        for one, state in self.states.items():
+            add_member(self.unit, w, one, state, env)
+        for one, scratch in self.scratch.items():
+            collect_member(self.unit, w, one, scratch, env)
         w.line(f"{self.count} += 1")
-        for aggregate, names in self.names.items():
-            assert aggregate.argument is not None
-            code = w.held(value(self.unit, w, aggregate.argument, env))
-            with w.when(code.valid):
-                self._add(w, aggregate, names, code)
-
-    def _add(self, w: Writer, aggregate: typed.Aggregate, names: dict[str, str], code: Code) -> None:
-        n, kind = names["n"], self.held_kind(aggregate)
-        number = f"float({code.value})" if kind == "f" and code.kind != "f" else code.value
-        match aggregate.name:
-            case "sum" | "avg" if kind == "f":
-                high, low = names["high"], names["low"]
-                x = w.let("x", number)
-                w.line(f"{names['plain']} = {names['plain']} + {x}")
-                with w.block(f"if {x} - {x} == 0.0:"):
-                    higher = w.let("high", f"add_high({high}, {low}, {x})")
-                    w.line(f"{low} = add_low({high}, {low}, {x})")
-                    w.line(f"{high} = {higher}")
-            case "sum":
-                w.line(f"{names['total']} = wrap({names['total']} + {code.value})")
-            case "min" | "max":
-                better = smaller(code.value, names["best"], aggregate.name == "max", code.kind)
-                with w.block(f"if {n} == 0 or {better}:"):
-                    w.line(f"{names['best']} = {code.value}")
-            case "first" | "last":
-                if (aggregate.name == "first") == self.newest_first:
-                    w.line(f"{names['best']} = {code.value}")
-                else:
-                    with w.block(f"if {n} == 0:"):
-                        w.line(f"{names['best']} = {code.value}")
-        w.line(f"{n} += 1")
 
     def results(self, w: Writer) -> Env:
+        """What aggregates, and cells of states, have come to."""
         found = Env()
-        for aggregate in self.aggregates:
-            if aggregate.argument is None:
-                found["agg", aggregate] = Code(self.count, "True", "i")
-                continue
-            names = self.names[aggregate]
-            some = f"({names['n']} > 0)"
-            kind = self.held_kind(aggregate)
-            match aggregate.name:
-                case "count":
-                    code = Code(names["n"], "True", "i")
-                case "sum" | "avg" if kind == "f":
-                    plain = names["plain"]
-                    total = w.let("x", f"{names['high']} + {names['low']} if {plain} - {plain} == 0.0 else {plain}")
-                    if aggregate.name == "avg":
-                        total = w.let("x", f"{total} / float({names['n']}) if {some} else 0.0")
-                    code = Code(total, some, "f")
-                case "sum":
-                    code = Code(names["total"], some, "i")
-                case _:
-                    code = Code(names["best"], some, kind)
-            found["agg", aggregate] = code
+        for field in self.wanted:
+            aggregate = field[1]
+            assert isinstance(aggregate, typed.Aggregate)
+            one = kept(aggregate)
+            if one in self.scratch:
+                found[field] = read_collected(w, one, self.scratch[one], field)
+            elif one not in self.states:
+                found[field] = Code(self.count, "True", "i")
+            elif field[0] == "agg":
+                found[field] = one.algorithm.result(w, self.states[one])
+            else:
+                cell = str(field[2])
+                found[field] = Code(self.states[one][cell], "True", "f" if one.cells[cell] == "f64" else "i")
         return found
+
+
+# --- members, one at a time
+
+
+def add_member(unit: Unit, w: Writer, one: Kept, state: State, env: Env, sign: str = "+") -> None:
+    """Adds the member at hand to a state, or takes it away."""
+    if one.nested:
+        one.algorithm.merge(w, state, one.state(unit, env), sign)
+    elif one.aggregate.argument is None:
+        one.algorithm.add(w, state, "1", sign)
+    else:
+        code = one.value(unit, w, env)
+        if code.valid != "False":
+            with w.when(code.valid):
+                one.algorithm.add(w, state, code.value, sign)
+
+
+def collection(unit: Unit, one: Kept, backwards: bool) -> str:
+    """A structure for collected values, of which Python computes an aggregate."""
+    unit.use(COLLECT)
+    scratch = unit.structure("collected", Collected, collected_layout())
+    result = kind_of(one.aggregate.type)
+    unit.questions[scratch] = Collection(one.aggregate.name, one.kind, result, backwards, one.nested)
+    return scratch
+
+
+COLLECT = getsource(collected.collect)
+
+
+def collect_member(unit: Unit, w: Writer, one: Kept, scratch: str, env: Env) -> None:
+    """Collects the value of the member at hand, or the list of its own members' values."""
+    if one.nested:
+        held = env["cell", one.inner, "held"].value
+        with w.block(f"if {held} > 0:"):
+            w.line(f"collect({scratch}, {held} - 1)")
+        return
+    code = one.value(unit, w, env)
+    if code.valid != "False":
+        with w.when(code.valid):
+            w.line(f"collect({scratch}, {f'bits({code.value})' if code.kind == 'f' else code.value})")
+
+
+def read_collected(w: Writer, one: Kept, scratch: str, field: Field) -> Code:
+    """What Python makes of collected values: the aggregate, or its state, which is a list of them."""
+    if field[0] == "cell":
+        return Code(w.let("held", f"(ask({scratch}, {TUPLE}) + 1 if {scratch}.count > 0 else 0)"), "True", "i")
+    kind = kind_of(one.aggregate.type)
+    answer = w.let("x", f"ask({scratch}, {RESULT})")
+    there = w.let("ok", f"{scratch}.there != 0")
+    match kind:
+        case "f":
+            return Code(w.let("x", f"from_bits({answer})"), there, kind)
+        case "b":
+            return Code(f"({answer} != 0)", there, kind)
+        case _:
+            return Code(answer, there, kind)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ensue.engine.generate.fields import START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, Passing, nothing
 from ensue.engine.generate.unit import Unit
-from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.generate.writer import NOTHING, Code, Writer
 from ensue.engine.operators.keys import group_parts
 from ensue.engine.structures.seen import Seen, seen_layout
 from ensue.language import typed
@@ -32,7 +32,7 @@ class Alternatives(Operator):
 
     def has(self, field: Field) -> bool:
         some = [input_.has(field) for input_ in self.inputs]
-        return any(some) if field[0] in ("span", "part", "agg") else all(some)
+        return any(some) if field[0] in ("span", "part", "agg", "cell") else all(some)
 
     def require(self, fields: list[Field]) -> None:
         for input_ in self.inputs:
@@ -42,7 +42,7 @@ class Alternatives(Operator):
         columns = [input_.column(field) for input_ in self.inputs if input_.has(field)]
         kinds = {column.kind for column in columns}
         kind = kinds.pop() if len(kinds) == 1 else "f" if kinds == {"i", "f"} else "o"
-        missing = len(columns) < len(self.inputs) and field[0] != "part"
+        missing = len(columns) < len(self.inputs) and field[0] not in ("part", "cell")
         return Column(kind, missing or any(column.nullable for column in columns))
 
     def take(self, w: Writer, env: Env, number: int) -> None:
@@ -57,6 +57,8 @@ class Alternatives(Operator):
                 found[field] = Code(str(-(2**62)), "True", "i")
             elif field[0] == "agg" and isinstance(field[1], typed.Aggregate) and field[1].name == "count":
                 found[field] = Code("0", "True", "i")
+            elif field[0] == "cell":
+                found[field] = Code(NOTHING[column.kind], "True", column.kind)
             else:
                 found[field] = nothing(column)
         self.push(w, found)

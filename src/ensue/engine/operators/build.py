@@ -7,6 +7,7 @@ from ensue.engine.generate.unit import Unit
 from ensue.engine.operators.alternatives import Alternatives, Distinct
 from ensue.engine.operators.clock import Clock
 from ensue.engine.operators.join import Join
+from ensue.engine.operators.look_up import LookUp, Nothing
 from ensue.engine.operators.ordered import in_order
 from ensue.engine.operators.restrict import Named, Restrict, Spanned
 from ensue.engine.operators.scan import Scan
@@ -34,6 +35,10 @@ def build(unit: Unit, node: plan.Operator, layer: int) -> Operator:
             return Spanned(unit, node, build(unit, node.input, layer), layer)
         case plan.Named():
             return Named(unit, node, build(unit, node.input, layer), layer)
+        case plan.Nothing():
+            return Nothing(unit, layer)
+        case plan.LookUp():
+            return LookUp(unit, node, build(unit, node.input, layer), layer)
         case plan.Wait():
             return Wait(unit, node, build(unit, node.input, layer), layer)
         case plan.Restrict():

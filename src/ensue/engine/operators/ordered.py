@@ -22,6 +22,12 @@ def in_order(unit: Unit, operator: Operator, layer: int) -> Operator:
     return operator if isinstance(operator, Ordered) else Ordered(unit, operator, layer)
 
 
+def place_of(unit: Unit, field: Field, env: Env) -> str:
+    """Source for the number by which a field of a part is compared; see `part_place` for static rows."""
+    held = env[field].value
+    return f"part_place({held})" if field[2] == "k" and "facts" in unit.structures else held
+
+
 class Ordered(Passing):
     """Matches in order; see the module."""
 
@@ -49,7 +55,7 @@ class Ordered(Passing):
         w = Writer()
         one, other = (read_row(rows, row, columns) for row in ("one", "other"))
         compared = [(f"{rows}.start[one]", f"{rows}.start[other]")]
-        compared += [(one[field].value, other[field].value) for field in self.keys]
+        compared += [(place_of(self.unit, field, one), place_of(self.unit, field, other)) for field in self.keys]
         for left, right in compared:
             with w.block(f"if {left} != {right}:"):
                 w.line(f"return {left} < {right}")

@@ -12,7 +12,7 @@ from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
-from ensue.engine.operators.aggregates import Accumulators
+from ensue.engine.operators.aggregates import Accumulators, Aggregates
 from ensue.engine.operators.keys import key_of, lookup
 from ensue.engine.structures.rows import Rows, rows_layout
 from ensue.engine.structures.store import Store, store_layout
@@ -162,38 +162,31 @@ class Gather(Scope):
     def __init__(self, unit: Unit, node: plan.Gather, input_: Operator, inner: Operator, layer: int) -> None:
         super().__init__(unit, "gather", node, input_, inner, layer)
         self.gathering = node.part
-        self.aggregates: list[typed.Aggregate] = []
+        self.aggregates = Aggregates(self.gathering.id, inner, input_)
         if unit.provenance:
             inner.want([SOURCE])
             input_.want([SOURCE])
 
     def _own(self, field: Field) -> bool:
-        return isinstance(field[1], typed.Aggregate) and field[1].path[0] == self.gathering.id if field[0] == "agg" else False
+        return self.aggregates.owns(field)
 
     def has(self, field: Field) -> bool:
         return self._own(field) or self.input.has(field)
 
     def require(self, fields: list[Field]) -> None:
         for field in fields:
-            if not self._own(field):
+            if self._own(field):
+                self.aggregates.want(field)
+            else:
                 self.input.want([field])
-                continue
-            aggregate = field[1]
-            assert isinstance(aggregate, typed.Aggregate)
-            self.aggregates.append(aggregate)
-            for used in used_by([aggregate.argument]):
-                (self.inner if self.inner.has(used) else self.input).want([used])
 
     def column(self, field: Field) -> Column:
-        if not self._own(field):
-            return self.input.column(field)
-        assert isinstance(field[1], typed.Aggregate)
-        return Accumulators.column(field[1])
+        return self.aggregates.column(field) if self._own(field) else self.input.column(field)
 
     def decide(self, w: Writer, env: Env) -> None:
         gathering = self.gathering
         begin = env[self._span()[0]]
-        sums = Accumulators(self.unit, w, self.aggregates, newest_first=True)
+        sums = Accumulators(self.unit, w, self.aggregates.wanted, newest_first=True)
         source = w.let("source", env[SOURCE].value) if self.unit.provenance else None
 
         def add(w: Writer, seen: Env) -> None:

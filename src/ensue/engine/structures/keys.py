@@ -97,6 +97,7 @@ class Keyed(Structure):
         columns = dict(self.layout.columns)
         self.key_width = width
         slots = self._no_slots(columns["slot_used"].width, 1 if width == 0 else size)
+        slots[:, 0] = width == 0
         self.put("slots_", slots)
         self.slot_mask = len(slots) - 1
         self.slots = 0

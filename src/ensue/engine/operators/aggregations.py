@@ -1,0 +1,348 @@
+"""Aggregates as records: how a value is added, taken away, how two states become one, and what a state comes to.
+
+To add an aggregate is to add a record to `AGGREGATIONS`. A state is some cells, integers and floats, that are all zero
+as long as nothing was added: local names of a function, or columns of a row. Nulls are never added. What depends on the
+order of values goes by `State.at`, the place of the value at hand among those of its match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import getsource
+from typing import Literal
+
+from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.writer import NOTHING, Code, Writer
+from ensue.engine.structures import sums
+from ensue.engine.structures.structure import Element
+from ensue.language import typed
+from ensue.language.functions import AGGREGATES
+from ensue.plan.operators import NotPlannedError
+
+Slides = Literal["sums", "extreme", "ends", "all"]
+"""How an aggregate follows a window that moves: values are added and taken away; the best is at the front of a queue of
+those that none after them beats; the first or the last is looked at; or all values are collected again."""
+
+
+@dataclass(frozen=True)
+class State:
+    """The cells of an aggregate as source, the kind of its values, and the place of the value at hand."""
+
+    unit: Unit
+    kind: str
+    cells: Mapping[str, str]
+    at: str = "0"
+
+    def __getitem__(self, cell: str) -> str:
+        return self.cells[cell]
+
+
+Cells = dict[str, Element]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """How an aggregate is computed over values of a kind.
+
+    `add` writes how a value is added to a state, `merge` how another state is, and both how they are taken away again
+    where `slides` is ``sums``; `doubt` gives source for whether so much was lost in a state that it should be made anew.
+    """
+
+    slides: Slides
+    cells: Callable[[str], Cells]
+    add: Callable[[Writer, State, str, str], None]
+    merge: Callable[[Writer, State, State, str], None]
+    result: Callable[[Writer, State], Code]
+    doubt: Callable[[Writer, State, Code], str] | None = None
+    larger: bool = False
+    """Of two values: whether it looks for the larger, or for the later one."""
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """An aggregate: its text for the reference, and by the kind of values the kind it holds them in and its algorithm."""
+
+    text: str
+    kinds: Mapping[str, tuple[str, Algorithm]] = field(repr=False)
+
+
+def algorithm(aggregate: typed.Aggregate, kind: str) -> tuple[str, Algorithm]:
+    """The kind in which an aggregate holds values of a kind, and its algorithm for them."""
+    found = AGGREGATIONS.get(aggregate.name)
+    if found is None or kind not in found.kinds:
+        raise NotPlannedError(f"the aggregate {aggregate.name} of values of kind {kind}")
+    return found.kinds[kind]
+
+
+# --- counts, and sums of integers
+
+
+def _change(w: Writer, cell: str, sign: str, by: str) -> None:
+    w.line(f"{cell} = {cell} {sign} {by}")
+
+
+def _count(w: Writer, s: State, _: str, sign: str) -> None:
+    _change(w, s["n"], sign, "1")
+
+
+def _merge_count(w: Writer, s: State, other: State, sign: str) -> None:
+    _change(w, s["n"], sign, other["n"])
+
+
+COUNT = Algorithm(
+    "sums", lambda kind: {"n": "i64"}, _count, _merge_count, lambda w, s: Code(s["n"], "True", "i")
+)  # fmt: skip
+
+
+def _some(s: State) -> str:
+    return f"({s['n']} > 0)"
+
+
+def _add_whole(w: Writer, s: State, value: str, sign: str) -> None:
+    _change(w, s["n"], sign, "1")
+    w.line(f"{s['total']} = wrap({s['total']} {sign} {value})")
+
+
+def _merge_whole(w: Writer, s: State, other: State, sign: str) -> None:
+    _change(w, s["n"], sign, other["n"])
+    w.line(f"{s['total']} = wrap({s['total']} {sign} {other['total']})")
+
+
+WHOLE_SUM = Algorithm(
+    "sums", lambda kind: {"n": "i64", "total": "i64"}, _add_whole, _merge_whole,
+    lambda w, s: Code(s["total"], _some(s), "i"),
+)  # fmt: skip
+
+
+# --- sums of floats
+
+
+def _float_cells(_: str) -> Cells:
+    return {"n": "i64", "high": "f64", "low": "f64", "lost": "f64", "plus": "i64", "minus": "i64", "nans": "i64"}
+
+
+def _add_pair(w: Writer, s: State, value: str, sign: str) -> None:
+    s.unit.use(SUMS)
+    parts = f"{s['high']}, {s['low']}, {s['lost']}"
+    w.line(f"{parts} = add_pair({parts}, {'' if sign == '+' else '-'}{value})")
+
+
+def _add_float(w: Writer, s: State, value: str, sign: str) -> None:
+    _change(w, s["n"], sign, "1")
+    with w.block(f"if {value} - {value} == 0.0:"):
+        _add_pair(w, s, value, sign)
+    with w.block(f"elif {value} != {value}:"):
+        _change(w, s["nans"], sign, "1")
+    with w.block(f"elif {value} > 0.0:"):
+        _change(w, s["plus"], sign, "1")
+    with w.block("else:"):
+        _change(w, s["minus"], sign, "1")
+    _end_empty(w, s, sign, ("high", "low", "lost"))
+
+
+def _merge_float(w: Writer, s: State, other: State, sign: str) -> None:
+    for cell in ("n", "plus", "minus", "nans"):
+        _change(w, s[cell], sign, other[cell])
+    _add_pair(w, s, other["high"], sign)
+    _add_pair(w, s, other["low"], sign)
+    w.line(f"{s['lost']} = {s['lost']} + {other['lost']}")
+    _end_empty(w, s, sign, ("high", "low", "lost"))
+
+
+def _end_empty(w: Writer, s: State, sign: str, cells: tuple[str, ...]) -> None:
+    """Sums of nothing are zero again, whatever was lost in them."""
+    if sign == "-":
+        with w.block(f"if {s['n']} == 0:"):
+            for cell in cells:
+                w.line(f"{s[cell]} = 0.0")
+
+
+def _float_total(w: Writer, s: State) -> Code:
+    s.unit.use(SUMS)
+    cells = ", ".join(s[cell] for cell in ("high", "low", "plus", "minus", "nans"))
+    return Code(w.let("x", f"pair_total({cells})"), _some(s), "f")
+
+
+def _float_mean(w: Writer, s: State) -> Code:
+    total = _float_total(w, s)
+    return Code(w.let("x", f"{total.value} / float({s['n']}) if {s['n']} > 0 else 0.0"), _some(s), "f")
+
+
+def _float_doubt(w: Writer, s: State, found: Code) -> str:
+    return f"not {s['lost']} <= 1e-13 * abs({s['high']})"
+
+
+FLOAT_SUM = Algorithm("sums", _float_cells, _add_float, _merge_float, _float_total, _float_doubt)
+MEAN = Algorithm("sums", _float_cells, _add_float, _merge_float, _float_mean, _float_doubt)
+
+
+# --- the standard deviation
+
+
+MOMENTS = ("first", "first_low", "second", "second_low")
+
+
+def _moment_cells(_: str) -> Cells:
+    return {"n": "i64", "odd": "i64", "shift": "f64", "lost": "f64"} | dict.fromkeys(MOMENTS, "f64")
+
+
+def _moments(s: State) -> str:
+    return ", ".join(s[cell] for cell in MOMENTS)
+
+
+def _add_moments(w: Writer, s: State, value: str, sign: str) -> None:
+    s.unit.use(SUMS)
+    with w.block(f"if {value} - {value} != 0.0:"):
+        _change(w, s["odd"], sign, "1")
+    with w.block("else:"):
+        if sign == "+":
+            with w.block(f"if {s['n']} == {s['odd']}:"):
+                w.line(f"{s['shift']} = {value}")
+        parts = f"{_moments(s)}, {s['lost']}"
+        w.line(f"{parts} = add_moments({parts}, {s['shift']}, {value}, {sign}1.0)")
+    _change(w, s["n"], sign, "1")
+    _end_moments(w, s, sign)
+
+
+def _end_moments(w: Writer, s: State, sign: str) -> None:
+    if sign == "-":
+        with w.block(f"if {s['n']} == {s['odd']}:"):
+            for cell in ("lost", *MOMENTS):
+                w.line(f"{s[cell]} = 0.0")
+
+
+def _merge_moments(w: Writer, s: State, other: State, sign: str) -> None:
+    s.unit.use(SUMS)
+    with w.block(f"if {other['n']} > {other['odd']}:"):
+        if sign == "+":
+            with w.block(f"if {s['n']} == {s['odd']}:"):
+                w.line(f"{s['shift']} = {other['shift']}")
+        names = [w.fresh("m") for _ in MOMENTS]
+        count = f"float({other['n']} - {other['odd']})"
+        w.line(f"{', '.join(names)} = shift_moments({_moments(other)}, {count}, {other['shift']} - {s['shift']})")
+        minus = "" if sign == "+" else "-"
+        gone = w.let("gone", "0.0")
+        for high, low, (one, two) in (("first", "first_low", names[:2]), ("second", "second_low", names[2:])):
+            for each in (one, two):
+                w.line(f"{s[high]}, {s[low]}, {gone} = add_pair({s[high]}, {s[low]}, {gone}, {minus}{each})")
+        w.line(f"{s['lost']} = {s['lost']} + {other['lost']} + {gone} + abs({names[2]}) * 1e-30")
+    _change(w, s["odd"], sign, other["odd"])
+    _change(w, s["n"], sign, other["n"])
+    _end_moments(w, s, sign)
+
+
+def _deviation(w: Writer, s: State) -> Code:
+    s.unit.use(SUMS)
+    found = w.let("x", "0.0")
+    with w.block(f"if {s['odd']} > 0:"):
+        w.line(f"{found} = 1e999 - 1e999")
+    with w.block(f"elif {s['n']} > 1:"):
+        w.line(f"{found} = deviation({_moments(s)}, {s['shift']}, float({s['n']}))")
+    return Code(found, f"({s['n']} > 1)", "f")
+
+
+def _moment_doubt(w: Writer, s: State, found: Code) -> str:
+    cells = f"{s['first']}, {s['second']}, {s['lost']}, {s['shift']}"
+    return f"{s['n']} > 1 and {s['odd']} == 0 and deviation_doubtful({cells}, float({s['n']}), {found.value})"
+
+
+DEVIATION = Algorithm("sums", _moment_cells, _add_moments, _merge_moments, _deviation, _moment_doubt)
+
+
+# --- the best, the first, the last
+
+
+def smaller(one: str, other: str, larger: bool, kind: str) -> str:
+    """Source for whether a value comes before another (or after it); what is not a number comes last."""
+    if larger:
+        one, other = other, one
+    match kind:
+        case "f":
+            return f"({one} < {other} or ({one} == {one} and {other} != {other}))"
+        case "s" | "o":
+            return f"(rank_of(values, {one}) < rank_of(values, {other}))"
+        case _:
+            return f"({one} < {other})"
+
+
+def _one_cells(kind: str) -> Cells:
+    return {"n": "i64", "best": "f64" if kind == "f" else "i64", "at": "i64"}
+
+
+def _chosen(w: Writer, s: State) -> Code:
+    return Code(f"({s['best']} != 0)" if s.kind == "b" else s["best"], _some(s), s.kind)
+
+
+def _one(slides: Slides, larger: bool, better: Callable[[State, str], str]) -> Algorithm:
+    """An aggregate that is one of the values: one that is better than the one at hand takes its place."""
+
+    def add(w: Writer, s: State, value: str, sign: str) -> None:
+        assert sign == "+"
+        with w.block(f"if {s['n']} == 0 or {better(s, value)}:"):
+            w.line(f"{s['best']} = {value}")
+            w.line(f"{s['at']} = {s.at}")
+        _change(w, s["n"], "+", "1")
+
+    def merge(w: Writer, s: State, other: State, sign: str) -> None:
+        with w.block(f"if {other['n']} > 0:"):
+            add(w, s, other["best"], sign)
+            _change(w, s["n"], "+", f"({other['n']} - 1)")
+
+    return Algorithm(slides, _one_cells, add, merge, _chosen, larger=larger)
+
+
+def _extreme(larger: bool) -> Algorithm:
+    def better(s: State, value: str) -> str:
+        found = smaller(value, s["best"], larger, s.kind)
+        if s.kind == "o":  # of values that are equal (1 and 1.0) the first
+            same = f"rank_of(values, {value}) == rank_of(values, {s['best']})"
+            found = f"({found} or ({s.at} < {s['at']} and {same}))"
+        return found
+
+    return _one("extreme", larger, better)
+
+
+def _end(last: bool) -> Algorithm:
+    return _one("ends", last, lambda s, _: f"{s.at} {'>=' if last else '<'} {s['at']}")
+
+
+# --- all values
+
+
+def _collected_only(*_: object) -> None:
+    raise AssertionError("values that are collected have no state of their own")
+
+
+COLLECTED = Algorithm(
+    "all", lambda kind: {"held": "i64"}, _collected_only, _collected_only, lambda w, s: Code(NOTHING["o"], "False", "o")
+)  # fmt: skip
+"""All values, which Python computes an aggregate of. As a state it is a list of them: one more than its code."""
+
+
+SUMS = getsource(sums)
+
+
+def _record(name: str, kinds: Mapping[str, tuple[str, Algorithm]]) -> Aggregation:
+    return Aggregation(AGGREGATES[name], kinds)
+
+
+def _any(one: Algorithm) -> dict[str, tuple[str, Algorithm]]:
+    return {kind: (kind, one) for kind in "ifbso"}
+
+
+def _numbers(one: Algorithm, other: Algorithm, held: str) -> dict[str, tuple[str, Algorithm]]:
+    return {"i": (held, one), "f": ("f", other), "o": ("o", COLLECTED)}
+
+
+AGGREGATIONS: dict[str, Aggregation] = {
+    "count": _record("count", _any(COUNT)),
+    "sum": _record("sum", _numbers(WHOLE_SUM, FLOAT_SUM, "i")),
+    "avg": _record("avg", _numbers(MEAN, MEAN, "f")),
+    "stddev": _record("stddev", _numbers(DEVIATION, DEVIATION, "f")),
+    "min": _record("min", _any(_extreme(larger=False))),
+    "max": _record("max", _any(_extreme(larger=True))),
+    "first": _record("first", _any(_end(last=False))),
+    "last": _record("last", _any(_end(last=True))),
+    "list": _record("list", _any(COLLECTED)),
+}
