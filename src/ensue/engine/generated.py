@@ -6,7 +6,7 @@ that a state can go from the one to the other at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ from ensue.engine.network.instances import Event
 from ensue.engine.network.node import Clock
 from ensue.engine.structures.answers import Answers
 from ensue.engine.structures.sources import inputs_of
+from ensue.engine.structures.calls import Calls
 from ensue.engine.structures.structure import Array, Frame, Structure
+from ensue.engine.structures.values import Dictionary, Values
 from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import MOST_OCCURRENCES
@@ -31,14 +33,18 @@ from ensue.values import order
 
 ENTRIES = ("run", "next_due")
 
+FEW = 1_000
+"""How many events a lane takes in as plain Python before there is machine code for it."""
+
 
 class GeneratedLane:
     """Some strata of a program as generated code, with its state. `compiled` says whether it is machine code."""
 
     def __init__(
-        self, program: typed.Program, code: Generated, knowledge: Knowledge, clock: Clock, compiled: bool
-    ) -> None:
-        self.program, self.code, self.knowledge, self.clock = program, code, knowledge, clock
+        self, program: typed.Program, code: Generated, knowledge: Knowledge, clock: Clock, compiled: bool | None,
+        values: Dictionary,
+    ) -> None:  # fmt: skip
+        self.program, self.code, self.knowledge, self.clock, self.values = program, code, knowledge, clock, values
         unit = code.unit
         self.uses = code.uses
         self.bases = unit.bases()
@@ -49,11 +55,8 @@ class GeneratedLane:
         }
         self.by_base = {base: self.structures[name] for name, (_, base) in self.bases.items() if base >= FIRST_CELL}
         self.names = {base: name for name, (_, base) in self.bases.items()}
-        self.values: Any = self.structures["values"]
-        numbers = self.structures["numbers"]
-        for name, number in unit.numbers.items():
-            constant = unit.constants.get(name)
-            setattr(numbers, name, number if constant is None else self.values.code(constant))
+        values.attach(self.structures["values"])  # type: ignore[arg-type]
+        self._set_constants()
         self.clock_: Any = self.structures["clock"]
         self.clock_.first, self.clock_.due, self.clock_.now = NEVER, NEVER, -NEVER
         self.given: Any = self.structures["given"]
@@ -61,7 +64,17 @@ class GeneratedLane:
         self.all_ranks = {name: number for number, name in enumerate(program.events)}
         self.local = np.array([*(self.ranks.get(name, -1) for name in program.events), -1], np.int32)
         """By the rank of a type in the program, its number in the unit."""
+        self.choice = compiled
+        self.seen = 0
         self._functions = self._compile() if compiled else self._plain()
+        self._fast = bool(compiled)
+
+    def _set_constants(self) -> None:
+        """Fills in the constants of rules; strings among them by their codes."""
+        numbers, unit = self.structures["numbers"], self.code.unit
+        for name, number in unit.numbers.items():
+            constant = unit.constants.get(name)
+            setattr(numbers, name, number if constant is None else self.values.code(constant))
 
     # --- code
 
@@ -70,7 +83,7 @@ class GeneratedLane:
 
     def _compile(self) -> Mapping[str, Callable[..., Any]]:
         ir = machine.translate([self.code.source], self.bases, ENTRIES)
-        loaded = machine.load(machine.build(ir, 0), ENTRIES)
+        loaded = machine.load(machine.cached_object(ir, machine.QUICK), ENTRIES)
         self._callbacks = machine.callbacks(self.frame, self.by_base, self._ask)
         address = self.frame.address
 
@@ -87,7 +100,7 @@ class GeneratedLane:
 
     def _ask(self, structure: Structure, number: int) -> int:
         """Answers what generated code asks: the order of values, or the result of an operation."""
-        if structure is self.values:
+        if isinstance(structure, Values):
             self.values.rank_all()
             return 0
         if isinstance(structure, Answers):
@@ -162,6 +175,9 @@ class GeneratedLane:
         self._set_first()
         self._check_periods(time)
         self._arrive(batch)
+        self.seen += self.given.rows
+        if not self._fast and self.choice is None and self.seen > FEW and machine.available():
+            self._functions, self._fast = self._compile(), True
         self.clock_.until = time
         with np.errstate(all="ignore"):
             self._functions["run"]()
@@ -187,8 +203,8 @@ class GeneratedLane:
                 )
 
     def _fail(self) -> None:
-        layer = self.code.layers[self.clock_.failed - 1]
-        types = ", ".join(sorted({self.program.rules[i].event for i in layer.rules}))
+        layer = self.code.together.layers[self.clock_.failed - 1]
+        types = ", ".join(sorted({part.rule.event for part in layer.parts}))
         raise DetectError(
             f"The rules for {types} derive event after event at time {self.clock_.now} and do not come to an end. "
             "Let each turn need a later event, or bound it with a condition."
@@ -259,6 +275,63 @@ class GeneratedLane:
                 handle = 2 * (sources.count - 1)
         return handle
 
+    # --- state
+
+    def _kept(self) -> Iterator[tuple[tuple[str, int], str, Structure]]:
+        """The structures that are part of the state, each with its owner and its place there."""
+        for name, spec in self.code.unit.structures.items():
+            if spec.kind.keeps:
+                yield (spec.owner, spec.place), name, self.structures[name]
+
+    def saved(self) -> list[Any]:
+        """The state, without the dictionary."""
+        return [self.seen, *(structure.saved() for _, _, structure in self._kept())]
+
+    def restore(self, state: Sequence[Any]) -> None:
+        """Takes a state that was saved with the same rules, when the dictionary has been restored."""
+        self._set_constants()
+        self.seen, *kept = state
+        for (_, _, structure), held in zip(self._kept(), kept, strict=True):
+            structure.restore(held)
+
+    def take_over(self, olds: Sequence[GeneratedLane], time: int | None) -> None:
+        """Takes over what other lanes know of the parts that both have; the timers of others begin after a time."""
+        known = {place: structure for old in olds for place, _, structure in old._kept()}
+        owners = {owner for owner, _ in known}
+        for (owner, place), name, structure in self._kept():
+            other = known.get((owner, place))
+            if other is not None and type(other) is type(structure):
+                structure.restore(other.saved())
+            elif owner not in owners and time is not None:
+                self._begin(name, structure, time)
+        self.seen = max((old.seen for old in olds), default=0)
+
+    def _begin(self, name: str, structure: Any, time: int) -> None:
+        """Has a timer of a new rule begin after a time."""
+        timer = self.code.unit.timers.get(name)
+        if isinstance(timer, typed.Moment):
+            structure.set, structure.next = 1, NEVER if timer.time <= time else timer.time
+        elif isinstance(timer, typed.Periodic) and self.clock.first_end is not None:
+            structure.set, structure.next = 1, (time // timer.period + 1) * timer.period
+
+    def used_codes(self) -> Iterator[Array]:
+        """The codes of values that are held somewhere."""
+        yield np.array([self.values.code(constant) for constant in self.code.unit.constants.values()], np.int64)
+        for name, spec in self.code.unit.structures.items():
+            if spec.kind.keeps:
+                yield from self.structures[name].codes()
+
+    def forget_answers(self) -> None:
+        """Forgets what was asked about values: their codes may mean others from now on."""
+        for structure in self.structures.values():
+            if isinstance(structure, Calls):
+                structure.forget()
+
+    def sizes(self) -> Iterator[tuple[str, str, tuple[int | None, int, int]]]:
+        """What each structure of the state keeps: its owner, its name, and its size."""
+        for (owner, _), name, structure in self._kept():
+            yield owner, name.rsplit("_", 1)[0], structure.size()
+
     # --- what is derived
 
     def _hand_over(self, event: str, head: Any, batch: Batch) -> None:
@@ -298,8 +371,7 @@ class GeneratedLane:
             case "b":
                 return pa.array(values != 0, mask=mask)
             case "s":
-                held = self.values.held
-                return pa.array([held[v] if ok else None for v, ok in zip(values.tolist(), valid.tolist(), strict=True)], pa.string())
+                return self.values.decode(values, valid)
             case _:
                 return pa.array(np.ascontiguousarray(values), mask=mask)
 

@@ -39,7 +39,7 @@ def lane_of(
 
     mode = os.environ.get("ENSUE_NEW")
     if mode:
-        from ensue.engine.generate.program import generate
+        from ensue.engine.generate.program import generate, of_strata
         from ensue.engine.generated import GeneratedLane
         from ensue.plan.build import Planner
         from ensue.plan.operators import NotPlannedError
@@ -47,8 +47,11 @@ def lane_of(
         planner = Planner(program.events, options.lifetimes, options.streaming, options.ending)
         emit = {program.rules[i].event for layer in stratum.layers for i in layer}
         try:
-            code = generate(program, [stratum], emit, planner, provenance)
-            return GeneratedLane(program, code, setting.knowledge, setting.clock, mode == "machine")
+            names = rule_names(program, range(len(program.rules)))
+            code = generate(of_strata(program, [stratum], names), emit, planner, provenance)
+            from ensue.engine.structures.values import Dictionary
+
+            return GeneratedLane(program, code, setting.knowledge, setting.clock, mode == "machine", Dictionary())
         except NotPlannedError as error:
             if os.environ.get("ENSUE_SAY"):
                 print("not planned:", error)

@@ -27,6 +27,7 @@ class Operator:
         self.unit = unit
         self.layer = layer
         self.name = unit.fresh(title)
+        self.owner = unit.owner
         self.wanted: dict[Field, None] = {}
         self.consumers: list[Take] = []
         unit.operators.append(self)
@@ -107,12 +108,14 @@ class Passing(Operator):
 
 # --- fields in rows
 
+ELEMENTS: dict[str, Element] = {"i": "i64", "b": "i64", "f": "f64", "s": "code", "o": "code"}
+
 
 def row_fields(columns: dict[Field, Column], prefix: str = "f") -> dict[str, Element]:
     """The columns of rows that hold fields: one each, and one for the flags of those that may be null."""
     fields: dict[str, Element] = {}
     for number, column in enumerate(columns.values()):
-        fields[f"{prefix}{number}"] = "f64" if column.kind == "f" else "i64"
+        fields[f"{prefix}{number}"] = ELEMENTS[column.kind]
     if any(column.nullable for column in columns.values()):
         for word in range((len(columns) + 62) // 63):
             fields[f"{prefix}_valid{word or ''}"] = "i64"

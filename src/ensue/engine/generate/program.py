@@ -6,18 +6,19 @@ for them, and derive until nothing new follows; put in order what a layer derive
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from inspect import getsource
 
 from ensue.engine.generate.fields import SOURCE, START, Env
 from ensue.engine.generate.nulls import nullable_attributes
-from ensue.engine.generate.operator import Operator
+from ensue.engine.generate.operator import write_row
 from ensue.engine.generate.unit import NEVER, Unit
-from ensue.engine.generate.writer import Code, Writer, kind_of
+from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.build import build
 from ensue.engine.operators.derive import Derive, Derived
 from ensue.engine.operators.look_up import mixed_columns
+from ensue.engine.operators.members import Expansion, Members
 from ensue.engine.operators.scan import Scan, given
 from ensue.engine.structures import arithmetic, keys, rows, sources, store, values
 from ensue.language import typed
@@ -28,12 +29,51 @@ from ensue.plan.build import Planner
 
 
 @dataclass(frozen=True)
-class Layer:
-    """Rules of a stratum that derive what ends at one time together."""
+class Part:
+    """Something that derives events: a rule, or what the members of a family do; and the name of its state.
 
-    rules: tuple[int, ...]
+    `number` is that of the rule in its program, None where it stands for several.
+    """
+
+    rule: typed.Rule | Expansion
+    name: str
+    number: int | None = None
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Parts of a stratum that derive what ends at one time together."""
+
+    parts: tuple[Part, ...]
     stratum: int
     recursive: bool
+
+
+@dataclass(frozen=True)
+class Together:
+    """What becomes one unit. `heads` are types that are told apart by the first attribute of another."""
+
+    layers: tuple[Layer, ...]
+    events: Mapping[str, typed.EventType]
+    heads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> list[Part]:
+        return [part for layer in self.layers for part in layer.parts]
+
+    @property
+    def rules(self) -> list[typed.Rule]:
+        return [part.rule for part in self.parts if isinstance(part.rule, typed.Rule)]
+
+    @property
+    def derives(self) -> frozenset[str]:
+        return frozenset(part.rule.event for part in self.parts)
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The types that are taken in, given or derived elsewhere."""
+        used = self.derives.union(atom.event for rule in self.rules for atom in atoms(rule.body))
+        return frozenset(event for event in used if not event.startswith("#"))
 
 
 @dataclass
@@ -43,42 +83,56 @@ class Generated:
     unit: Unit
     source: str
     derived: dict[str, Derived]
-    layers: list[Layer]
-    plans: dict[int, plan.Derive]
-    uses: frozenset[str]
+    together: Together
+    plans: dict[str, plan.Derive]
+
+    @property
+    def uses(self) -> frozenset[str]:
+        return self.together.uses
 
 
-def generate(
-    program: typed.Program, strata: Sequence[typed.Stratum], emit: Collection[str], planner: Planner,
-    provenance: bool = False,
-) -> Generated:  # fmt: skip
-    """The code of some strata; `emit` are the types that are handed out."""
-    layers = [
-        Layer(rules, number, stratum.recursive) for number, stratum in enumerate(strata) for rules in stratum.layers
-    ]
-    rules = {i: program.rules[i] for layer in layers for i in layer.rules}
-    uses = {atom.event for rule in rules.values() for atom in atoms(rule.body)}
-    derived = {rules[i].event: number for number, layer in enumerate(layers) for i in layer.rules}
-    types = [name for name in program.events if name in uses or name in derived]
-    unit = Unit(program.events, types, derived, nullable_attributes(program), provenance)
-    unit.mixed_columns = mixed_columns(program)
+def of_strata(program: typed.Program, strata: Sequence[typed.Stratum], names: Mapping[int, str]) -> Together:
+    """Strata as they are."""
+    layers = tuple(
+        Layer(tuple(Part(program.rules[i], names[i], i) for i in rules), number, stratum.recursive)
+        for number, stratum in enumerate(strata)
+        for rules in stratum.layers
+    )
+    return Together(layers, program.events)
+
+
+def generate(together: Together, emit: Collection[str], planner: Planner, provenance: bool = False) -> Generated:
+    """The code of a unit; `emit` are the types that are handed out."""
+    layers = together.layers
+    derived = {part.rule.event: number for number, layer in enumerate(layers) for part in layer.parts}
+    uses = {atom.event for rule in together.rules for atom in atoms(rule.body)}
+    types = [name for name in together.events if name in uses or name in derived]
+    unit = Unit(together.events, types, derived, nullable_attributes(together.rules, together.events), provenance)
     heads = {event: Derived(unit, event) for event in derived}
-    plans = {i: planner.rule(rule) for i, rule in rules.items()}
+    plans = {}
     for number, layer in enumerate(layers):
-        for i in layer.rules:
-            input_ = build(unit, plans[i].input, number)
-            Derive(unit, plans[i], input_, heads[plans[i].rule.event], number)
+        for part in layer.parts:
+            unit.owner = part.name
+            head = heads[part.rule.event]
+            if isinstance(part.rule, Expansion):
+                Members(unit, part.rule, head, number)
+                continue
+            node = plans[part.name] = planner.rule(part.rule)
+            Derive(unit, node, build(unit, node.input, number), head, number)
     for operator in unit.operators:
+        unit.owner = operator.owner
         operator.write()
+    unit.owner = ""
     for head in heads.values():
         head.write_functions()
-    _Driver(unit, layers, heads, set(emit)).write()
-    for module in (arithmetic, keys, rows, store, values, sources):
+    wanted = {event for event in derived if event in emit or not set(emit).isdisjoint(together.heads.get(event, ()))}
+    _Driver(unit, layers, heads, wanted).write()
+    for module in KERNELS:
         for name, text in _kernels(module).items():
             if name not in unit.functions:
                 unit.use(text)
     unit.finish()
-    return Generated(unit, unit.source(), heads, layers, plans, frozenset(uses))
+    return Generated(unit, unit.source(), heads, together, plans)
 
 
 KERNELS = {
@@ -98,7 +152,7 @@ def _kernels(module: object) -> dict[str, str]:
 class _Driver:
     """Writes the functions around the operators of a unit."""
 
-    def __init__(self, unit: Unit, layers: list[Layer], heads: dict[str, Derived], emit: set[str]) -> None:
+    def __init__(self, unit: Unit, layers: Sequence[Layer], heads: dict[str, Derived], emit: set[str]) -> None:
         self.unit, self.layers, self.heads, self.emit = unit, layers, heads, emit
         self.steps = [unit.steps[i] if i < len(unit.steps) else [] for i in range(len(layers))]
 
@@ -150,8 +204,6 @@ class _Driver:
             x, ok = unit.input(event, str(field[1]))
             held = f"given.{x}[row]"
             env[field] = Code(f"({held} != 0)" if column.kind == "b" else held, f"(given.{ok}[row] != 0)", column.kind)
-        from ensue.engine.generate.operator import write_row
-
         write_row(w, r, f"{r}.count", head.columns, env)
         w.line(f"{r}.count += 1")
 
@@ -292,6 +344,3 @@ class _Driver:
                 w.line("clock.due = next_due()")
         w.line("given.at = at")
         self.unit.function("run", [], w)
-
-
-_ = (Operator, kind_of)

@@ -18,7 +18,7 @@ from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.writer import Code, Writer, kind_of
 from ensue.engine.structures.calls import Calls, calls_layout
 from ensue.engine.structures.keys import key_functions
-from ensue.engine.structures.rows import Given, Numbers, given_layout, numbers_layout
+from ensue.engine.structures.rows import Constants, Given, given_layout, numbers_layout
 from ensue.engine.structures.sources import Sources, sources_layout
 from ensue.engine.structures.structure import Element, Layout, Structure, class_of
 from ensue.engine.structures.values import Values, values_layout
@@ -41,6 +41,10 @@ class Spec:
     kind: type[Structure]
     layout: Layout
     arguments: tuple[Any, ...] = ()
+    owner: str = ""
+    """The part of the program that it belongs to."""
+    place: int = 0
+    """Which of its owner's structures it is."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,12 @@ class Unit:
     dues: list[str] = field(default_factory=list)
     """Source for times at which something is due."""
     periods: list[tuple[str, int]] = field(default_factory=list)
+    timers: dict[str, typed.Moment | typed.Periodic] = field(default_factory=dict)
+    """The timers of absolute time, by the structure that holds their next time."""
     names: int = 0
+    owner: str = ""
+    """The part of the program that is being written."""
+    places: dict[str, int] = field(default_factory=dict)
     inputs_need_order: bool = False
 
     # --- names
@@ -100,7 +109,8 @@ class Unit:
     def structure(self, title: str, kind: type[Structure], layout: Layout, *arguments: Any) -> str:
         """Adds a structure; gives its name."""
         name = self.fresh(title)
-        self.structures[name] = Spec(kind, layout, arguments)
+        place = self.places[self.owner] = self.places.get(self.owner, -1) + 1
+        self.structures[name] = Spec(kind, layout, arguments, self.owner, place)
         return name
 
     def function(self, name: str, parameters: Sequence[str], w: Writer, result: str = "None") -> None:
@@ -198,9 +208,9 @@ class Unit:
             columns[f"x{index}"] = "f64" if kind == "f" else "i64"
             columns[f"ok{index}"] = "u8"
         self.structures = {
-            "clock": Spec(Numbers, numbers_layout(CLOCK)),
+            "clock": Spec(Constants, numbers_layout(CLOCK)),
             "given": Spec(Given, given_layout(columns)),
-            "numbers": Spec(Numbers, numbers_layout(tuple(self.numbers))),
+            "numbers": Spec(Constants, numbers_layout(tuple(self.numbers))),
             "values": Spec(Values, values_layout()),
             **({"origins": Spec(Sources, sources_layout())} if self.provenance else {}),
             **self.structures,

@@ -46,6 +46,10 @@ class Alternatives(Operator):
         return Column(kind, missing or any(column.nullable for column in columns))
 
     def take(self, w: Writer, env: Env, number: int) -> None:
+        self.push(w, self.unified(w, env))
+
+    def unified(self, w: Writer, env: Env) -> Env:
+        """A match of one input as all of them have theirs."""
         from ensue.engine.generate.expressions import convert
 
         found = Env({START: env[START]})
@@ -61,7 +65,7 @@ class Alternatives(Operator):
                 found[field] = Code(NOTHING[column.kind], "True", column.kind)
             else:
                 found[field] = nothing(column)
-        self.push(w, found)
+        return found
 
 
 class Distinct(Passing):

@@ -24,6 +24,7 @@ class Clock(Operator):
         self.state = unit.structure("timer", Numbers, numbers_layout(("next", "set")))
         unit.later(layer, f"due_{self.name}() == clock.now", f"occur_{self.name}()")
         unit.dues.append(f"due_{self.name}()")
+        unit.timers[self.state] = self.timer
         if isinstance(self.timer, typed.Periodic):
             unit.periods.append((self.state, self.timer.period))
 

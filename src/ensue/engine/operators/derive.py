@@ -12,7 +12,7 @@ from ensue.engine.generate.operator import Operator, read_row, row_fields, write
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, kind_of
 from ensue.engine.operators.scan import Scan
-from ensue.engine.structures.rows import Rows, rows_layout, sorting
+from ensue.engine.structures.rows import StepRows, rows_layout, sorting
 from ensue.plan import operators as plan
 
 
@@ -26,7 +26,7 @@ class Derived:
             for name, type_ in unit.events[event].attributes.items()
         }
         fields = {"start": "i64", "end": "i64", "given": "i64", "source": "i64", **row_fields(self.columns)}
-        self.rows = unit.structure("derived", Rows, rows_layout(fields, ("pushed",)))  # type: ignore[arg-type]
+        self.rows = unit.structure("derived", StepRows, rows_layout(fields, ("pushed",)))  # type: ignore[arg-type]
         self.title = self.rows
 
     def attributes(self, row: str) -> Env:

@@ -13,7 +13,7 @@ from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
-from ensue.engine.operators.keys import key_of, lookup
+from ensue.engine.operators.keys import key_kinds, key_of, lookup
 from ensue.engine.structures.store import Store, store_layout
 from ensue.language import typed
 from ensue.plan import operators as plan
@@ -132,7 +132,8 @@ class Join(Pairing):
         found = self.stores[side]
         if found is None:
             fields = row_fields(self.inputs[side].columns)
-            layout = store_layout(len(self.pair.shared), fields, ended=self.ended and side == 0)
+            kinds = key_kinds(self.pair.shared, *self.inputs)
+            layout = store_layout(kinds, fields, ended=self.ended and side == 0)
             title = "lefts" if side == 0 else "rights"
             found = self.stores[side] = self.unit.structure(title, Store, layout, len(self.pair.shared))
         return found

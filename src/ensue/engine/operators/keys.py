@@ -55,6 +55,12 @@ def _by_value(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Oper
     return Key([w.let("key", part) for part in parts], all_of(*there))
 
 
+def key_kinds(names: Sequence[str], one: Operator, other: Operator) -> str:
+    """The kinds of the parts of a key that two sides share: s where they are codes of values, else i."""
+    codes = [{side.column(("var", name)).kind for side in (one, other)} & {"s", "o"} for name in names]
+    return "".join("s" if code else "i" for code in codes)
+
+
 def lookup(unit: Unit, w: Writer, word: str, structure: str, parts: Sequence[str]) -> str:
     """A name for the slot of a key; `word` is ``find`` or ``slot``."""
     if not parts:

@@ -10,7 +10,7 @@ from ensue.engine.generate.operator import Operator, Passing, read_row, row_fiel
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.scan import Scan
-from ensue.engine.structures.rows import Rows, rows_layout, sorting
+from ensue.engine.structures.rows import StepRows, rows_layout, sorting
 
 
 def in_order(unit: Unit, operator: Operator, layer: int) -> Operator:
@@ -41,7 +41,7 @@ class Ordered(Passing):
 
     def take(self, w: Writer, env: Env) -> None:
         columns = self.input.columns
-        rows = self.rows = self.unit.structure("unsorted", Rows, rows_layout({"start": "i64", **row_fields(columns)}))
+        rows = self.rows = self.unit.structure("unsorted", StepRows, rows_layout({"start": "i64", **row_fields(columns)}))
         with w.block(f"if {rows}.count == {rows}.capacity:"):
             w.line(f"grow({rows})")
         w.line(f"{rows}.start[{rows}.count] = {env[START].value}")

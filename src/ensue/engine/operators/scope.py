@@ -13,8 +13,8 @@ from ensue.engine.generate.operator import Operator, Passing, read_row, row_fiel
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.aggregates import Accumulators, Aggregates
-from ensue.engine.operators.keys import key_of, lookup
-from ensue.engine.structures.rows import Rows, rows_layout
+from ensue.engine.operators.keys import key_kinds, key_of, lookup
+from ensue.engine.structures.rows import StepRows, rows_layout
 from ensue.engine.structures.store import Store, store_layout
 from ensue.language import typed
 from ensue.plan import operators as plan
@@ -51,7 +51,7 @@ class Scope(Passing):
 
     def _store(self) -> str:
         if self.store is None:
-            layout = store_layout(len(self.shared), row_fields(self.inner.columns))
+            layout = store_layout(key_kinds(self.shared, self.inner, self.input), row_fields(self.inner.columns))
             self.store = self.unit.structure("inner", Store, layout, len(self.shared))
         return self.store
 
@@ -116,7 +116,7 @@ class Scope(Passing):
 
     def _hold(self, w: Writer, env: Env) -> None:
         columns = self.input.columns
-        held = self.held = self.unit.structure("held", Rows, rows_layout({"start": "i64", **row_fields(columns)}))
+        held = self.held = self.unit.structure("held", StepRows, rows_layout({"start": "i64", **row_fields(columns)}))
         with w.block(f"if {held}.count == {held}.capacity:"):
             w.line(f"grow({held})")
         w.line(f"{held}.start[{held}.count] = {env[START].value}")

@@ -10,7 +10,7 @@ from ensue.engine.generate.fields import START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.structures.rows import Ring, Rows, ring_layout, rows_layout
+from ensue.engine.structures.rows import Rows, rows_layout
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
 from ensue.plan import operators as plan
@@ -72,10 +72,6 @@ class Wait(Passing):
         with w.block("else:"):
             self._put(w, env, due)
 
-    def _in_order(self) -> bool:
-        """Whether matches become due in the order in which they come: there is one timer, of what has just ended."""
-        return False
-
     def _put(self, w: Writer, env: Env, due: str) -> None:
         fields = {"due": "i64", "start": "i64", **row_fields(self.columns)}
         queue = self.queue = self.unit.structure("pending", Rows, rows_layout(fields))  # type: ignore[arg-type]
@@ -111,5 +107,3 @@ class Wait(Passing):
 NEVER = 2**62
 TIMER = 1 << 20
 """The rank of timers: after all events. That of static rows comes after it."""
-
-_ = (Ring, ring_layout)

@@ -19,6 +19,8 @@ def calls_layout(width: int, floating: bool) -> Layout:
 class Calls(Keyed):
     """Results by their arguments, each as 64 bits."""
 
+    keeps = False
+
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)
         self.first_slots(width)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ensue.engine.structures.structure import Column, Frame, Layout, Structure
 from ensue.values import aggregate
+from ensue.values import held as held_by
 
 if TYPE_CHECKING:
     from ensue.engine.generated import GeneratedLane
@@ -56,19 +57,19 @@ class Collection:
     nested: bool
 
     def answer(self, lane: GeneratedLane, structure: Any, number: int) -> int:
-        held = structure.arrays["values"][: structure.count].tolist()
+        found = structure.arrays["values"][: structure.count].tolist()
         if self.backwards:
-            held.reverse()
+            found.reverse()
         if self.nested:
-            values = [value for code in held for value in lane.values.held[code]]
+            values = [value for code in found for value in lane._decoded(code, "o")]
         else:
-            values = [lane._decoded(value, self.kind) for value in held]
+            values = [lane._decoded(value, self.kind) for value in found]
         if number == TUPLE:
             structure.there = 1
-            return int(lane.values.code(tuple(values)))
-        found = aggregate(self.name, values)
-        structure.there = int(found is not None)
-        if found is None:
+            return int(lane._encoded(tuple(values), "o"))
+        result = held_by(aggregate(self.name, values), "any")
+        structure.there = int(result is not None)
+        if result is None:
             return 0
-        encoded = lane._encoded(found, self.result)
+        encoded = lane._encoded(result, self.result)
         return int(np.float64(encoded).view(np.int64)) if self.result == "f" else int(encoded)

@@ -82,10 +82,14 @@ def slot_{width}(table: Keyed, {given}) -> int:
 """
 
 
-def slot_columns(width: int, payload: dict[str, Element]) -> tuple[tuple[str, Column], ...]:
-    """The columns of slots: whether one is used, its key, and what belongs to it."""
-    fields: dict[str, Element] = {"slot_used": "i64", **{f"slot_k{i}": "i64" for i in range(width)}, **payload}
-    return row_columns("slots_", fields)
+def slot_columns(kinds: int | str, payload: dict[str, Element]) -> tuple[tuple[str, Column], ...]:
+    """The columns of slots: whether one is used, its key, and what belongs to it.
+
+    The kinds of a key's parts say which of them are codes of values; where only their number is given, all may be.
+    """
+    parts = "s" * kinds if isinstance(kinds, int) else kinds
+    keys: dict[str, Element] = {f"slot_k{i}": "code" if kind in "so" else "i64" for i, kind in enumerate(parts)}
+    return row_columns("slots_", {"slot_used": "i64", **keys, **payload})
 
 
 class Keyed(Structure):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from ensue.engine.structures.structure import Column, Element, Frame, Layout, Structure, row_columns
+from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
 
 FIRST_ROWS = 16
 
@@ -24,10 +27,34 @@ class Rows(Structure):
 
     def grow(self) -> None:
         old = self.arrays["rows"]
-        rows = np.zeros((2 * len(old), old.shape[1]), np.int64)
+        self._set(old, 2 * len(old))
+
+    def _set(self, old: Array, size: int) -> None:
+        rows = np.zeros((size, old.shape[1]), np.int64)
         rows[: len(old)] = old
         self.put("rows", rows)
         self.capacity = len(rows)
+
+    def saved(self) -> list[Any]:
+        return [self.numbers(), self.arrays["rows"][: self.count].copy()]
+
+    def restore(self, state: Sequence[Any]) -> None:
+        numbers, rows = state
+        if rows.ndim != 2 or rows.shape[1] != self._width or rows.dtype != np.int64:
+            raise ValueError("another layout")
+        self.set_numbers(numbers)
+        if len(rows) != self.count:
+            raise ValueError("rows are missing")
+        self._set(rows, max(FIRST_ROWS, 1 << (2 * len(rows)).bit_length()))
+
+    def size(self) -> tuple[int | None, int, int]:
+        return None, self.count, 8 * self.count * self._width
+
+
+class StepRows(Rows):
+    """Rows that last as long as a step."""
+
+    keeps = False
 
 
 def rows_layout(fields: dict[str, Element], numbers: tuple[str, ...] = ()) -> Layout:
@@ -91,28 +118,6 @@ def sort_{name}(low: int, high: int) -> None:
 """
 
 
-class Ring(Structure):
-    """Rows that wait for a time, in the order of these times: a ring, by numbers that only grow."""
-
-    def __init__(self, frame: Frame, base: int) -> None:
-        super().__init__(frame, base)
-        self.put("rows", np.zeros((FIRST_ROWS, self.layout.column("due").width), np.int64))
-        self.mask = FIRST_ROWS - 1
-
-    def grow(self) -> None:
-        size = 2 * (self.mask + 1)
-        numbers = np.arange(self.low, self.high)
-        old = self.arrays["rows"]
-        rows = np.zeros((size, old.shape[1]), np.int64)
-        rows[numbers & (size - 1)] = old[numbers & self.mask]
-        self.put("rows", rows)
-        self.mask = size - 1
-
-
-def ring_layout(fields: dict[str, Element]) -> Layout:
-    return Layout(("low", "high", "mask"), row_columns("rows", {"due": "i64", **fields}))
-
-
 def rise(heap: Rows, place: int) -> None:
     """Moves a row of a heap up to where its time belongs."""
     while place > 0:
@@ -142,6 +147,8 @@ def sink(heap: Rows) -> None:
 class Given(Structure):
     """The events of a batch, as columns over all of them. Its arrays are set for each batch."""
 
+    keeps = False
+
     def grow(self) -> None:
         raise AssertionError("a batch does not grow")
 
@@ -152,10 +159,16 @@ def given_layout(columns: dict[str, Element]) -> Layout:
 
 
 class Numbers(Structure):
-    """Constants and lengths of time that rules state, so that code does not hold them; and the clock."""
+    """Numbers by themselves: a timer's next time."""
 
     def grow(self) -> None:
         raise AssertionError("numbers do not grow")
+
+
+class Constants(Numbers):
+    """Constants and lengths of time that rules state, so that code does not hold them; and the clock."""
+
+    keeps = False
 
 
 def numbers_layout(whole: tuple[str, ...], floats: tuple[str, ...] = ()) -> Layout:

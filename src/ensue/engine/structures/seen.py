@@ -13,6 +13,8 @@ def seen_layout(width: int) -> Layout:
 class Seen(Keyed):
     """Rows of numbers, each with the time at which it was seen last."""
 
+    keeps = False
+
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)
         self.first_slots(width)

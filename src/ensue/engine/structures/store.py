@@ -8,19 +8,22 @@ or whose start is too long ago, are left out; if that is not enough, it is enlar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
-from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, row_columns
+from ensue.engine.structures.structure import Column, Element, Frame, Layout, row_columns
 
 FIRST_ROWS = 16
 
 NUMBERS = ("low", "high", "mask", "width", "slot_wanted", *KEY_NUMBERS)
 
 
-def store_layout(width: int, fields: dict[str, Element], ended: bool = False) -> Layout:
-    """Rows with these fields besides ``older``, ``start`` and ``end``, by keys of a width.
+def store_layout(kinds: int | str, fields: dict[str, Element], ended: bool = False) -> Layout:
+    """Rows with these fields besides ``older``, ``start`` and ``end``, by keys of these kinds.
 
     With `ended` slots note when something came that ends the rows before it.
     """
@@ -29,7 +32,7 @@ def store_layout(width: int, fields: dict[str, Element], ended: bool = False) ->
         payload |= {"ended": "i64", "ended_before": "i64"}
     rows: dict[str, Element] = {"older": "i64", "start": "i64", "end": "i64", **fields}
     moved = (*row_columns("rows", rows, cell="cell"), ("place", Column("scratch")))
-    return Layout(NUMBERS, (*slot_columns(width, payload), *moved))
+    return Layout(NUMBERS, (*slot_columns(kinds, payload), *moved))
 
 
 class Store(Keyed):
@@ -62,16 +65,45 @@ class Store(Keyed):
         self.put("scratch", np.zeros(size, np.int64))
         self.mask = size - 1
 
-    def live(self) -> Array:
-        """The places of rows that are in a chain."""
-        found = []
+    def saved(self) -> list[Any]:
+        """The rows from the first to the last that matters, and the slots that are used."""
+        slots, numbers = self.arrays["slots_"], np.arange(self.low, self.high)
+        return [self.numbers(), self.arrays["rows"][numbers & self.mask], slots[slots[:, 0] != 0]]
+
+    def restore(self, state: Sequence[Any]) -> None:
+        numbers, rows, slots = state
+        for array, name in ((rows, "rows"), (slots, "slots_")):
+            if array.ndim != 2 or array.dtype != np.int64 or array.shape[1] != self.arrays[name].shape[1]:
+                raise ValueError("another layout")
+        self.set_numbers(numbers)
+        if len(rows) != self.high - self.low or (self.key_width == 0) != (len(slots) == 1 and self.slots == 0):
+            raise ValueError("rows are missing")
+        self.mask = max(FIRST_ROWS, 1 << (2 * len(rows)).bit_length()) - 1
+        ring = np.zeros((self.mask + 1, rows.shape[1]), np.int64)
+        ring[np.arange(self.low, self.high) & self.mask] = rows
+        self.put("rows", ring)
+        self.put("scratch", np.zeros(self.mask + 1, np.int64))
+        self.put("slots_", slots.copy())
+        if self.key_width:
+            self.rehash(np.ones(len(slots), bool))
+
+    def live(self) -> int:
+        """How many rows are in a chain."""
+        slots, rows = self.arrays["slots_"], self.arrays["rows"]
+        older = rows[:, self.layout.column("older").place]
+        newest = slots[:, self.layout.column("newest").place]
+        found, at = 0, newest[(slots[:, 0] != 0) & (newest >= self.low)]
+        while len(at):
+            found += len(at)
+            at = older[at & self.mask]
+            at = at[at >= self.low]
+        return found
+
+    def size(self) -> tuple[int | None, int, int]:
         slots = self.arrays["slots_"]
-        rows, older = self.arrays["rows"], self.layout.column("older").place
-        for newest in slots[:, self.layout.column("newest").place].tolist():
-            while newest >= self.low:
-                found.append(newest & self.mask)
-                newest = int(rows[newest & self.mask, older])
-        return np.array(sorted(found), np.int64)
+        keys = int(np.count_nonzero((slots[:, 0] != 0) & (slots[:, self.layout.column("newest").place] >= self.low)))
+        tuples = self.live()
+        return keys if self.key_width else None, tuples, 8 * (tuples * self.width + (keys if self.key_width else 0))
 
 
 def expire(store: Store, time: int, life: int) -> None:

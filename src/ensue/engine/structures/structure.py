@@ -8,7 +8,7 @@ each, so a state can go from the one to the other at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -16,9 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-Element = Literal["i64", "f64", "i32", "u8"]
+Element = Literal["i64", "f64", "i32", "u8", "code"]
+"""What stands in a column; a code is the 64-bit number of a value in the dictionary."""
 
-DTYPES: dict[str, Any] = {"i64": np.int64, "f64": np.float64, "i32": np.int32, "u8": np.uint8}
+DTYPES: dict[str, Any] = {"i64": np.int64, "f64": np.float64, "i32": np.int32, "u8": np.uint8, "code": np.int64}
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ class Structure:
     """A structure in a frame. Its numbers and columns are attributes; see `make`."""
 
     layout: Layout
+    keeps = True
+    """Whether it is part of a state: what lasts no longer than a step, or can be computed again, is not."""
 
     def __init__(self, frame: Frame, base: int) -> None:
         self.frame = frame
@@ -97,8 +100,39 @@ class Structure:
         """Makes room. Generated code calls it as ``grow(structure)`` where something is full."""
         raise NotImplementedError
 
-    def numbers(self) -> dict[str, int]:
-        return {name: self.cells[i] for i, name in enumerate(self.layout.numbers)}
+    # --- state
+
+    def saved(self) -> list[Any]:
+        """The numbers, and the arrays."""
+        return [self.numbers(), *(array.copy() for array in self.arrays.values())]
+
+    def restore(self, state: Sequence[Any]) -> None:
+        """Takes what was saved of a structure that is laid out alike."""
+        numbers, *arrays = state
+        for (name, own), array in zip(list(self.arrays.items()), arrays, strict=True):
+            if array.ndim != own.ndim or array.dtype != own.dtype or array.shape[1:] != own.shape[1:]:
+                raise ValueError("another layout")
+            self.put(name, np.ascontiguousarray(array).copy())
+        self.set_numbers(numbers)
+
+    def numbers(self) -> list[int]:
+        return [self.cells[i] for i in range(len(self.layout.numbers))]
+
+    def set_numbers(self, numbers: Sequence[int]) -> None:
+        if len(numbers) != len(self.layout.numbers):
+            raise ValueError("another layout")
+        for i, number in enumerate(numbers):
+            self.cells[i] = number
+
+    def size(self) -> tuple[int | None, int, int]:
+        """How many keys and tuples it keeps, and how many bytes that is; keys are None where it has none."""
+        return None, 0, 0
+
+    def codes(self) -> Iterator[Array]:
+        """What stands in the columns that hold codes of values, in rows that are used or were."""
+        for _, column in self.layout.columns:
+            if column.element == "code":
+                yield self.arrays[column.array].reshape(-1, column.width)[:, column.place]
 
 
 def _number(cell: int) -> property:

@@ -1,12 +1,13 @@
 """Values that are no numbers, each with a code: strings, lists, and values of types that change from row to row.
 
-The code of a value is its place. Two values that are equal (1 and 1.0) may have two codes; ``same`` gives one of them for
-both, and -1 for what equals nothing. ``rank`` is the place of each in the order of values, for the first ``ranked`` codes.
+There is one dictionary for the life of a state; the code of a value is its place in it. Two values that are equal (1 and
+1.0) may have two codes; ``same`` gives one of them for both, and -1 for what equals nothing. ``rank`` is the place of each
+in the order of values, for the first ``ranked`` codes. Every unit of a run sees the same dictionary (`Values`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,25 +22,29 @@ MANY = 1 << 16
 FIRST = 64
 
 
-def values_layout() -> Layout:
-    return Layout(("ranked", "count"), (("same", Column("same_")), ("rank", Column("rank_"))))
-
-
-class Values(Structure):
+class Dictionary:
     """Gives each value a code. The place of a value that was forgotten waits for another."""
 
-    def __init__(self, frame: Frame, base: int) -> None:
-        super().__init__(frame, base)
+    def __init__(self) -> None:
         self.codes: dict[Any, int] = {}
         self.held: list[Any] = []
+        self.same = np.zeros(FIRST, np.int64)
+        self.rank = np.zeros(FIRST, np.int64)
+        self.ranked = 0
         self._free: list[int] = []
         self._equal: dict[Any, int] = {}
         self._enough = MANY
-        self.put("same_", np.zeros(FIRST, np.int64))
-        self.put("rank_", np.zeros(FIRST, np.int64))
+        self._views: list[Values] = []
+
+    def attach(self, view: Values) -> None:
+        """Has a unit see the dictionary."""
+        self._views.append(view)
+        view.show(self)
 
     def code(self, value: Any) -> int:
-        """The code of a value; None has none."""
+        """The code of a value that is not null."""
+        if type(value) is float:
+            value += 0.0  # nobody sees the sign of zero
         key = value if type(value) is str else exactly(value)
         found = self.codes.get(key)
         if found is not None:
@@ -51,36 +56,57 @@ class Values(Structure):
             found = len(self.held)
             self.held.append(value)
         self.codes[key] = found
-        if found >= len(self.arrays["same_"]):
-            for name in ("same_", "rank_"):
-                self.put(name, np.concatenate([self.arrays[name], np.zeros_like(self.arrays[name])]))
+        if found >= len(self.same):
+            self.same = np.concatenate([self.same, np.zeros_like(self.same)])
+            self.rank = np.concatenate([self.rank, np.zeros_like(self.rank)])
+            for view in self._views:
+                view.show(self)
         if type(value) is str:
             self.same[found] = found
         else:
             equal = equality(value)
             self.same[found] = -1 if equal is None else self._equal.setdefault(equal, found)
-        self.count = len(self.held)
-        self.ranked = min(self.ranked, found)
+        if found < self.ranked:
+            self._set_ranked(found)
         return found
+
+    def _set_ranked(self, count: int) -> None:
+        self.ranked = count
+        for view in self._views:
+            view.ranked = count
 
     def rank_all(self) -> None:
         """Finds the place of each value in the order of values; equal ones have the same."""
         keys = [order(value) for value in self.held]
         places = {key: place for place, key in enumerate(sorted(set(keys)))}
-        self.arrays["rank_"][: len(keys)] = [places[key] for key in keys]
-        self.ranked = len(keys)
+        self.rank[: len(keys)] = [places[key] for key in keys]
+        self._set_ranked(len(keys))
+
+    # --- columns
 
     def encode(self, column: pa.Array) -> Array:
         """The codes of a column; that of a null is 0, and means nothing."""
         if not len(column):
             return np.empty(0, np.int64)
-        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-            if not pa.types.is_dictionary(column.type):
-                return np.array([0 if v is None else self.code(plain(v)) for v in column.to_pylist()], np.int64)
-        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        if pa.types.is_dictionary(column.type):
+            encoded = column
+        elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            encoded = column.dictionary_encode()
+        else:
+            return np.array([0 if v is None else self.code(_plain(v)) for v in column.to_pylist()], np.int64)
         codes = np.array([self.code(value) for value in encoded.dictionary.to_pylist()] or [0], np.int64)
         found: Array = codes[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
         return found
+
+    def decode(self, codes: Array, valid: Array) -> pa.Array:
+        """The strings of codes."""
+        if not valid.any():
+            return pa.nulls(len(codes), pa.string())
+        used, places = np.unique(np.where(valid, codes, codes[np.argmax(valid)]), return_inverse=True)
+        texts = pa.array([self.held[code] for code in used.tolist()], pa.string())
+        return texts.take(pa.array(places, mask=None if valid.all() else ~valid))
+
+    # --- what is forgotten
 
     @property
     def many(self) -> bool:
@@ -92,7 +118,7 @@ class Values(Structure):
         held = np.zeros(len(self.held), bool)
         for codes in used:
             held[codes[(codes >= 0) & (codes < len(held))]] = True
-        same = self.arrays["same_"][: len(held)]
+        same = self.same[: len(held)]
         held[same[held & (same >= 0)]] = True
         for key, code in list(self.codes.items()):
             if not held[code]:
@@ -100,20 +126,48 @@ class Values(Structure):
                 self.held[code] = None
                 self._free.append(code)
         self._equal = {key: code for key, code in self._equal.items() if held[code]}
-        self.ranked = 0
+        self._set_ranked(0)
         self._enough = max(MANY, 2 * len(self.codes))
 
-    def restore(self, held: Iterable[Any], free: Iterable[int]) -> None:
+    # --- state
+
+    def saved(self) -> list[Any]:
+        return [list(self.held), sorted(self._free)]
+
+    def restore(self, state: Sequence[Any]) -> None:
         """Takes the values of a saved state; their codes are those they had."""
+        held, free = state
         self.codes, self.held, self._free, self._equal = {}, [], [], {}
-        self.count = self.ranked = 0
         gone = set(free)
         for code, value in enumerate(held):
             if code in gone:
                 self.held.append(None)
-            else:
-                self.code(value)
+            elif self.code(value) != code:
+                raise ValueError("a value that is there twice")
         self._free = sorted(gone)
+        self._set_ranked(0)
+
+
+def values_layout() -> Layout:
+    return Layout(("ranked",), (("same", Column("same_")), ("rank", Column("rank_"))))
+
+
+class Values(Structure):
+    """The dictionary as a unit sees it."""
+
+    keeps = False
+    dictionary: Dictionary
+
+    def __init__(self, frame: Frame, base: int) -> None:
+        super().__init__(frame, base)
+        self.put("same_", np.zeros(FIRST, np.int64))
+        self.put("rank_", np.zeros(FIRST, np.int64))
+
+    def show(self, dictionary: Dictionary) -> None:
+        self.dictionary = dictionary
+        self.put("same_", dictionary.same)
+        self.put("rank_", dictionary.rank)
+        self.ranked = dictionary.ranked
 
 
 def exactly(value: Any) -> Any:
@@ -127,8 +181,8 @@ def exactly(value: Any) -> Any:
             return (type(value), repr(value))
 
 
-def plain(value: Any) -> Any:
-    return tuple(map(plain, value)) if isinstance(value, list) else value
+def _plain(value: Any) -> Any:
+    return tuple(map(_plain, value)) if isinstance(value, list) else value
 
 
 def rank_of(values: Values, code: int) -> int:

@@ -1,0 +1,173 @@
+"""What the pairs of ``policy restricted`` have in common: sides that are kept by their correlation.
+
+A side's instances are told apart by the variables that the sides share, and by other variables of the correlation. Where a
+side has such others, the groups that agree in what is shared form a chain, so that the other side finds them all. Null in
+what is shared correlates with nothing, and is not kept; in the others it is a value like any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ensue.engine.generate.fields import START, Env, Field
+from ensue.engine.generate.operator import Operator, read_row, row_fields
+from ensue.engine.generate.unit import NEVER, Unit
+from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.operators.join import Pairing
+from ensue.engine.operators.keys import group_parts
+from ensue.engine.operators.ordered import in_order
+from ensue.engine.operators.scan import Scan
+from ensue.engine.structures.instances import KERNELS, Instances, instances_layout
+from ensue.plan import operators as plan
+
+Each = Callable[[Writer, str], None]
+"""Writes what happens with a group."""
+
+
+@dataclass
+class Side:
+    """What is kept of one side. `others` are the variables besides the shared ones that tell its instances apart."""
+
+    input: Operator
+    others: list[Field]
+    gone: int | None
+    """How long after the latest start of a group that is used up another instance can start no later."""
+    jumps: bool = False
+    table: str = ""
+    """The structure, once it is laid out."""
+
+    @property
+    def chained(self) -> bool:
+        return bool(self.others)
+
+
+class RestrictedPair(Pairing):
+    """Two sides, of each of which there is one instance at most for each correlation and end, or events in order."""
+
+    def __init__(
+        self, unit: Unit, title: str, node: plan.RestrictedAnd | plan.RestrictedSequence, left: Operator,
+        right: Operator, layer: int,
+    ) -> None:  # fmt: skip
+        left, right = (in_order(unit, each, layer) if isinstance(each, Scan) else each for each in (left, right))
+        super().__init__(unit, title, node.pair, left, right, layer)
+        self.node, self.shared = node, node.pair.shared
+        self.sides = []
+        for input_, variables in zip(self.inputs, node.correlations, strict=True):
+            others: list[Field] = [("var", name) for name in variables if name not in self.shared]
+            input_.want(others)
+            self.sides.append(Side(input_, others, None))
+        for kernel in KERNELS:
+            unit.use(kernel)
+
+    # --- what is kept
+
+    def table(self, side: int) -> str:
+        """The structure of a side: it is laid out when it is first used, when all is known that is wanted."""
+        own = self.sides[side]
+        if not own.table:
+            width = len(self.shared) + (self._others(side) + 1 if own.chained else 0)
+            layout = instances_layout(width, row_fields(own.input.columns), own.chained, own.jumps)
+            own.table = self.unit.structure("lefts" if side == 0 else "rights", Instances, layout, width)
+            self._write_group(side, width)
+        return own.table
+
+    def _others(self, side: int) -> int:
+        """How many numbers tell the groups of a chain apart."""
+        own = self.sides[side]
+        return sum(1 + own.input.column(field).nullable for field in own.others)
+
+    def _write_group(self, side: int, width: int) -> None:
+        """``group_…(key)``: the group of a key, a new one if there is none. What is over goes before more are made."""
+        own, unit = self.sides[side], self.unit
+        table, keys = own.table, [f"k{i}" for i in range(width)]
+        given = ", ".join([table, *keys])
+        unit.keys(width)
+        w = Writer()
+        w.line(f"at = find_{width}({given})")
+        with w.block(f"if at >= 0 and {table}.group[at] >= 0:"):
+            w.line(f"return {table}.group[at]")
+        if width and (self.node.within is not None or own.gone is not None):
+            over, gone = (NEVER if length is None else length for length in (self.node.within, own.gone))
+            with w.block(f"if 2 * {table}.slots >= {table}.slot_mask:"):
+                word = "sweep_chains" if own.chained else "sweep"
+                w.line(f"{word}({table}, clock.now - {unit.number(over)}, clock.now - {unit.number(gone)})")
+        w.line(f"at = slot_{width}({given})")
+        w.line(f"g = new_group({table})")
+        if own.chained:
+            w.line(f"{table}.head[at] = 0")
+            w.line(f"{table}.linked[g] = 0")
+        w.line(f"{table}.group[at] = g")
+        w.line("return g")
+        unit.function(f"group_{table}", [f"{key}: int" for key in keys], w, "int")
+
+    def group(self, w: Writer, side: int, env: Env, key: list[str]) -> str:
+        """A name for the group of a match."""
+        parts = group_parts([env[field] for field in self.sides[side].others])
+        table = self.table(side)
+        return w.let("g", f"group_{table}({', '.join([*key, *parts, *(['0'] if parts else [])])})")
+
+    def link(self, w: Writer, side: int, group: str, key: list[str]) -> None:
+        """Puts a group first in its chain."""
+        table = self.table(side)
+        head = w.let("head", f"slot_{self._width(side)}({', '.join([table, *self._head(side, key)])})")
+        w.line(f"{table}.head[{head}] = 1")
+        w.line(f"link({table}, {head}, {group})")
+
+    def _width(self, side: int) -> int:
+        return len(self.shared) + self._others(side) + 1
+
+    def _head(self, side: int, key: list[str]) -> list[str]:
+        return [*key, *["0"] * self._others(side), "1"]
+
+    def walk(self, w: Writer, side: int, key: list[str], each: Each, limit: str | None = None) -> None:
+        """Writes what happens with each group of a side that a match of the other side finds by its key.
+
+        Those that are used up or whose instances have become too long leave the chain; `limit` ends it, at the first
+        group whose last instance ended before that.
+        """
+        table, own, unit = self.table(side), self.sides[side], self.unit
+        if not own.chained:
+            at = w.let("at", f"find_{len(key)}({', '.join([table, *key])})")
+            with w.block(f"if {at} >= 0:"):
+                g = w.let("g", f"{table}.group[{at}]")
+                with w.block(f"if {g} >= 0 and {table}.first[{g}] >= 0:"):
+                    each(w, g)
+            return
+        at = w.let("at", f"find_{self._width(side)}({', '.join([table, *self._head(side, key)])})")
+        g = w.let("g", f"{table}.group[{at}] if {at} >= 0 else -1")
+        with w.block(f"while {g} >= 0:"):
+            if limit is not None:
+                with w.block(f"if {table}.end[{table}.last[{g}]] < {limit}:"):
+                    w.line("break")
+            behind = w.let("behind", f"{table}.behind[{g}]")
+            if self.node.within is None:
+                each(w, g)
+            else:
+                with w.block(f"if clock.now - {table}.latest[{g}] <= {unit.number(self.node.within)}:"):
+                    each(w, g)
+                with w.block("else:"):
+                    w.line(f"unlink({table}, {at}, {g})")
+            if self.uses_up:
+                with w.block(f"if {table}.linked[{g}] != 0 and {table}.first[{g}] < 0:"):
+                    w.line(f"unlink({table}, {at}, {g})")
+            w.line(f"{g} = {behind}")
+
+    uses_up = False
+    """Whether what is found is taken out."""
+
+    # --- matches
+
+    def instance(self, side: int, row: str) -> Env:
+        """An instance that is kept."""
+        table = self.table(side)
+        env = read_row(table, row, self.inputs[side].columns)
+        env[START] = Code(f"{table}.start[{row}]", "True", "i")
+        return env
+
+    def hand_on(self, w: Writer, left: Env, right: Env) -> None:
+        """Hands on a pair, unless it is too long."""
+        match = self.env_of(w, left, right, ("0", "0"))
+        within = self.node.within
+        with w.when("True" if within is None else f"clock.now - {match[START].value} <= {self.unit.number(within)}"):
+            self.push(w, match)

@@ -1,0 +1,37 @@
+"""Rows of the step at hand, one for each group. What was chosen in earlier turns is forgotten as the table grows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
+from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
+
+FIRST_ROWS = 16
+
+
+def chosen_layout(width: int, fields: dict[str, Element]) -> Layout:
+    """Rows with a start and these fields, by groups of a width. ``turn`` is the turn at hand, from 1 on."""
+    slots = slot_columns(width, {"chosen_in": "i64", "row": "i64"})
+    rows = row_columns("rows", {"start": "i64", **fields})
+    return Layout(("count", "capacity", "turn", "slot_wanted", *NUMBERS), (*slots, *rows))
+
+
+class Chosen(Keyed):
+    """``count`` rows; a slot knows the row of its group if that was ``chosen_in`` the turn at hand."""
+
+    def __init__(self, frame: Frame, base: int, width: int) -> None:
+        super().__init__(frame, base)
+        self.first_slots(width)
+        self.put("rows", np.zeros((FIRST_ROWS, self.layout.column("start").width), np.int64))
+        self.capacity, self.turn = FIRST_ROWS, 1
+
+    def grow(self) -> None:
+        if self.slot_wanted:
+            self.slot_wanted = 0
+            slots = self.arrays["slots_"]
+            self.rehash((slots[:, 0] != 0) & (slots[:, self.layout.column("chosen_in").place] == self.turn))
+            return
+        old = self.arrays["rows"]
+        self.put("rows", np.concatenate([old, np.zeros_like(old)]))
+        self.capacity = 2 * len(old)

@@ -1,0 +1,301 @@
+"""Instances by correlation, in groups: each group's in the order of their ends, in which their starts rise, too.
+
+An instance that ends later and starts no later than another one of its group is of no use, and never gets in. A slot leads
+to its group, a group to its first and last instance, an instance to the next ``newer`` one. Groups and instances keep
+their places; what is let go waits there for another one.
+
+Groups that share some of their key can form a chain (``ahead``, ``behind``), the one with the last instance first; the
+slot of what they share, a ``head``, leads to that. An instance can know one far behind it (``jump``), so that one is
+found by its end in a number of steps that is logarithmic (skew-binary jump pointers).
+"""
+
+from __future__ import annotations
+
+from inspect import getsource
+
+import numpy as np
+
+from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
+from ensue.engine.structures.keys import Keyed, slot_columns
+from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
+
+FIRST_ROWS = 16
+
+NUMBERS = (
+    "groups", "group_room", "free_group", "used", "room", "free_row", "waiting", "turn", "slot_wanted", *KEY_NUMBERS,
+)  # fmt: skip
+"""``groups`` and ``used`` are how many places were ever taken, ``waiting`` how many instances there are."""
+
+
+def instances_layout(width: int, fields: dict[str, Element], chained: bool = False, jumps: bool = False) -> Layout:
+    """Instances with these fields besides their interval, in groups by keys of a width.
+
+    ``arrived`` is the turn in which an instance of a group came last, ``pending`` its row among those of that turn.
+    """
+    slots: dict[str, Element] = {"group": "i64", **({"head": "i64"} if chained else {})}
+    groups: dict[str, Element] = {"latest": "i64", "first": "i64", "last": "i64", "arrived": "i64", "pending": "i64"}
+    if chained:
+        groups |= {"ahead": "i64", "behind": "i64", "linked": "i64"}
+    rows: dict[str, Element] = {"start": "i64", "end": "i64", "newer": "i64"}
+    if jumps:
+        rows |= {"older": "i64", "depth": "i64", "jump": "i64", "jump_depth": "i64"}
+    columns = (*slot_columns(width, slots), *row_columns("groups_", groups), *row_columns("rows", {**rows, **fields}))
+    return Layout(NUMBERS, columns)
+
+
+class Instances(Keyed):
+    """Instances in groups; see the module. ``slot_wanted`` says what grows: slots (1), groups (2) or instances (3)."""
+
+    empty = {"group": -1}
+
+    def __init__(self, frame: Frame, base: int, width: int) -> None:
+        super().__init__(frame, base)
+        self.first_slots(width)
+        for array, column in (("groups_", "latest"), ("rows", "start")):
+            self.put(array, np.zeros((FIRST_ROWS, self.layout.column(column).width), np.int64))
+        self.group_room = self.room = FIRST_ROWS
+        self.free_group = self.free_row = -1
+        self.turn = 1
+
+    def grow(self) -> None:
+        wanted, self.slot_wanted = self.slot_wanted, 0
+        if wanted == 1:
+            slots = self.arrays["slots_"]
+            self.rehash((slots[:, 0] != 0) & (slots[:, self.layout.column("group").place] >= 0))
+            return
+        name = "groups_" if wanted == 2 else "rows"
+        old = self.arrays[name]
+        self.put(name, np.concatenate([old, np.zeros_like(old)]))
+        if wanted == 2:
+            self.group_room = 2 * len(old)
+        else:
+            self.room = 2 * len(old)
+
+
+# --- groups
+
+
+def new_group(table: Instances) -> int:
+    """A place for a group, which is empty."""
+    g = table.free_group
+    if g >= 0:
+        table.free_group = table.first[g]
+    else:
+        if table.groups == table.group_room:
+            table.slot_wanted = 2
+            grow(table)
+        g = table.groups
+        table.groups += 1
+    table.latest[g] = -4611686018427387904
+    table.first[g] = -1
+    table.last[g] = -1
+    table.arrived[g] = 0
+    return g
+
+
+def is_over(table: Instances, g: int, over: int, gone: int) -> bool:
+    """Whether no instance of a group is of use: all start before `over`, or none waits and `gone` is later, too."""
+    latest = table.latest[g]
+    return table.arrived[g] != table.turn and (latest < over or (table.first[g] < 0 and latest < gone))
+
+
+def let_go(table: Instances, at: int) -> None:
+    """Lets go of the group of a slot, with its instances."""
+    g = table.group[at]
+    while table.first[g] >= 0:
+        drop_first(table, g)
+    table.first[g] = table.free_group
+    table.free_group = g
+    table.group[at] = -1
+
+
+def sweep(table: Instances, over: int, gone: int) -> None:
+    """Lets go of the groups that are over."""
+    for at in range(table.slot_mask + 1):
+        if table.slot_used[at] != 0 and table.group[at] >= 0 and is_over(table, table.group[at], over, gone):
+            let_go(table, at)
+
+
+def sweep_chains(table: Instances, over: int, gone: int) -> None:
+    """The same where groups form chains: they leave these first."""
+    for at in range(table.slot_mask + 1):
+        if table.slot_used[at] != 0 and table.head[at] != 0:
+            g = table.group[at]
+            while g >= 0:
+                behind = table.behind[g]
+                if is_over(table, g, over, gone):
+                    unlink(table, at, g)
+                g = behind
+    for at in range(table.slot_mask + 1):
+        if table.slot_used[at] != 0 and table.head[at] == 0 and table.group[at] >= 0:
+            if is_over(table, table.group[at], over, gone):
+                let_go(table, at)
+
+
+def unlink(table: Instances, at: int, g: int) -> None:
+    """Takes a group out of the chain of a head."""
+    ahead = table.ahead[g]
+    behind = table.behind[g]
+    if ahead >= 0:
+        table.behind[ahead] = behind
+    else:
+        table.group[at] = behind
+    if behind >= 0:
+        table.ahead[behind] = ahead
+    table.linked[g] = 0
+
+
+def link(table: Instances, at: int, g: int) -> None:
+    """Puts a group first in the chain of a head."""
+    if table.group[at] == g:
+        return
+    if table.linked[g] != 0:
+        unlink(table, at, g)
+    front = table.group[at]
+    table.ahead[g] = -1
+    table.behind[g] = front
+    if front >= 0:
+        table.ahead[front] = g
+    table.group[at] = g
+    table.linked[g] = 1
+
+
+# --- instances
+
+
+def new_row(table: Instances) -> int:
+    """A place for an instance."""
+    row = table.free_row
+    if row >= 0:
+        table.free_row = table.newer[row]
+    else:
+        if table.used == table.room:
+            table.slot_wanted = 3
+            grow(table)
+        row = table.used
+        table.used += 1
+    table.waiting += 1
+    return row
+
+
+def free_place(table: Instances, row: int) -> None:
+    table.newer[row] = table.free_row
+    table.free_row = row
+    table.waiting -= 1
+
+
+def drop_first(table: Instances, g: int) -> None:
+    row = table.first[g]
+    table.first[g] = table.newer[row]
+    if table.first[g] < 0:
+        table.last[g] = -1
+    free_place(table, row)
+
+
+def admitted(table: Instances, g: int, start: int, now: int) -> int:
+    """The row for an instance that ends now; -1 if one that starts no earlier came before. One ends now at most."""
+    if start <= table.latest[g]:
+        return -1
+    table.latest[g] = start
+    row = table.last[g]
+    if row < 0 or table.end[row] < now:
+        row = new_row(table)
+        table.newer[row] = -1
+        if table.last[g] < 0:
+            table.first[g] = row
+        else:
+            table.newer[table.last[g]] = row
+        table.last[g] = row
+    table.start[row] = start
+    table.end[row] = now
+    return row
+
+
+def only_row(table: Instances, g: int) -> int:
+    """The row of a group that has one instance at most."""
+    if table.first[g] < 0:
+        row = new_row(table)
+        table.newer[row] = -1
+        table.first[g] = row
+        table.last[g] = row
+    return table.first[g]
+
+
+def drop_useless(table: Instances, g: int, end: int, start: int) -> None:
+    """Drops the first ones of a group as long as the next one ended before a time, too, or they start before one."""
+    while table.first[g] != table.last[g] and (
+        table.end[table.newer[table.first[g]]] < end or table.start[table.first[g]] < start
+    ):
+        drop_first(table, g)
+
+
+def used_up(table: Instances, g: int, start: int) -> int:
+    """Takes out of a group what ended before a time; gives the last of it, whose place is to be freed, or -1."""
+    found = -1
+    row = table.first[g]
+    while row >= 0 and table.end[row] < start:
+        if found >= 0:
+            free_place(table, found)
+        found = row
+        row = table.newer[row]
+    table.first[g] = row
+    if row < 0:
+        table.last[g] = -1
+    return found
+
+
+def last_before(table: Instances, g: int, start: int) -> int:
+    """The last instance of a group, of a few, that ended before a time, or -1."""
+    found = -1
+    row = table.first[g]
+    while row >= 0 and table.end[row] < start:
+        found = row
+        row = table.newer[row]
+    return found
+
+
+def set_jump(table: Instances, g: int, row: int, before: int) -> None:
+    """Has a new instance know the one before it, and one far behind; `before` is -1 where there is none."""
+    if row == before:
+        return
+    if before < 0:
+        table.older[row] = -1
+        table.depth[row] = 0
+        table.jump[row] = row
+        table.jump_depth[row] = 0
+        return
+    table.older[row] = before
+    table.depth[row] = table.depth[before] + 1
+    table.jump[row] = before
+    table.jump_depth[row] = table.depth[before]
+    far = table.jump[before]
+    if table.jump_depth[before] >= table.depth[table.first[g]]:
+        if table.depth[before] - table.jump_depth[before] == table.jump_depth[before] - table.jump_depth[far]:
+            table.jump[row] = table.jump[far]
+            table.jump_depth[row] = table.jump_depth[far]
+
+
+def found_before(table: Instances, g: int, start: int) -> int:
+    """The last instance of a group, of any number, that ended before a time, or -1."""
+    row = table.last[g]
+    if row < 0:
+        return -1
+    least = table.depth[table.first[g]]
+    while table.end[row] >= start:
+        if table.depth[row] == least:
+            return -1
+        if table.jump_depth[row] >= least and table.end[table.jump[row]] >= start:
+            row = table.jump[row]
+        else:
+            row = table.older[row]
+    return row
+
+
+KERNELS = tuple(
+    getsource(kernel)
+    for kernel in (
+        new_group, is_over, let_go, sweep, sweep_chains, unlink, link, new_row, free_place, drop_first, admitted, only_row,
+        drop_useless, used_up, last_before, set_jump, found_before,
+    )
+)  # fmt: skip
+"""The source of what generated code calls."""

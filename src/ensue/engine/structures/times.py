@@ -1,0 +1,33 @@
+"""Times by key: of each key the latest that was noted. Those before ``over`` go when the table is enlarged."""
+
+from __future__ import annotations
+
+from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
+from ensue.engine.structures.structure import Frame, Layout
+
+LONG_AGO = -(2**62)
+
+
+def times_layout(width: int) -> Layout:
+    return Layout(("over", "slot_wanted", *NUMBERS), slot_columns(width, {"latest": "i64"}))
+
+
+class Times(Keyed):
+    """A time for each key. A key that was never noted has one before all others."""
+
+    empty = {"latest": LONG_AGO}
+
+    def __init__(self, frame: Frame, base: int, width: int) -> None:
+        super().__init__(frame, base)
+        self.over = LONG_AGO
+        self.first_slots(width)
+
+    def grow(self) -> None:
+        self.slot_wanted = 0
+        slots = self.arrays["slots_"]
+        self.rehash((slots[:, 0] != 0) & (slots[:, self.layout.column("latest").place] >= self.over))
+
+    @property
+    def waiting(self) -> int:
+        """How many times are kept."""
+        return int((self.arrays["slots_"][:, self.layout.column("latest").place] > LONG_AGO).sum())
