@@ -10,7 +10,7 @@ from ensue.engine.compiled import lane
 from ensue.engine.compiled.lane import CompiledLane
 from ensue.engine.options import ALL, NONE, Options
 from ensue.engine.run import Run
-from ensue.explain.observe import kept_by
+from ensue.engine.network.kept import kept_by
 
 DECLARATIONS = """
 event tick(s: int, p: int) instant.

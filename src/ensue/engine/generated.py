@@ -21,8 +21,9 @@ from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.knowledge import Knowledge
 from ensue.engine.network.instances import Event
 from ensue.engine.network.node import Clock
-from ensue.engine.structures.answers import Answers
-from ensue.engine.structures.sources import inputs_of
+from ensue.engine.structures.answers import Answers, Facts, row_codes
+from ensue.engine.structures.chains import Chains
+from ensue.engine.structures.sources import Sources, inputs_of, shift_sources
 from ensue.engine.structures.calls import Calls
 from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.engine.structures.values import Dictionary, Values
@@ -62,8 +63,8 @@ class GeneratedLane:
         self.given: Any = self.structures["given"]
         self.ranks = {name: number for number, name in enumerate(unit.types)}
         self.all_ranks = {name: number for number, name in enumerate(program.events)}
-        self.local = np.array([*(self.ranks.get(name, -1) for name in program.events), -1], np.int32)
-        """By the rank of a type in the program, its number in the unit."""
+        local = np.array([-1, *(self.ranks.get(name, -1) for name in program.events)], np.int32)
+        self.structures["kinds"].put("local_", local)
         self.choice = compiled
         self.seen = 0
         self._functions = self._compile() if compiled else self._plain()
@@ -105,6 +106,8 @@ class GeneratedLane:
             return 0
         if isinstance(structure, Answers):
             return structure.answer(self, number)
+        if isinstance(structure, Facts):
+            return structure.know(self.values.held[number], number)
         name = self.names[structure.base]
         question: Any = self.code.unit.questions[name]
         if not isinstance(question, Question):
@@ -185,6 +188,23 @@ class GeneratedLane:
             self._fail()
         for event, head in self.code.derived.items():
             self._hand_over(event, head, batch)
+        if self.code.unit.provenance:
+            self._origins.compact(structure for _, _, structure in self._kept())
+        self._collect()
+
+    def _collect(self) -> None:
+        """Frees chains of parts that nothing refers to; while code runs it may hold some that are in no structure yet."""
+        specs = self.code.unit.structures
+        for name, structure in self.structures.items():
+            if isinstance(structure, Chains):
+                own = [each for each, spec in specs.items() if spec.owner == specs[name].owner]
+                structure.collect(map(self.structures.__getitem__, own))
+
+    @property
+    def _origins(self) -> Sources:
+        found = self.structures["origins"]
+        assert isinstance(found, Sources)
+        return found
 
     def _check_periods(self, time: int) -> None:
         for name, period in self.code.unit.periods:
@@ -221,14 +241,12 @@ class GeneratedLane:
             columns = self._from_rows(batch)
         else:
             stream = stream_of(batch, uses, self.all_ranks, unit.inputs, unit.inputs_need_order, self.values)
-            kind = self.local[stream.kind]
-            columns = {"kind": kind, "start": stream.start, "end": stream.end}
-            count = len(stream.end)
+            columns = {"kind": stream.kind, "start": stream.start, "end": stream.end}
             for (values, flags), (index, _) in zip(stream.columns, unit.inputs.values(), strict=True):
                 columns[f"x{index}"] = values
                 columns[f"ok{index}"] = flags
-            columns["k"] = (kind.astype(np.int64) << 40) + np.arange(count)
-            columns["source"] = np.empty(0, np.int64)
+            columns["k"] = columns["source"] = np.empty(0, np.int64)
+        given.sequenced = int(len(columns["k"]) > 0)
         for name, array in columns.items():
             given.put(name, np.ascontiguousarray(array))
         given.rows, given.at = len(columns["end"]), 0
@@ -239,13 +257,14 @@ class GeneratedLane:
         events = batch.events(self.uses)
         events.sort(key=lambda event: event.key)
         count = len(events)
-        kind = np.array([self.ranks[event.type] for event in events], np.int32)
+        kind = np.array([self.all_ranks[event.type] for event in events], np.int32)
+        local = np.array([self.ranks[event.type] for event in events], np.int64)
         columns: dict[str, Array] = {
             "kind": kind,
             "start": np.array([event.start for event in events], np.int64),
             "end": np.array([event.end for event in events], np.int64),
         }
-        k = (kind.astype(np.int64) << 40) + np.arange(count)
+        k = (local << 40) + np.arange(count)
         for i, event in enumerate(events):
             if event.sequence is not None:
                 k[i] = (1 << 61) + i
@@ -262,17 +281,8 @@ class GeneratedLane:
         """The handle of what an event came from."""
         handle = 0
         if self.code.unit.provenance:
-            sources: Any = self.structures["origins"]
             for position in sorted(event.sources):
-                other = 2 * position + 1
-                if handle == 0:
-                    handle = other
-                    continue
-                if sources.count == sources.capacity:
-                    sources.grow()
-                sources.one[sources.count], sources.other[sources.count] = handle, other
-                sources.count += 1
-                handle = 2 * (sources.count - 1)
+                handle = self._origins.add(handle, 2 * position + 1)
         return handle
 
     # --- state
@@ -296,12 +306,17 @@ class GeneratedLane:
 
     def take_over(self, olds: Sequence[GeneratedLane], time: int | None) -> None:
         """Takes over what other lanes know of the parts that both have; the timers of others begin after a time."""
-        known = {place: structure for old in olds for place, _, structure in old._kept()}
+        known = {place: (structure, old) for old in olds for place, _, structure in old._kept()}
         owners = {owner for owner, _ in known}
+        traced = self.code.unit.provenance and all(old.code.unit.provenance for old in olds)
+        shifts = {id(old): self._origins.absorb(old._origins) if traced else 0 for old in olds}
         for (owner, place), name, structure in self._kept():
-            other = known.get((owner, place))
+            other, old = known.get((owner, place), (None, None))
+            if isinstance(structure, Sources):
+                continue
             if other is not None and type(other) is type(structure):
                 structure.restore(other.saved())
+                shift_sources(structure, shifts[id(old)])
             elif owner not in owners and time is not None:
                 self._begin(name, structure, time)
         self.seen = max((old.seen for old in olds), default=0)
@@ -317,6 +332,7 @@ class GeneratedLane:
     def used_codes(self) -> Iterator[Array]:
         """The codes of values that are held somewhere."""
         yield np.array([self.values.code(constant) for constant in self.code.unit.constants.values()], np.int64)
+        yield np.array(row_codes(self.values.held), np.int64)
         for name, spec in self.code.unit.structures.items():
             if spec.kind.keeps:
                 yield from self.structures[name].codes()
@@ -324,7 +340,7 @@ class GeneratedLane:
     def forget_answers(self) -> None:
         """Forgets what was asked about values: their codes may mean others from now on."""
         for structure in self.structures.values():
-            if isinstance(structure, Calls):
+            if isinstance(structure, Calls | Answers):
                 structure.forget()
 
     def sizes(self) -> Iterator[tuple[str, str, tuple[int | None, int, int]]]:
@@ -338,14 +354,15 @@ class GeneratedLane:
         rows: Any = self.structures[head.rows]
         if not rows.count:
             return
-        found = rows.arrays["rows"][: rows.count].copy()
+        found = rows.arrays["rows"][: rows.count]
         place = {name: rows.layout.column(name).place for name, _ in rows.layout.columns if name != "cell"}
-        found = found[found[:, place["given"]] == 0]
+        given = found[:, place["given"]]
+        found = found[given == 0] if given.any() else found
         rows.count = rows.first = rows.pushed = 0
         types = self.program.events[event].attributes
         columns = {}
         for number, (field, column) in enumerate(head.columns.items()):
-            values = found[:, place[f"f{number}"]]
+            values = found[:, place[f"f{number}"]].copy()
             valid = np.ones(len(found), bool)
             if column.nullable:
                 valid = (found[:, place[f"f_valid{number // 63 or ''}"]] >> (number % 63)) & 1 != 0

@@ -44,7 +44,7 @@ def lane_of(
         from ensue.plan.build import Planner
         from ensue.plan.operators import NotPlannedError
 
-        planner = Planner(program.events, options.lifetimes, options.streaming, options.ending)
+        planner = Planner(program.events, options.lifetimes, options.streaming, options.ending, options.suppressing)
         emit = {program.rules[i].event for layer in stratum.layers for i in layer}
         try:
             names = rule_names(program, range(len(program.rules)))

@@ -15,7 +15,7 @@ from ensue.language import syntax
 from ensue.language.source import Span
 
 KEYWORDS = frozenset(
-    """event instant table rule test given until expect no unit on if do from and or not in seq par before after meets
+    """event instant table rule test given until expect no unit keep on if do from and or not in seq par before after meets
     met_by overlaps overlapped_by starts started_by during contains finishes finished_by equals without while collect
     last each since where within lasting policy recent chronicle continuous cumulative true false null""".split()  # noqa: SIM905
 )
@@ -94,6 +94,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def unit(self, meta: Meta, parts: list[Any]) -> syntax.Unit:
         return syntax.Unit(parts[0], span=_span(meta))
+
+    def keep(self, meta: Meta, parts: list[Any]) -> syntax.Keep:
+        return syntax.Keep(parts[0], span=_span(meta))
 
     def event_declaration(self, meta: Meta, parts: list[Any]) -> syntax.EventDeclaration:
         name, columns, instant = parts

@@ -155,6 +155,8 @@ def _statement(node: syntax.Node) -> str:
     match node:
         case syntax.Unit(name=name):
             return f"unit {show(name)}."
+        case syntax.Keep(length=length):
+            return f"keep {show(length)}."
         case syntax.EventDeclaration() | syntax.TableDeclaration():
             opening, end = around_columns(node)
             return f"{opening}{_commas(node.columns)}{end}"

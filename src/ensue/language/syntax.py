@@ -329,6 +329,13 @@ class Unit(Node):
 
 
 @dataclass(frozen=True)
+class Keep(Node):
+    """``keep 7d.``"""
+
+    length: Amount
+
+
+@dataclass(frozen=True)
 class Column(Node):
     """``id: int`` in a declaration."""
 
@@ -421,7 +428,7 @@ class Reaction(Node):
     action: Call
 
 
-Statement = Unit | EventDeclaration | TableDeclaration | Fact | EventRule | StaticRule | Test | Reaction
+Statement = Unit | Keep | EventDeclaration | TableDeclaration | Fact | EventRule | StaticRule | Test | Reaction
 
 
 @dataclass(frozen=True)

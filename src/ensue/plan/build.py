@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ensue.language import typed
@@ -10,9 +9,11 @@ from ensue.language.contained import Apart, self_contained
 from ensue.language.walk import has_aggregate, has_alternatives, names_used, pairs, visible_labels, visible_variables
 from ensue.plan import operators as plan
 from ensue.temporal.adjacent import ended_by
-from ensue.temporal.constraints import Events, selects
+from ensue.temporal.constraints import Events, parts, selects
 from ensue.temporal.joins import Side, sides_of
-from ensue.temporal.lifetimes import FOREVER, Frame, scope_reach
+from ensue.temporal.lifetimes import FOREVER, Frame, scope_reach, since
+from ensue.temporal.openers import Opener, opener_of
+from ensue.temporal.restricted import longest, memory_of, tightest
 
 
 @dataclass(frozen=True)
@@ -23,24 +24,28 @@ class Planner:
     lifetimes: bool = True
     streaming: bool = True
     ending: bool = True
+    suppressing: bool = True
 
     def rule(self, rule: typed.Rule) -> plan.Derive:
         return plan.Derive(rule, self.body(Frame.of(rule.body), tuple(term for _, term in rule.head)))
 
     # --- bodies
 
-    def body(self, frame: Frame, head: tuple[typed.Expression, ...] = ()) -> plan.Operator:
+    def body(
+        self, frame: Frame, head: tuple[typed.Expression, ...] = (), limit: int | None = None
+    ) -> plan.Operator:  # fmt: skip
+        """A body with all its conditions; what is longer than `limit` is of no use to what is around it."""
         body = frame.body
         if body.restricted:
             assert body.pattern is not None
-            found = self._restricted(body.pattern, body, body.correlation)
+            found = self._restricted(body.pattern, body, tightest(limit, body.within, frame.whole.within))
             return plan.Restrict(found, (), body.within, body.lasting, body.where)
         placed, rest = _placed(body)
         found = plan.Nothing() if body.pattern is None else self._pattern(body.pattern, frame, placed)
         for lookup in body.lookups:
             found = plan.LookUp(lookup, found)
         if body.timers:
-            found = plan.Wait(body.timers, found)
+            found = plan.Wait(body.timers, found, self._longest_wait(frame))
         if body.window is not None:
             window = body.window
             beginning = None if window.beginning is None else self._alone(window.beginning)
@@ -60,13 +65,25 @@ class Planner:
             found = plan.Distinct(typed.Nested(0, body), found)
         return found
 
-    def _apart(self, part: Apart, frame: Frame) -> tuple[plan.Operator, int | None, plan.Conditions]:
-        """What is negated or gathered: its plan, how long it is stored, and conditions that are checked with a match."""
+    def _longest_wait(self, frame: Frame) -> int | None:
+        """How long after the end of what a body matches its timers can end."""
+        pattern = frame.body.pattern
+        if pattern is None:
+            return None
+        ends = [since(frame, (id_, True), self.events) for id_ in (pattern.id, *parts(typed.Body(pattern)))]
+        return min((length for length in ends if length is not None), default=None)
+
+    def _apart(
+        self, part: Apart, frame: Frame
+    ) -> tuple[plan.Operator, int | None, plan.Conditions, Opener | None]:
+        """What is negated or gathered: its plan, how long it is stored, conditions that are checked with a match, and
+        what must have come before."""
         pattern, conditions = self_contained(part)
         if pattern is None:
             raise plan.NotPlannedError("a negated or collected pattern that is matched anew for each match")
         reach = scope_reach(part.scope, frame, self.events) if self.lifetimes else None
-        return self._alone(pattern), reach, conditions
+        opener = opener_of(part, frame, self.events) if self.suppressing else None
+        return self._alone(pattern), reach, conditions, opener
 
     def _alone(self, pattern: typed.Pattern) -> plan.Operator:
         """A pattern that stands alone, as what is negated, gathered or collected does."""
@@ -106,35 +123,80 @@ class Planner:
     def _sides(self, pair: typed.Pair, frame: Frame) -> tuple[Side, Side]:
         def used(side: Side) -> Side:
             lifetime = side.lifetime if self.lifetimes else FOREVER
-            return Side(lifetime, side.stored or not self.streaming, side.looks, side.suppressed)
+            return Side(lifetime, side.stored or not self.streaming, side.looks, side.suppressed and self.suppressing)
 
         left, right = sides_of(frame, pair, self.events)
         return used(left), used(right)
 
     # --- policy restricted
 
-    def _restricted(self, pattern: typed.Pattern, body: typed.Body, correlation: Iterable[str]) -> plan.Operator:
-        """The restricted meaning of a pattern; `correlation` holds the variables that matter outside it."""
-        variables = tuple(sorted(set(correlation) & visible_variables(pattern)))
+    def _restricted(self, pattern: typed.Pattern, body: typed.Body, limit: int | None) -> plan.Operator:
+        """The restricted meaning of a pattern that stands in a body; instances longer than `limit` are of no use."""
         match pattern:
             case typed.Either(alternatives=alternatives):
-                inputs = tuple(self._restricted(each, body, body.correlation) for each in alternatives)
-                return plan.Latest(plan.Alternatives(pattern, inputs), variables)
-            case typed.Pair(left=left, right=right, relation=relation):
-                one, other = (self._restricted(side, body, body.correlation) for side in (left, right))
-                frame = Frame.of(typed.Body(pattern, within=body.within))
-                joined = plan.Join(pattern, one, other, self._sides(pattern, frame))
-                found = plan.Restrict(joined, (), body.within, body.lasting)
-                return plan.Innermost(found, variables) if relation.word == "seq" else plan.Latest(found, variables)
+                inputs = tuple(self._several(each, body, limit) for each in alternatives)
+                return plan.Latest(plan.Alternatives(pattern, inputs), _correlation(pattern, body))
+            case typed.Pair():
+                return self._restricted_pair(pattern, body, limit)
             case typed.Lacking(id=id_, pattern=inner):
                 (absence,) = (each for each in body.absences if each.scope == typed.Inside(id_))
-                absent = self._restricted(absence.pattern, body, set(body.correlation) & set(absence.shared))
-                spanned = plan.Spanned(id_, self._restricted(inner, body, body.correlation))
-                return plan.Absent(absence, spanned, absent, None, ())
+                reach, memory = longest(inner, limit, self.events), memory_of(pattern, limit, self.events)
+                kept = self._restricted(inner, body, limit)
+                return plan.RestrictedWithout(absence, kept, self._negated(absence.pattern, reach), reach, memory)
             case typed.Nested(body=nested):
-                return plan.Named(pattern, self.body(Frame.of(nested)))
+                return plan.Named(pattern, self.body(Frame.of(nested), limit=limit))
             case _:
-                return plan.Latest(self._pattern(pattern, Frame.of(body), {}), variables)
+                return plan.Latest(self._pattern(pattern, Frame.of(body), {}), _correlation(pattern, body))
+
+    def _restricted_pair(self, pair: typed.Pair, body: typed.Body, limit: int | None) -> plan.Operator:
+        lengths = longest(pair.left, limit, self.events), longest(pair.right, limit, self.events)
+        correlations = _correlation(pair.left, body), _correlation(pair.right, body)
+        memory = memory_of(pair, limit, self.events)
+        left = self._side(pair.left, body, limit)
+        if pair.relation.word != "seq":
+            right = self._side(pair.right, body, limit)
+            return plan.RestrictedAnd(pair, left, right, correlations, limit, memory)
+        right = self._side(pair.right, body, limit, at_once=lengths[1] == 0)
+        return plan.RestrictedSequence(pair, left, right, correlations, limit, lengths, memory)
+
+    def _side(
+        self, pattern: typed.Pattern, body: typed.Body, limit: int | None, at_once: bool = True
+    ) -> plan.Operator:  # fmt: skip
+        """A side of a pair: one instance for each correlation and end; or, if the pair takes them as they come, events."""
+        if at_once and isinstance(pattern, typed.Atom):
+            return plan.Scan(pattern)
+        found = self._restricted(pattern, body, limit)
+        return found if _is_restricted(pattern) else plan.Latest(found, _correlation(pattern, body))
+
+    def _several(self, pattern: typed.Pattern, body: typed.Body, limit: int | None) -> plan.Operator:
+        """Instances among which one is chosen anyway."""
+        return plan.Scan(pattern) if isinstance(pattern, typed.Atom) else self._restricted(pattern, body, limit)
+
+    def _negated(self, pattern: typed.Pattern, limit: int | None) -> plan.Operator:
+        """What is negated, of which only the latest start counts: so events need not be chosen among."""
+        match pattern:
+            case typed.Nested(body=typed.Body(pattern=typed.Atom() as atom, restricted=True, where=(), absences=()) as body):
+                return plan.Restrict(plan.Scan(atom), within=body.within)
+            case typed.Nested(body=body):
+                return plan.Named(pattern, self.body(Frame.of(body), limit=limit))
+            case _:
+                return self._alone(pattern)
+
+
+def _correlation(pattern: typed.Pattern, body: typed.Body) -> tuple[str, ...]:
+    """The variables that tell instances of a pattern in a restricted body apart."""
+    return tuple(sorted(set(body.correlation) & visible_variables(pattern)))
+
+
+def _is_restricted(pattern: typed.Pattern) -> bool:
+    """Whether a pattern under the policy has one instance at most for each correlation and end."""
+    match pattern:
+        case typed.Lacking(pattern=inner):
+            return _is_restricted(inner)
+        case typed.Nested(body=body):
+            return body.restricted and body.pattern is not None and _is_restricted(body.pattern)
+        case _:
+            return True
 
 
 def _placed(body: typed.Body) -> tuple[dict[int, plan.Conditions], plan.Conditions]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from ensue.language import typed
 from ensue.temporal.joins import Side
 from ensue.temporal.lifetimes import Lifetime
+from ensue.temporal.memory import Memory
+from ensue.temporal.openers import Opener
 
 Conditions = tuple[typed.Expression, ...]
 
@@ -108,10 +110,11 @@ class LookUp:
 
 @dataclass(frozen=True)
 class Wait:
-    """Matches with their relative timers, when these have ended."""
+    """Matches with their relative timers, when these have ended, `longest` after the match (None: nothing bounds it)."""
 
     timers: tuple[typed.Timer, ...]
     input: Operator
+    longest: int | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,8 @@ class Gather:
     inner: Operator
     reach: int | None
     conditions: Conditions
+    opener: Opener | None = None
+    """What must have come before anything is stored."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +161,8 @@ class Absent:
     inner: Operator
     reach: int | None
     conditions: Conditions
+    opener: Opener | None = None
+    """What must have come before anything is stored."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +182,45 @@ class Latest:
 
 
 @dataclass(frozen=True)
-class Innermost:
-    """A smallest set of matches such that each match has one of them inside it (``policy restricted``)."""
+class RestrictedAnd:
+    """Of the pairs with one end and correlation, one with the latest start (``policy restricted``).
 
+    `correlations` are the variables that tell the instances of each side apart; what is longer than `within` is no use.
+    """
+
+    pair: typed.Pair
+    left: Operator
+    right: Operator
+    correlations: tuple[tuple[str, ...], tuple[str, ...]]
+    within: int | None
+    memory: Memory
+
+
+@dataclass(frozen=True)
+class RestrictedSequence:
+    """A smallest set of pairs such that each pair has one of them inside it (``policy restricted``).
+
+    `lengths` are the longest lengths of instances of the sides, where they have one.
+    """
+
+    pair: typed.Pair
+    left: Operator
+    right: Operator
+    correlations: tuple[tuple[str, ...], tuple[str, ...]]
+    within: int | None
+    lengths: tuple[int | None, int | None]
+    memory: Memory
+
+
+@dataclass(frozen=True)
+class RestrictedWithout:
+    """Matches inside which nothing negated lies, ends included (``policy restricted``); `reach` is their longest length."""
+
+    part: typed.Absence
     input: Operator
-    variables: tuple[str, ...]
+    inner: Operator
+    reach: int | None
+    memory: Memory
 
 
 @dataclass(frozen=True)
@@ -192,7 +233,7 @@ class Derive:
 
 Operator = (
     Scan | Clock | Join | Choose | Alternatives | Spanned | Repeat | Named | Nothing | LookUp | Wait | Window | Restrict
-    | Gather | Absent | Distinct | Latest | Innermost
+    | Gather | Absent | Distinct | Latest | RestrictedAnd | RestrictedSequence | RestrictedWithout
 )  # fmt: skip
 
 

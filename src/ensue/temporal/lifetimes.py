@@ -110,28 +110,31 @@ def scope_reach(scope: typed.Scope, frame: Frame, events: Events) -> int | None:
     return None if begin is None else since(frame, begin, events)
 
 
-def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
+def _beginning(scope: typed.Scope, body: typed.Body) -> Point | None:
+    points = scope_points(scope, body)
+    return None if points is None else points[0]
+
+
+def scope_points(scope: typed.Scope, body: typed.Body) -> tuple[Point, Point] | None:
+    """Where a scope begins and ends; None where that is not certain of every match."""
     match scope:
         case typed.During(label=label):
             labels = dict(labelled(body.pattern)) if body.pattern is not None else {}
             labels.update({timer.label: timer.id for timer in body.timers if timer.label is not None})
-            return (labels[label], False) if label in labels else None
+            return ((labels[label], False), (labels[label], True)) if label in labels else None
         case typed.Between(pair=id_):
-            left = _left_of(body.pattern, id_)
-            return None if left is None else (left, True)
+            pair = _pair(body.pattern, id_)
+            return None if pair is None else ((pair.left.id, True), (pair.right.id, False))
         case typed.Inside(pattern=id_):
-            return (id_, False)
+            return (id_, False), (id_, True)
 
 
-def _left_of(pattern: typed.Pattern | None, id_: int) -> int | None:
+def _pair(pattern: typed.Pattern | None, id_: int) -> typed.Pair | None:
     match pattern:
         case typed.Pair(left=left, right=right):
-            if pattern.id == id_:
-                return left.id
-            found = _left_of(left, id_)
-            return _left_of(right, id_) if found is None else found
+            return pattern if pattern.id == id_ else _pair(left, id_) or _pair(right, id_)
         case typed.Lacking(pattern=inner):
-            return _left_of(inner, id_)
+            return _pair(inner, id_)
         case _:
             return None
 

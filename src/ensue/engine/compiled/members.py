@@ -11,7 +11,7 @@ import numpy as np
 
 from ensue.engine.batch import Integers
 from ensue.engine.compiled import kernels
-from ensue.engine.compiled.expressions import Code, Find, as_kind, kind_of
+from ensue.engine.compiled.expressions import Code, Find, NotCompiledError, as_kind, kind_of
 from ensue.engine.compiled.layout import Members
 from ensue.engine.compiled.unit import Arrival, Unit
 from ensue.engine.compiled.writing import all_of
@@ -43,6 +43,8 @@ class Expansion:
 def write_members(unit: Unit, expansion: Expansion) -> None:
     """Has all that the common rule found in a step looked at, in the layer at hand."""
     family = expansion.family
+    if family.index is not None and kind_of(family.columns[family.index.column].type) not in "is":
+        raise NotCompiledError("an index that is neither whole numbers nor strings")
     n = family.number
     unit.layout.members[n] = Members(n, max(1, len(expansion.columns())), expansion.indexed)
     unit.matched(family.found.name, lambda arrival: _expand(unit, expansion, arrival))

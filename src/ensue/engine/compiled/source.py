@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -16,6 +14,7 @@ from ensue.engine.compiled.short_way import LongWayError
 from ensue.engine.compiled.steps import write_steps
 from ensue.engine.compiled.unit import Unit
 from ensue.engine.compiled.windows import WindowWriter
+from ensue.engine.sharing.shapes import rule_names
 from ensue.language import typed
 from ensue.language.walk import atoms, pairs
 
@@ -137,12 +136,4 @@ def _unit(together: Together, strings: Strings, layout: Layout, nulls: bool, sha
     return unit
 
 
-def rule_names(program: typed.Program, rules: Iterable[int]) -> dict[int, str]:
-    """What the parts of a state are called that belong to a rule: the same for the same rule in another program."""
-    names: dict[int, str] = {}
-    times: Counter[str] = Counter()
-    for i in rules:
-        name = hashlib.sha256(repr(program.rules[i]).encode()).hexdigest()[:16]
-        names[i] = f"{name}.{times[name]}"
-        times[name] += 1
-    return names
+__all__ = ["Together", "rule_names", "write_unit"]

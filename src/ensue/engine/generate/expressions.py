@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ensue.engine.generate.fields import Env
 from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
+from ensue.engine.sharing import families
 from ensue.language import typed
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def value(unit: Unit, w: Writer, expression: typed.Expression, env: Env) -> Code
             known = all_of(*(code.has_key for code in codes))
             answer = unit.called(w, expression, codes, known)
             return w.held(Code(all_of(known, answer.value), "True", "b"))
+        case typed.Operation(name=families.AMONG, arguments=(term, typed.Constant(value=family))):
+            return _among(unit, w, value(unit, w, term, env), family)
         case typed.Operation(name="if_else", arguments=(condition, one, other), type=type_):
             test = truth(unit, w, condition, env)
             codes = [value(unit, w, term, env) for term in (one, other)]
@@ -85,6 +88,16 @@ def _operation(unit: Unit, w: Writer, operation: typed.Operation, name: str, cod
             return _coalesce(w, [convert(unit, w, code, kind) for code in codes], kind)
         case _:
             return unit.called(w, operation, codes)
+
+
+def _among(unit: Unit, w: Writer, code: Code, family: object) -> Code:
+    """Whether a value is among the constants of a family's index. It spares work only: members look again."""
+    table, kind = unit.indexes[family]
+    if code.kind != kind:
+        return Code("True", "True", "b")
+    code = w.held(code)
+    unit.keys(1)
+    return Code(w.let("ok", all_of(code.has_key, f"find_1({table}, {code.bits}) >= 0")), "True", "b")
 
 
 def convert(unit: Unit, w: Writer, code: Code, kind: str) -> Code:

@@ -19,7 +19,8 @@ Field = tuple[object, ...]
 other side was taken. ``("agg", aggregate)``: an aggregate of what was gathered, ``("cell", aggregate, name)``: a cell of its
 state, see `operators/aggregations.py`. ``("part", number, "end" | "start" |
 "k")``: an event, timer or static row among the parts of the match as written; by these three in turn parts are ordered,
-and ``end`` and ``k`` together make an event itself. ``("source",)``: the inputs that it came from.
+and ``end`` and ``k`` together make an event itself; ``("part", number, "more")`` is the chain of those that follow, where
+it stands for many. ``("source",)``: the inputs that it came from.
 """
 
 Env = dict[Field, Code]

@@ -7,11 +7,11 @@ want. Consumers say what they want when they are built; so code carries nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ensue.engine.generate.fields import START, Column, Env, Field, arguments, parameters
+from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, arguments, parameters
 from ensue.engine.generate.writer import NOTHING, Code, Writer
-from ensue.engine.structures.structure import Element
+from ensue.engine.structures.structure import Element, Layout, Structure
 
 if TYPE_CHECKING:
     from ensue.engine.generate.unit import Unit
@@ -30,6 +30,10 @@ class Operator:
         self.owner = unit.owner
         self.wanted: dict[Field, None] = {}
         self.consumers: list[Take] = []
+        self.structures: list[str] = []
+        """What it keeps, beyond a step or not."""
+        self.built_for: object = None
+        """The operator of the plan that it is, or is part of."""
         unit.operators.append(self)
 
     # --- what is known of its matches
@@ -59,10 +63,26 @@ class Operator:
         raise NotImplementedError
 
     @property
+    def chains(self) -> frozenset[int]:
+        """The parts, by number, that stand for many: those of a cumulative side (see `operators/parts.py`)."""
+        return frozenset()
+
+    @property
+    def ragged(self) -> bool:
+        """Whether a match may have more or fewer parts than another."""
+        return bool(self.chains)
+
+    @property
     def columns(self) -> dict[Field, Column]:
         return {field: self.column(field) for field in self.wanted}
 
     # --- code
+
+    def structure(self, title: str, kind: type[Structure], layout: Layout, *arguments: Any) -> str:
+        """Adds a structure of its own; gives its name."""
+        name = self.unit.structure(title, kind, layout, *arguments)
+        self.structures.append(name)
+        return name
 
     def feed(self, take: Take) -> None:
         """Adds a consumer."""
@@ -76,6 +96,7 @@ class Operator:
         """Writes its functions; by default the one that hands matches on."""
         given, env = parameters(self.columns)
         w = Writer()
+        self.unit.count(w, self.name)
         for take in self.consumers:
             take(w, Env(env))
         self.unit.function(self.name, given, w)
@@ -105,17 +126,25 @@ class Passing(Operator):
     def parts(self) -> int:
         return self.input.parts
 
+    @property
+    def chains(self) -> frozenset[int]:
+        return self.input.chains
+
+    @property
+    def ragged(self) -> bool:
+        return self.input.ragged
+
 
 # --- fields in rows
 
-ELEMENTS: dict[str, Element] = {"i": "i64", "b": "i64", "f": "f64", "s": "code", "o": "code"}
+ELEMENTS: dict[str, Element] = {"i": "i64", "b": "i64", "f": "f64", "s": "code", "o": "code", "c": "chain"}
 
 
 def row_fields(columns: dict[Field, Column], prefix: str = "f") -> dict[str, Element]:
     """The columns of rows that hold fields: one each, and one for the flags of those that may be null."""
     fields: dict[str, Element] = {}
-    for number, column in enumerate(columns.values()):
-        fields[f"{prefix}{number}"] = ELEMENTS[column.kind]
+    for number, (field, column) in enumerate(columns.items()):
+        fields[f"{prefix}{number}"] = "source" if field == SOURCE else ELEMENTS[column.kind]
     if any(column.nullable for column in columns.values()):
         for word in range((len(columns) + 62) // 63):
             fields[f"{prefix}_valid{word or ''}"] = "i64"

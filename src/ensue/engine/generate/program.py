@@ -56,6 +56,8 @@ class Together:
     layers: tuple[Layer, ...]
     events: Mapping[str, typed.EventType]
     heads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mixed_columns: frozenset[tuple[str, int]] = frozenset()
+    """Columns of static predicates that may hold integers among floats; see `operators/look_up.py`."""
 
     @property
     def parts(self) -> list[Part]:
@@ -72,8 +74,7 @@ class Together:
     @property
     def uses(self) -> frozenset[str]:
         """The types that are taken in, given or derived elsewhere."""
-        used = self.derives.union(atom.event for rule in self.rules for atom in atoms(rule.body))
-        return frozenset(event for event in used if not event.startswith("#"))
+        return frozenset(atom.event for rule in self.rules for atom in atoms(rule.body))
 
 
 @dataclass
@@ -98,16 +99,19 @@ def of_strata(program: typed.Program, strata: Sequence[typed.Stratum], names: Ma
         for number, stratum in enumerate(strata)
         for rules in stratum.layers
     )
-    return Together(layers, program.events)
+    return Together(layers, program.events, mixed_columns=mixed_columns(program))
 
 
-def generate(together: Together, emit: Collection[str], planner: Planner, provenance: bool = False) -> Generated:
-    """The code of a unit; `emit` are the types that are handed out."""
+def generate(
+    together: Together, emit: Collection[str], planner: Planner, provenance: bool = False, counted: bool = False
+) -> Generated:
+    """The code of a unit; `emit` are the types that are handed out. With `counted` operators count their matches."""
     layers = together.layers
     derived = {part.rule.event: number for number, layer in enumerate(layers) for part in layer.parts}
     uses = {atom.event for rule in together.rules for atom in atoms(rule.body)}
     types = [name for name in together.events if name in uses or name in derived]
     unit = Unit(together.events, types, derived, nullable_attributes(together.rules, together.events), provenance)
+    unit.mixed_columns, unit.counted = together.mixed_columns, counted
     heads = {event: Derived(unit, event) for event in derived}
     plans = {}
     for number, layer in enumerate(layers):
@@ -123,8 +127,8 @@ def generate(together: Together, emit: Collection[str], planner: Planner, proven
         unit.owner = operator.owner
         operator.write()
     unit.owner = ""
-    for head in heads.values():
-        head.write_functions()
+    for event, head in heads.items():
+        head.write_functions(layers[derived[event]].recursive)
     wanted = {event for event in derived if event in emit or not set(emit).isdisjoint(together.heads.get(event, ()))}
     _Driver(unit, layers, heads, wanted).write()
     for module in KERNELS:
@@ -176,13 +180,14 @@ class _Driver:
         for event in unit.types:
             w = Writer()
             if event in self.heads:
-                self._add_given(w, event)
+                if unit.scans.get(event) and not event.startswith("#"):
+                    self._add_given(w, event)
             else:
                 for scan in unit.scans.get(event, []):
                     scan.take(w, given(unit, scan, "row"))
             unit.function(f"given_{unit.rank(event)}", ["row: int"], w)
         w = Writer()
-        w.line("kind = given.kind[row]")
+        w.line("kind = kinds.local[given.kind[row] + 1]")
         for number, event in enumerate(unit.types):
             with w.block(f"{'if' if number == 0 else 'elif'} kind == {number}:"):
                 w.line(f"given_{unit.rank(event)}(row)")
@@ -206,6 +211,7 @@ class _Driver:
             env[field] = Code(f"({held} != 0)" if column.kind == "b" else held, f"(given.{ok}[row] != 0)", column.kind)
         write_row(w, r, f"{r}.count", head.columns, env)
         w.line(f"{r}.count += 1")
+        w.line("clock.derived = 1")
 
     def _scans(self, word: str, event: str) -> list[Scan]:
         layer = self.unit.derived[event]
@@ -274,6 +280,8 @@ class _Driver:
             r = self.heads[event].rows
             with w.block(f"if {r}.count - {r}.first > 1:"):
                 w.line(f"sort_{r}({r}.first, {r}.count)")
+                if not self.layers[number].recursive:
+                    w.line(f"unique_{r}()")
         again = False
         for event in own:
             head = self.heads[event]
@@ -303,6 +311,7 @@ class _Driver:
 
     def _finish(self) -> None:
         w = Writer()
+        w.line("clock.derived = 0")
         for number in range(len(self.layers)):
             w.line(f"layer_{number}()")
         for event, head in self.heads.items():
@@ -339,8 +348,10 @@ class _Driver:
             with w.block("while at < count and given.end[at] == now:"):
                 w.line("take(at)")
                 w.line("at += 1")
-            w.line("finish()")
+            with w.when("True" if self.unit.holds_back else "clock.derived != 0 or clock.due <= now"):
+                w.line("finish()")
             with w.block("if clock.due <= now:"):
                 w.line("clock.due = next_due()")
+            self.unit.look(w)
         w.line("given.at = at")
         self.unit.function("run", [], w)

@@ -17,15 +17,18 @@ from ensue.engine.generate.fields import Field
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.writer import Code, Writer, kind_of
 from ensue.engine.structures.calls import Calls, calls_layout
+from ensue.engine.structures.counts import STRUCTURE as COUNTS
+from ensue.engine.structures.counts import WAIT, Counts, Look, counts_layout
 from ensue.engine.structures.keys import key_functions
-from ensue.engine.structures.rows import Constants, Given, given_layout, numbers_layout
+from ensue.engine.structures.rows import Constants, Given, Kinds, given_layout, kinds_layout, numbers_layout
 from ensue.engine.structures.sources import Sources, sources_layout
 from ensue.engine.structures.structure import Element, Layout, Structure, class_of
 from ensue.engine.structures.values import Values, values_layout
 from ensue.language import typed
 
-CLOCK = ("now", "due", "until", "first", "failed")
-"""The time at hand, the next time at which something is due, up to where time runs, the smallest end seen."""
+CLOCK = ("now", "due", "until", "first", "failed", "derived")
+"""The time at hand, the next time at which something is due, up to where time runs, the smallest end seen.
+Whether a step failed, by its layer; whether something was derived in the step at hand."""
 
 NEVER = 2**62
 """Later than any time."""
@@ -85,6 +88,8 @@ class Unit:
     constants: dict[str, Any] = field(default_factory=dict)
     questions: dict[str, Any] = field(default_factory=dict)
     """What Python is asked by each structure: a `Question`, or something with ``answer(lane, structure, number)``."""
+    indexes: dict[Any, tuple[str, str]] = field(default_factory=dict)
+    """The tables of constants by which members of families are looked up, by the family's number, and how keys are held."""
     inputs: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
     scans: dict[str, list[Any]] = field(default_factory=dict)
     steps: list[list[tuple[str, str]]] = field(default_factory=list)
@@ -94,11 +99,18 @@ class Unit:
     periods: list[tuple[str, int]] = field(default_factory=list)
     timers: dict[str, typed.Moment | typed.Periodic] = field(default_factory=dict)
     """The timers of absolute time, by the structure that holds their next time."""
+    holds_back: bool = False
+    """Whether something may wait for the end of a step other than what is due or derived."""
     names: int = 0
     owner: str = ""
     """The part of the program that is being written."""
     places: dict[str, int] = field(default_factory=dict)
     inputs_need_order: bool = False
+    counted: bool = False
+    """Whether what operators hand on is counted; see `structures/counts.py`."""
+    counters: dict[str, None] = field(default_factory=dict)
+    outputs: dict[int, Operator] = field(default_factory=dict)
+    """The operator that hands on the matches of an operator of the plan, by the identity of that."""
 
     # --- names
 
@@ -191,13 +203,33 @@ class Unit:
     def rank(self, event: str) -> int:
         return list(self.types).index(event)
 
+    # --- watching
+
+    def count(self, w: Writer, name: str) -> None:
+        """Writes that something happened once more, if that is counted."""
+        if self.counted:
+            self.counters[name] = None
+            w.line(f"{COUNTS}.{name} += 1")
+
+    def look(self, w: Writer) -> None:
+        """Writes that a step is over, after which Python may look what there is, if that is counted."""
+        if self.counted:
+            self.questions[COUNTS] = Look()
+            w.line(f"{COUNTS}.{WAIT} -= 1")
+            with w.block(f"if {COUNTS}.{WAIT} <= 0:"):
+                w.line(f"ask({COUNTS}, 0)")
+
     # --- steps
 
-    def later(self, layer: int, condition: str, call: str) -> None:
-        """Has a call made when all events of a step have been handed over; calls follow the order of operators."""
+    def later(self, layer: int, condition: str, call: str, due: bool = False) -> None:
+        """Has a call made when all events of a step have been handed over; calls follow the order of operators.
+
+        With `due` it is made only where something is due, by `dues`: a step with nothing due need not look.
+        """
         while len(self.steps) <= layer:
             self.steps.append([])
         self.steps[layer].append((condition, call))
+        self.holds_back = self.holds_back or not due
 
     # --- what it comes to
 
@@ -212,7 +244,9 @@ class Unit:
             "given": Spec(Given, given_layout(columns)),
             "numbers": Spec(Constants, numbers_layout(tuple(self.numbers))),
             "values": Spec(Values, values_layout()),
+            "kinds": Spec(Kinds, kinds_layout()),
             **({"origins": Spec(Sources, sources_layout())} if self.provenance else {}),
+            **({COUNTS: Spec(Counts, counts_layout(self.counters))} if self.counted else {}),
             **self.structures,
         }
 

@@ -19,7 +19,8 @@ def kind_of(type_: str) -> str:
     return KINDS.get(type_, "o")
 
 
-ANNOTATIONS = {"i": "int", "s": "int", "o": "int", "f": "float", "b": "bool"}
+ANNOTATIONS = {"i": "int", "s": "int", "o": "int", "f": "float", "b": "bool", "c": "int"}
+"""Kinds of fields as types of parameters. Besides kinds of values there are chains of parts (c)."""
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,8 @@ class Element:
 ELEMENTS = {
     "i64": Element("i64", "!tbaa !4", INT),
     "code": Element("i64", "!tbaa !4", INT),
+    "chain": Element("i64", "!tbaa !4", INT),
+    "source": Element("i64", "!tbaa !4", INT),
     "f64": Element("double", "!tbaa !4", FLOAT),
     "i32": Element("i32", "!tbaa !6", INT, "sext"),
     "u8": Element("i8", "!tbaa !8", INT, "zext"),

@@ -58,6 +58,9 @@ class Kept:
     def value(self, unit: Unit, w: Writer, env: Env) -> Code:
         """The value of a member: what its argument is, as it is stored."""
         assert self.aggregate.argument is not None
+        known = env.get(("value", self.aggregate.argument, self.kind))
+        if known is not None:
+            return known
         found = convert(unit, w, value(unit, w, self.aggregate.argument, env), self.kind)
         return w.held(Code(found.stored, found.valid, "i" if self.kind == "b" else self.kind))
 

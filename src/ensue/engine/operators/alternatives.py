@@ -30,16 +30,24 @@ class Alternatives(Operator):
     def parts(self) -> int:
         return max(input_.parts for input_ in self.inputs)
 
+    @property
+    def chains(self) -> frozenset[int]:
+        return frozenset().union(*(input_.chains for input_ in self.inputs))
+
+    @property
+    def ragged(self) -> bool:
+        return any(input_.ragged or input_.parts < self.parts for input_ in self.inputs)
+
     def has(self, field: Field) -> bool:
         some = [input_.has(field) for input_ in self.inputs]
         return any(some) if field[0] in ("span", "part", "agg", "cell") else all(some)
 
     def require(self, fields: list[Field]) -> None:
         for input_ in self.inputs:
-            input_.want(field for field in fields if input_.has(field))
+            input_.want(field for field in fields if _gives(input_, field))
 
     def column(self, field: Field) -> Column:
-        columns = [input_.column(field) for input_ in self.inputs if input_.has(field)]
+        columns = [input_.column(field) for input_ in self.inputs if _gives(input_, field)]
         kinds = {column.kind for column in columns}
         kind = kinds.pop() if len(kinds) == 1 else "f" if kinds == {"i", "f"} else "o"
         missing = len(columns) < len(self.inputs) and field[0] not in ("part", "cell")
@@ -68,12 +76,20 @@ class Alternatives(Operator):
         return found
 
 
+def _gives(input_: Operator, field: Field) -> bool:
+    """Whether an input knows a field; what follows a part is known of one that stands for many."""
+    if field[0] == "part" and field[2] == "more":
+        return field[1] in input_.chains
+    return input_.has(field)
+
+
 class Distinct(Passing):
     """Matches, each once in a step. `spans` are scopes that tell two apart."""
 
     def __init__(self, unit: Unit, pattern: typed.Pattern, input_: Operator, layer: int, spans: bool) -> None:
         super().__init__(unit, "distinct", input_, layer)
         self.fields: list[Field] = [("part", n, which) for n in range(input_.parts) for which in ("end", "k", "start")]
+        self.fields += [("part", n, "more") for n in sorted(input_.chains)]
         self.fields += [("var", name) for name in sorted(visible_variables(pattern))]
         for label in sorted(visible_labels(pattern)):
             self.fields += [("time", label, "start"), ("time", label, "end")]
@@ -85,7 +101,7 @@ class Distinct(Passing):
 
     def take(self, w: Writer, env: Env) -> None:
         parts = group_parts([env[START], *(env[field] for field in self.fields)])
-        seen = self.unit.structure("seen", Seen, seen_layout(len(parts)), len(parts))
+        seen = self.structure("seen", Seen, seen_layout(len(parts)), len(parts))
         self.unit.keys(len(parts))
         at = w.let("at", f"slot_{len(parts)}({', '.join([seen, *parts])})")
         with w.block(f"if {seen}.time[{at}] != clock.now or {seen}.fresh[{at}] == 0:"):

@@ -5,11 +5,17 @@ from __future__ import annotations
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.operators.alternatives import Alternatives, Distinct
+from ensue.engine.operators.choose import choose
 from ensue.engine.operators.clock import Clock
 from ensue.engine.operators.join import Join
 from ensue.engine.operators.look_up import LookUp, Nothing
 from ensue.engine.operators.ordered import in_order
+from ensue.engine.operators.repeat import Repeat
 from ensue.engine.operators.restrict import Named, Restrict, Spanned
+from ensue.engine.operators.restricted import latest
+from ensue.engine.operators.restricted_and import RestrictedAnd
+from ensue.engine.operators.restricted_sequence import RestrictedSequence
+from ensue.engine.operators.restricted_without import RestrictedWithout
 from ensue.engine.operators.scan import Scan
 from ensue.engine.operators.scope import Absent, Gather
 from ensue.engine.operators.wait import Wait
@@ -17,7 +23,16 @@ from ensue.plan import operators as plan
 
 
 def build(unit: Unit, node: plan.Operator, layer: int) -> Operator:
-    """The operator of a plan's operator, on top of those of its inputs."""
+    """The operator of a plan's operator, on top of those of its inputs; the unit notes which it is."""
+    before = len(unit.operators)
+    found = unit.outputs[id(node)] = _built(unit, node, layer)
+    for each in unit.operators[before:]:
+        if each.built_for is None:
+            each.built_for = node
+    return found
+
+
+def _built(unit: Unit, node: plan.Operator, layer: int) -> Operator:
     match node:
         case plan.Scan():
             return Scan(unit, node, layer)
@@ -27,10 +42,15 @@ def build(unit: Unit, node: plan.Operator, layer: int) -> Operator:
             left, right = build(unit, node.left, layer), build(unit, node.right, layer)
             endings = [build(unit, ending.input, layer) for ending in node.endings]
             return Join(unit, node, left, right, endings, layer)
+        case plan.Choose():
+            left, right = build(unit, node.left, layer), build(unit, node.right, layer)
+            return choose(unit, node, left, right, layer)
         case plan.Alternatives():
             inputs = [build(unit, each, layer) for each in node.inputs]
             either = Alternatives(unit, node, inputs, layer)
             return Distinct(unit, node.pattern, either, layer, spans=True)
+        case plan.Repeat():
+            return Repeat(unit, node, in_order(unit, build(unit, node.input, layer), layer), layer)
         case plan.Spanned():
             return Spanned(unit, node, build(unit, node.input, layer), layer)
         case plan.Named():
@@ -49,6 +69,18 @@ def build(unit: Unit, node: plan.Operator, layer: int) -> Operator:
         case plan.Gather():
             inner = build(unit, node.inner, layer)
             return Gather(unit, node, build(unit, node.input, layer), in_order(unit, inner, layer), layer)
+        case plan.Latest():
+            inputs = node.input.inputs if isinstance(node.input, plan.Alternatives) else (node.input,)
+            return latest(unit, node, [build(unit, each, layer) for each in inputs], layer)
+        case plan.RestrictedAnd():
+            left, right = build(unit, node.left, layer), build(unit, node.right, layer)
+            return RestrictedAnd(unit, node, left, right, layer)
+        case plan.RestrictedSequence():
+            left, right = build(unit, node.left, layer), build(unit, node.right, layer)
+            return RestrictedSequence(unit, node, left, right, layer)
+        case plan.RestrictedWithout():
+            inner = build(unit, node.inner, layer)
+            return RestrictedWithout(unit, node, build(unit, node.input, layer), inner, layer)
         case plan.Distinct():
             return Distinct(unit, node.pattern, build(unit, node.input, layer), layer, spans=False)
         case _:

@@ -21,8 +21,8 @@ class Clock(Operator):
     def __init__(self, unit: Unit, node: plan.Clock, layer: int) -> None:
         super().__init__(unit, "clock", layer)
         self.timer = node.timer
-        self.state = unit.structure("timer", Numbers, numbers_layout(("next", "set")))
-        unit.later(layer, f"due_{self.name}() == clock.now", f"occur_{self.name}()")
+        self.state = self.structure("timer", Numbers, numbers_layout(("next", "set")))
+        unit.later(layer, f"due_{self.name}() == clock.now", f"occur_{self.name}()", due=True)
         unit.dues.append(f"due_{self.name}()")
         unit.timers[self.state] = self.timer
         if isinstance(self.timer, typed.Periodic):

@@ -12,6 +12,7 @@ from ensue.engine.generate.operator import Operator, read_row, row_fields, write
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, kind_of
 from ensue.engine.operators.scan import Scan
+from ensue.engine.sharing import families
 from ensue.engine.structures.rows import StepRows, rows_layout, sorting
 from ensue.plan import operators as plan
 
@@ -32,8 +33,12 @@ class Derived:
     def attributes(self, row: str) -> Env:
         return read_row(self.rows, row, self.columns)
 
-    def write_functions(self) -> None:
-        """Writes how rows are compared and sorted, and how one is added."""
+    def write_functions(self, recursive: bool) -> None:
+        """Writes how rows are compared and sorted, and how one is added.
+
+        In a `recursive` layer a row that is known is not added, so that derivation comes to an end. In others rows that
+        are the same are made one when the layer is complete.
+        """
         unit, rows = self.unit, self.rows
         w = Writer()
         for one, other in self._compared():
@@ -41,6 +46,9 @@ class Derived:
                 w.line(f"return {one} < {other}")
         w.line("return False")
         unit.use(sorting(self.title, rows, "\n".join(w.lines)))
+        if not recursive:
+            self._write_unique()
+            return
         w = Writer()
         for one, other in self._compared("one", f"{rows}.count", equal=True):
             with w.block(f"if {one} != {other}:"):
@@ -57,10 +65,38 @@ class Derived:
         if unit.provenance:
             w.line(f"{rows}.source[{rows}.count] = box({rows}.source[{rows}.count])")
         w.line(f"{rows}.count += 1")
+        w.line("clock.derived = 1")
         unit.function(f"add_{self.title}", [], w)
 
+    def _write_unique(self) -> None:
+        """Writes ``unique``, which leaves one of the rows that are the same, given ones aside; rows are sorted."""
+        unit, rows, w = self.unit, self.rows, Writer()
+        w.line(f"{rows}.count += 1")
+        w.line("clock.derived = 1")
+        unit.function(f"add_{self.title}", [], w)
+        w = Writer()
+        w.line(f"kept = {rows}.first")
+        w.line("last = -1")
+        with w.block(f"for row in range({rows}.first, {rows}.count):"):
+            with w.block(f"if {rows}.given[row] == 0 and last >= 0 and not before_{self.title}(last, row):"):
+                if unit.provenance:
+                    w.line(f"{rows}.source[last] = union({rows}.source[last], {rows}.source[row])")
+                else:
+                    w.line("pass")
+            with w.block("else:"):
+                with w.block(f"if {rows}.given[row] == 0:"):
+                    w.line("last = kept")
+                with w.block("if kept != row:"):
+                    w.line(f"copy_row({rows}, kept, row)")
+                w.line("kept += 1")
+        w.line(f"{rows}.count = kept")
+        unit.function(f"unique_{self.title}", [], w)
+
     def _compared(self, one: str = "one", other: str = "other", equal: bool = False) -> list[tuple[str, str]]:
-        """What decides the order of rows, in turn: start, then attributes with nulls first; or whether they are equal."""
+        """What decides the order of rows, in turn: start, then attributes with nulls first; or whether they are equal.
+
+        The order of what a common rule found matters to nobody; so strings are there in the order of their codes.
+        """
         rows = self.rows
         found = [(f"{rows}.start[{one}]", f"{rows}.start[{other}]")]
         for number, column in enumerate(self.columns.values()):
@@ -72,7 +108,7 @@ class Derived:
                         held = f"float_order({held})"
                     case "o" if equal:
                         held = f"values.same[{held}]"
-                    case "s" | "o" if not equal:
+                    case "s" | "o" if not equal and not self.event.startswith(families.FOUND):
                         held = f"rank_of(values, {held})"
                 if column.nullable:
                     valid = f"({rows}.f_valid{number // 63 or ''}[{row}] & {1 << (number % 63)})"
@@ -106,23 +142,31 @@ class Derive(Operator):
         pass
 
     def take(self, w: Writer, env: Env) -> None:
-        unit, rows = self.unit, self.derived.rows
-        attributes = Env()
         terms = dict(self.rule.head)
-        for field, column in self.derived.columns.items():
-            code = convert(unit, w, value(unit, w, terms[str(field[1])], env), column.kind)
-            if column.kind == "f":
-                code = Code(f"({code.value} + 0.0)", code.valid, "f")
-            attributes[field] = w.held(code)
-        with w.block(f"if {rows}.count == {rows}.capacity:"):
-            w.line(f"grow({rows})")
-        at = f"{rows}.count"
+        values = Env({
+            field: w.held(value(self.unit, w, terms[str(field[1])], env)) for field in self.derived.columns
+        })  # fmt: skip
         begin = env[START] if self.rule.beginning is None else env["time", self.rule.beginning, "start"]
-        w.line(f"{rows}.start[{at}] = {begin.value}")
-        w.line(f"{rows}.end[{at}] = clock.now")
-        w.line(f"{rows}.given[{at}] = 0")
-        if unit.provenance:
-            w.line(f"{rows}.source[{at}] = {env[SOURCE].value}")
-        write_row(w, rows, at, self.derived.columns, attributes)
-        w.line(f"add_{self.derived.title}()")
+        derive_event(self.unit, w, self.derived, begin, env.get(SOURCE), values)
+
+
+def derive_event(unit: Unit, w: Writer, derived: Derived, begin: Code, source: Code | None, values: Env) -> None:
+    """Writes that an event is derived, unless there is one like it: its start, its source, its attributes."""
+    rows, attributes = derived.rows, Env()
+    for field, column in derived.columns.items():
+        code = convert(unit, w, values[field], column.kind)
+        if column.kind == "f":
+            code = Code(f"({code.value} + 0.0)", code.valid, "f")
+        attributes[field] = w.held(code)
+    with w.block(f"if {rows}.count == {rows}.capacity:"):
+        w.line(f"grow({rows})")
+    at = f"{rows}.count"
+    w.line(f"{rows}.start[{at}] = {begin.value}")
+    w.line(f"{rows}.end[{at}] = clock.now")
+    w.line(f"{rows}.given[{at}] = 0")
+    if unit.provenance:
+        assert source is not None
+        w.line(f"{rows}.source[{at}] = {source.value}")
+    write_row(w, rows, at, derived.columns, attributes)
+    w.line(f"add_{derived.title}()")
 

@@ -14,6 +14,7 @@ from ensue.engine.generate.operator import Operator, read_row, row_fields, write
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.keys import key_kinds, key_of, lookup
+from ensue.engine.operators.scan import Scan, scans_in
 from ensue.engine.structures.store import Store, store_layout
 from ensue.language import typed
 from ensue.plan import operators as plan
@@ -53,6 +54,15 @@ class Pairing(Operator):
     @property
     def parts(self) -> int:
         return self.inputs[0].parts + self.inputs[1].parts
+
+    @property
+    def chains(self) -> frozenset[int]:
+        left, right = self.inputs
+        return left.chains | {left.parts + number for number in right.chains}
+
+    @property
+    def ragged(self) -> bool:
+        return any(side.ragged for side in self.inputs)
 
     def route(self, field: Field) -> tuple[int, Field]:
         """The side that a field comes from, and what it is there; a shared variable has the value of the right one."""
@@ -123,9 +133,33 @@ class Join(Pairing):
         self.stores: list[str | None] = [None, None]
         for side, input_ in enumerate(self.inputs):
             input_.feed(lambda w, env, side=side: self.arrive(w, env, side))
+        for side in (0, 1):
+            if self.sides[side].suppressed and isinstance(self.inputs[1 - side], Scan):
+                self._narrow(side)
         for ending, operator in zip(node.endings, endings, strict=True):
             operator.want(("var", name) for name in ending.shared)
             operator.feed(lambda w, env, ending=ending: self.end(w, env, ending))
+
+    def _narrow(self, side: int) -> None:
+        """Has events left out of a suppressed side for whose key nothing waits on the other side."""
+        if isinstance(self.inputs[side], Scan) or not self.sides[1 - side].stored:
+            return  # it looks for its partners anyway
+        for scan in scans_in(self.inputs[side]):
+            if all(scan.has(("var", name)) for name in self.pair.shared):
+                scan.want(("var", name) for name in self.pair.shared)
+                scan.gates.append(lambda w, env, side=side: self._waits(w, env, 1 - side))
+
+    def _waits(self, w: Writer, env: Env, side: int) -> str:
+        """Source for whether something with the key of an event waits on a side."""
+        key = key_of(self.unit, w, self.pair.shared, env, self.inputs[side])
+        if key is None:
+            return "False"
+        store = self._store(side)
+        here = w.let("waits", "False")
+        with w.when(key.there):
+            at = lookup(self.unit, w, "find", store, key.parts)
+            w.line(f"{here} = {f'{at} >= 0 and ' if key.parts else ''}{store}.newest[{at}] >= {store}.low")
+        return here
 
     def _store(self, side: int) -> str:
         """The store of a side: it is laid out when it is first used, when all is known that is wanted."""
@@ -135,7 +169,7 @@ class Join(Pairing):
             kinds = key_kinds(self.pair.shared, *self.inputs)
             layout = store_layout(kinds, fields, ended=self.ended and side == 0)
             title = "lefts" if side == 0 else "rights"
-            found = self.stores[side] = self.unit.structure(title, Store, layout, len(self.pair.shared))
+            found = self.stores[side] = self.structure(title, Store, layout, len(self.pair.shared))
         return found
 
     def arrive(self, w: Writer, env: Env, side: int) -> None:

@@ -101,7 +101,7 @@ class LookUp(Passing):
         names = [(str(field[1]), column.kind) for field, column in columns.items()]
         nullable = [column.nullable for column in columns.values()]
         layout = answers_layout(len(bound), row_fields(columns))
-        return self.unit.structure("answers", Answers, layout, self.lookup, bound, names, nullable, numbered)
+        return self.structure("answers", Answers, layout, self.lookup, bound, names, nullable, numbered)
 
 
 def mixed_columns(program: typed.Program) -> frozenset[tuple[str, int]]:

@@ -43,7 +43,7 @@ class FirstEvent(Passing):
 
     def take(self, w: Writer, env: Env) -> None:
         parts = group_parts([env[field] for field in self.group])
-        seen = self.unit.structure("seen", Seen, seen_layout(len(parts)), len(parts))
+        seen = self.structure("seen", Seen, seen_layout(len(parts)), len(parts))
         at = lookup(self.unit, w, "slot", seen, parts)
         with w.block(f"if {seen}.time[{at}] != clock.now or {seen}.fresh[{at}] == 0:"):
             w.line(f"{seen}.time[{at}] = clock.now")
@@ -73,11 +73,11 @@ class Choice(Operator):
 
     def choose(self, w: Writer, env: Env, number: int | None = None) -> None:
         """Takes a match as that of its correlation, if it is better than the one before; `number` is its alternative."""
-        parts = group_parts([env[field] for field in self.group])
         columns = self.columns
+        parts = self._key(env)
         if self.chosen is None:
             fields = row_fields(columns) if number is None else {"number": "i64", **row_fields(columns)}
-            self.chosen = self.unit.structure("chosen", Chosen, chosen_layout(len(parts), fields), len(parts))
+            self.chosen = self.structure("chosen", Chosen, chosen_layout(len(parts), fields), len(parts))
         chosen, start = self.chosen, env[START].value
         at = lookup(self.unit, w, "slot", chosen, parts)
         row, better = w.let("row", f"{chosen}.row[{at}]"), w.let("better", "False")
@@ -105,6 +105,12 @@ class Choice(Operator):
             if number is not None:
                 w.line(f"{chosen}.number[{row}] = {number}")
             write_row(w, chosen, row, columns, env)
+
+    def _key(self, env: Env) -> list[str]:
+        """The numbers of a correlation, as many for each alternative: one of them may know that a value is not null."""
+        codes = [env[field] for field in self.group]
+        known = [code.valid == "True" and self.column(field).nullable for code, field in zip(codes, self.group)]
+        return [part for code, sure in zip(codes, known) for part in [*group_parts([code]), *(["1"] if sure else [])]]
 
     def write(self) -> None:
         super().write()

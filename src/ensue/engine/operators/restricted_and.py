@@ -36,7 +36,7 @@ class RestrictedAnd(RestrictedPair):
         found = self.arrivals[side]
         if found is None:
             layout = rows_layout({"start": "i64", "of": "i64", **row_fields(self.inputs[side].columns)})
-            found = self.arrivals[side] = self.unit.structure("arrived", Rows, layout)
+            found = self.arrivals[side] = self.structure("arrived", Rows, layout)
         return found
 
     def arrive(self, w: Writer, env: Env, side: int) -> None:

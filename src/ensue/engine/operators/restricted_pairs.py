@@ -60,6 +60,9 @@ class RestrictedPair(Pairing):
         for kernel in KERNELS:
             unit.use(kernel)
 
+    def has(self, field: Field) -> bool:
+        return field[0] != "span" and super().has(field)
+
     # --- what is kept
 
     def table(self, side: int) -> str:
@@ -68,7 +71,7 @@ class RestrictedPair(Pairing):
         if not own.table:
             width = len(self.shared) + (self._others(side) + 1 if own.chained else 0)
             layout = instances_layout(width, row_fields(own.input.columns), own.chained, own.jumps)
-            own.table = self.unit.structure("lefts" if side == 0 else "rights", Instances, layout, width)
+            own.table = self.structure("lefts" if side == 0 else "rights", Instances, layout, width)
             self._write_group(side, width)
         return own.table
 

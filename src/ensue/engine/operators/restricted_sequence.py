@@ -14,7 +14,7 @@ side one is left (Figure 4), and that of the step at hand.
 
 from __future__ import annotations
 
-from ensue.engine.generate.fields import START, Env, Field
+from ensue.engine.generate.fields import START, Env
 from ensue.engine.generate.operator import Operator, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Writer
@@ -86,7 +86,7 @@ class RestrictedSequence(RestrictedPair):
         unit, table, start, within = self.unit, self.table(0), env[START].value, self.node.within
         parts = [*key, *group_parts([env[field] for field in self.sides[1].others])]
         if self.times is None:
-            self.times = unit.structure("used", Times, times_layout(len(parts)), len(parts))
+            self.times = self.structure("used", Times, times_layout(len(parts)), len(parts))
         times = self.times
         at = lookup(unit, w, "find", times, parts)
         since = w.let("since", f"{times}.latest[{at}] if {at} >= 0 else {LONG_AGO}")
@@ -107,5 +107,3 @@ class RestrictedSequence(RestrictedPair):
                 at = lookup(unit, w, "slot", times, parts)
                 w.line(f"{times}.latest[{at}] = {start}")
 
-
-_: tuple[Field, ...] = ()

@@ -35,7 +35,7 @@ class RestrictedWithout(Passing):
     def _times(self) -> str:
         if self.times is None:
             width = len(self.shared)
-            self.times = self.unit.structure("negated", Times, times_layout(width), width)
+            self.times = self.structure("negated", Times, times_layout(width), width)
         return self.times
 
     def note(self, w: Writer, env: Env) -> None:
@@ -55,7 +55,7 @@ class RestrictedWithout(Passing):
     def take(self, w: Writer, env: Env) -> None:
         """Holds a match until its step is complete."""
         columns = self.input.columns
-        held = self.held = self.unit.structure("held", Rows, rows_layout({"start": "i64", **row_fields(columns)}))
+        held = self.held = self.structure("held", Rows, rows_layout({"start": "i64", **row_fields(columns)}))
         with w.block(f"if {held}.count == {held}.capacity:"):
             w.line(f"grow({held})")
         w.line(f"{held}.start[{held}.count] = {env[START].value}")

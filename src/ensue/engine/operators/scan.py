@@ -5,7 +5,10 @@ Events of a step come in their order. A type that the unit derives is taken from
 
 from __future__ import annotations
 
-from ensue.engine.generate.expressions import truth
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+from ensue.engine.generate.expressions import convert, truth
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
@@ -24,6 +27,8 @@ class Scan(Operator):
         for attribute, term in self.atom.fields:
             if isinstance(term, typed.Variable):
                 self.variables.setdefault(term.name, attribute)
+        self.gates: list[Callable[[Writer, Env], str]] = []
+        """Tests of joins that know what they wait for: a match that fails one is of no use."""
         self.ordered = False
         """Whether the order of events matters to what takes its matches."""
         unit.scans.setdefault(self.atom.event, []).append(self)
@@ -62,6 +67,8 @@ class Scan(Operator):
 
     def take(self, w: Writer, attribute: Env) -> None:
         """Writes what happens with an event: its attributes are known by name, its start, source and number too."""
+        self.unit.owner = self.owner
+        self.unit.count(w, f"{self.name}_in")
         env = self._env(attribute)
         tests: list[str] = []
         first: dict[str, Code] = {}
@@ -76,7 +83,13 @@ class Scan(Operator):
         with w.when(all_of(*tests)):
             conditions = [f"({truth(self.unit, w, condition, env)})" for condition in self.conditions]
             with w.when(all_of(*(c for c in conditions if c != "(True)"))):
-                self.push(w, env)
+                self._let_through(w, env)
+
+    def _let_through(self, w: Writer, env: Env) -> None:
+        with ExitStack() as stack:
+            for gate in self.gates:
+                stack.enter_context(w.when(gate(w, env)))
+            self.push(w, env)
 
     def _equal(self, w: Writer, left: Code, right: Code) -> str:
         """Source for whether two values are equal; null and what is not a number equal nothing."""
@@ -85,6 +98,8 @@ class Scan(Operator):
         if {left.kind, right.kind} == {"i", "f"}:
             whole, fraction = (left, right) if left.kind == "i" else (right, left)
             return all_of(left.valid, right.valid, f"above({whole.value}, {fraction.value}) == 0")
+        if "o" in (left.kind, right.kind):
+            return self._equal(w, *(w.held(convert(self.unit, w, code, "o")) for code in (left, right)))
         return "False"
 
     def _env(self, attribute: Env) -> Env:
@@ -118,6 +133,19 @@ class Scan(Operator):
         return sum(isinstance(t, typed.Variable) and t.name == term.name for _, t in self.atom.fields) > 1
 
 
+def scans_in(operator: Operator) -> Iterator[Scan]:
+    """The scans that an operator takes matches from, directly or not."""
+    if isinstance(operator, Scan):
+        yield operator
+    for input_ in (*getattr(operator, "inputs", ()), *filter(None, [getattr(operator, "input", None)])):
+        yield from scans_in(input_)
+
+
+def scan_of(operator: Operator, atom: int) -> Scan | None:
+    """The scan of an atom among those below an operator."""
+    return next((scan for scan in scans_in(operator) if scan.atom.id == atom), None)
+
+
 def given(unit: Unit, scan: Scan, row: str) -> Env:
     """A given event as a scan sees it."""
     env = Env({START: Code(f"given.start[{row}]", "True", "i")})
@@ -129,6 +157,7 @@ def given(unit: Unit, scan: Scan, row: str) -> Env:
         env["attr", name] = Code(f"({held} != 0)" if column.kind == "b" else held, valid, column.kind)
     for name, _ in scan.atom.fields:
         env.setdefault(("attr", name), Code("0", "False", "i"))
-    env["k",] = Code(f"given.k[{row}]", "True", "i")
+    rank = unit.rank(scan.atom.event) << 40
+    env["k",] = Code(f"(given.k[{row}] if given.sequenced != 0 else {rank} + {row})", "True", "i")
     env[SOURCE] = Code(f"given.source[{row}]", "True", "i")
     return env

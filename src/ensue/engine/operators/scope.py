@@ -13,7 +13,9 @@ from ensue.engine.generate.operator import Operator, Passing, read_row, row_fiel
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.aggregates import Accumulators, Aggregates
+from ensue.engine.operators.gate import Gate
 from ensue.engine.operators.keys import key_kinds, key_of, lookup
+from ensue.engine.operators.scan import scan_of
 from ensue.engine.structures.rows import StepRows, rows_layout
 from ensue.engine.structures.store import Store, store_layout
 from ensue.language import typed
@@ -35,6 +37,11 @@ class Scope(Passing):
         outside = [field for field in used_by(node.conditions) if not inner.has(field)]
         inner.want([*names, *(field for field in used_by(node.conditions) if inner.has(field))])
         input_.want([*span, *names, *outside])
+        self.gate: Gate | None = None
+        opener = node.opener
+        scan = None if opener is None else scan_of(input_, opener.atom)
+        if opener is not None and scan is not None:
+            self.gate = Gate(unit, scan, inner, self.shared, opener.reach)
         inner.feed(self.keep)
         if self.included:
             unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()")
@@ -52,7 +59,7 @@ class Scope(Passing):
     def _store(self) -> str:
         if self.store is None:
             layout = store_layout(key_kinds(self.shared, self.inner, self.input), row_fields(self.inner.columns))
-            self.store = self.unit.structure("inner", Store, layout, len(self.shared))
+            self.store = self.structure("inner", Store, layout, len(self.shared))
         return self.store
 
     def keep(self, w: Writer, env: Env) -> None:
@@ -61,7 +68,7 @@ class Scope(Passing):
         key = key_of(unit, w, self.shared, env, self.input)
         if key is None:
             return
-        with w.when(key.there):
+        with w.when(key.there), w.when("True" if self.gate is None else self.gate.lets(w, env, key.parts)):
             if self.node.reach is not None:
                 w.line(f"expire({store}, clock.now, {unit.number(self.node.reach)})")
             w.line(f"make_room({store}, clock.now, {unit.number(NEVER if self.node.reach is None else self.node.reach)})")
@@ -116,7 +123,7 @@ class Scope(Passing):
 
     def _hold(self, w: Writer, env: Env) -> None:
         columns = self.input.columns
-        held = self.held = self.unit.structure("held", StepRows, rows_layout({"start": "i64", **row_fields(columns)}))
+        held = self.held = self.structure("held", StepRows, rows_layout({"start": "i64", **row_fields(columns)}))
         with w.block(f"if {held}.count == {held}.capacity:"):
             w.line(f"grow({held})")
         w.line(f"{held}.start[{held}.count] = {env[START].value}")

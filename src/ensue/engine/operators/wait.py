@@ -26,7 +26,7 @@ class Wait(Passing):
         needed = [timer.of for timer in node.timers if timer.of not in own or input_.has(("time", timer.of, "end"))]
         input_.want(("time", name, which) for name in needed for which in ("start", "end"))
         self.queue: str | None = None
-        unit.later(layer, f"due_{self.name}() <= clock.now", f"pop_{self.name}()")
+        unit.later(layer, f"due_{self.name}() <= clock.now", f"pop_{self.name}()", due=True)
         unit.dues.append(f"due_{self.name}()")
 
     def _timer(self, field: Field) -> typed.Timer | None:
@@ -74,7 +74,7 @@ class Wait(Passing):
 
     def _put(self, w: Writer, env: Env, due: str) -> None:
         fields = {"due": "i64", "start": "i64", **row_fields(self.columns)}
-        queue = self.queue = self.unit.structure("pending", Rows, rows_layout(fields))  # type: ignore[arg-type]
+        queue = self.queue = self.structure("pending", Rows, rows_layout(fields))  # type: ignore[arg-type]
         with w.block(f"if {queue}.count == {queue}.capacity:"):
             w.line(f"grow({queue})")
         row = w.let("row", f"{queue}.count")

@@ -15,13 +15,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
-from ensue.engine.sharing.shapes import Shape, Site, filled
+from ensue.engine.generate.writer import kind_of
+from ensue.engine.sharing.shapes import EXACT, Shape, Site, filled
 from ensue.language import typed
 from ensue.language.types import Type
-from ensue.language.walk import has_aggregate, pairs, visible_variables
+from ensue.language.walk import atoms, has_aggregate, pairs, visible_variables
 
 LENGTH = "#length"
 """A variable for the length of what the common rule found."""
+
+FOUND = "#found"
+"""How the types of what common rules find are called, with a number; nobody sees such events."""
 
 AMONG = "among"
 """An operation that says whether a value is among the constants of a family's index."""
@@ -90,9 +94,12 @@ class Index:
     value: typed.Expression
 
 
-def family_of(number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule) -> Family:
+def family_of(
+    number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule,
+    events: Mapping[str, typed.EventType],
+) -> Family:  # fmt: skip
     """The family of rules of one shape; `members` are those that there are, by name, and `rule` is one of them."""
-    return _Maker(number, shape, seed, members, rule).family()
+    return _Maker(number, shape, seed, members, rule, events).family()
 
 
 class _Loosest(int):
@@ -104,8 +111,12 @@ class _Loosest(int):
 class _Maker:
     """Makes one rule of several."""
 
-    def __init__(self, number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule) -> None:
+    def __init__(
+        self, number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule,
+        events: Mapping[str, typed.EventType],
+    ) -> None:  # fmt: skip
         self.number = number
+        self.events = events
         self.seed = seed
         self.members = members
         self.columns: list[Column] = []
@@ -148,13 +159,16 @@ class _Maker:
         lengths = [*self._lengths()]
         own = list(lengths)
         body = self._lifted(self.rule.body)
+        self.types = self._field_types(body)
         self.bound = {name for name in _bound(body) if name.startswith("@")}
+        if body.restricted and (lengths or self.bound):
+            raise NotSharedError("what is matched differs, under a policy")
         if self.selecting and any(_varies(condition) for condition in body.on):
             raise NotSharedError("a condition on the pairing that differs")
         on, where = self._parted(body.on, own), self._parted(body.where, own)
         for name in sorted(self.bound):
-            type_ = self.columns[int(name[1:])].type
-            own.append(_operation("=", typed.Variable(name, type_), typed.Variable(f"={name[1:]}", type_)))
+            constant = typed.Variable(f"={name[1:]}", self.columns[int(name[1:])].type)
+            own.append(_operation("=", typed.Variable(name, self.types[name]), constant))
         index = self._index(own)
         own = [condition for condition in own if condition is not index]
         thresholds = [condition for condition in own if condition not in lengths and _side(condition) is not None]
@@ -167,10 +181,10 @@ class _Maker:
         order = self._order(index, threshold)
         conditions = tuple(self._term(condition) for condition in own if condition is not threshold)
         last = None if threshold is None else self._term(threshold)
-        by = None if index is None else Index(_column_of(index.arguments[1]), self._term(index.arguments[0]))
+        by = None if index is None else self._by(index)
         self._check_groups(body)
         types = {name: term.type for term, name in self.terms.items()}
-        found = typed.EventType(f"#{self.number}", types, declared=False, derived=True)
+        found = typed.EventType(f"{FOUND}{self.number}", types, declared=False, derived=True)
         common = typed.Rule(
             None,
             found.name,
@@ -193,7 +207,8 @@ class _Maker:
 
     def _bound_one(self, expression: typed.Expression) -> typed.Expression:
         """An expression with variables of the common rule instead of constants that they must equal."""
-        return _with(expression, {f"={name[1:]}": name for name in self.bound})
+        alike = [name for name in self.bound if self.types[name] == self.columns[int(name[1:])].type]
+        return _with(expression, {f"={name[1:]}": name for name in alike})
 
     # --- lengths of time
 
@@ -266,6 +281,7 @@ class _Maker:
 
     def _lifted(self, body: typed.Body) -> typed.Body:
         """A body in which variables that took the place of constants correlate what they occur in."""
+        _check_visible(body)
         pattern = None if body.pattern is None else self._correlated(body.pattern)
         outside = set() if pattern is None else {n for n in visible_variables(pattern) if n.startswith("@")}
         window = body.window
@@ -277,6 +293,18 @@ class _Maker:
         absences = tuple(self._inner(absence, outside) for absence in body.absences)
         gatherings = tuple(self._inner(gathering, outside) for gathering in body.gatherings)
         return replace(body, pattern=pattern, absences=absences, gatherings=gatherings, window=window)
+
+    def _field_types(self, body: typed.Body) -> dict[str, Type]:
+        """The types of the attributes that variables took the place of constants for."""
+        types: dict[str, Type] = {}
+        for atom in atoms(body):
+            attributes = self.events[atom.event].attributes
+            for attribute, term in atom.fields:
+                if isinstance(term, typed.Variable) and term.name.startswith("@"):
+                    type_ = attributes.get(attribute, "any")
+                    if types.setdefault(term.name, type_) != type_:
+                        raise NotSharedError("a constant for attributes of several types that differs")
+        return types
 
     def _correlated(self, pattern: typed.Pattern) -> typed.Pattern:
         match pattern:
@@ -331,8 +359,26 @@ class _Maker:
 
     def _index(self, own: Sequence[typed.Expression]) -> typed.Operation | None:
         """The equality that tells members apart best."""
-        found = [c for c in own if isinstance(c, typed.Operation) and c.name == "=" and _is_indexed(c)]
+        found = [c for c in own if isinstance(c, typed.Operation) and c.name == "=" and self._is_indexed(c)]
         return max(found, key=lambda c: len(set(self.columns[_column_of(c.arguments[1])].values)), default=None)
+
+    def _is_indexed(self, equality: typed.Operation) -> bool:
+        """Whether a value that does not differ must equal a constant that does, of its kind or as good as that."""
+        value, constant = equality.arguments
+        if not _is_constant(constant) or _varies(value):
+            return False
+        kinds = kind_of(value.type), kind_of(constant.type)
+        if kinds == ("f", "i"):
+            return all(abs(each) <= EXACT for each in self.columns[_column_of(constant)].values)  # type: ignore[arg-type,operator]
+        return kinds[0] in ("o", kinds[1])
+
+    def _by(self, equality: typed.Operation) -> Index:
+        """The index by an equality; constants are of the type of the values that they must equal."""
+        value, column = equality.arguments[0], self.columns[_column_of(equality.arguments[1])]
+        place = _column_of(equality.arguments[1])
+        if kind_of(value.type) != kind_of(column.type):
+            place = self._column(Column(value.type, column.values))
+        return Index(place, self._term(value))
 
     def _loosened(self, condition: typed.Expression) -> typed.Expression:
         """A threshold as the one that is passed most easily."""
@@ -379,6 +425,23 @@ def _bound(body: typed.Body) -> set[str]:
     """The variables that what is matched or collected gives."""
     pattern = set() if body.pattern is None else visible_variables(body.pattern)
     return pattern if body.window is None else pattern | visible_variables(body.window.pattern)
+
+
+def _check_visible(body: typed.Body) -> None:
+    """Whatever took the place of a constant must be seen where it is compared with that of a member."""
+    parts = [body.pattern, *(part.pattern for part in (*body.absences, *body.gatherings))]
+    if body.window is not None:
+        parts += [body.window.pattern, body.window.beginning]
+        if body.window.beginning is not None and (_fields(body.window.beginning) or _varies_inside(body.window.beginning)):
+            raise NotSharedError("the beginning of a window that differs")
+    if any(part is not None and not _fields(part) <= visible_variables(part) for part in parts):
+        raise NotSharedError("a constant that differs where nothing outside sees it")
+
+
+def _fields(pattern: typed.Pattern) -> set[str]:
+    """The variables that took the place of constants in a pattern, seen or not."""
+    found = (term for atom in atoms(typed.Body(pattern)) for _, term in atom.fields)
+    return {term.name for term in found if isinstance(term, typed.Variable) and term.name.startswith("@")}
 
 
 def _varies(expression: typed.Expression | None) -> bool:
@@ -456,14 +519,6 @@ def _constant_last(condition: typed.Expression) -> typed.Expression:
 
 def _is_constant(expression: typed.Expression) -> bool:
     return isinstance(expression, typed.Variable) and expression.name.startswith("=")
-
-
-def _is_indexed(equality: typed.Operation) -> bool:
-    """Whether a value that does not differ must equal a constant that does, both integers or both strings."""
-    value, constant = equality.arguments
-    whole = ("int", "time", "timestamp")
-    alike = value.type == constant.type == "string" or (value.type in whole and constant.type in whole)
-    return _is_constant(constant) and not _varies(value) and alike
 
 
 def _side(condition: typed.Expression) -> tuple[typed.Expression, str, int] | None:

@@ -180,7 +180,7 @@ class Alike:
         own = {self.names[i]: i for i in members}
         seed = self.seeds.get(self.names[first]) or Seed(tuple((name, self.shapes[i][1]) for name, i in own.items()))
         try:
-            family = family_of(number, self.shapes[first][0], seed, own, self.program.rules[first])
+            family = family_of(number, self.shapes[first][0], seed, own, self.program.rules[first], self.program.events)
         except NotSharedError:
             return None
         expansion = Expansion(self.program.rules[first].event, family)

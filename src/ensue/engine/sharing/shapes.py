@@ -7,7 +7,9 @@ shape.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from ensue.language import typed
@@ -64,6 +66,17 @@ def shape_of(rule: typed.Rule, event: typed.EventType) -> tuple[Shape, tuple[Sit
 def filled(rule: typed.Rule, head: tuple[Type, ...], fill: Fill) -> typed.Rule:
     """A rule with its names numbered, and something else in the place of each constant; `head` are the head's types."""
     return _filled(_Walk(fill), rule, head)
+
+
+def rule_names(program: typed.Program, rules: Iterable[int]) -> dict[int, str]:
+    """What the parts of a state are called that belong to a rule: the same for the same rule in another program."""
+    names: dict[int, str] = {}
+    times: Counter[str] = Counter()
+    for i in rules:
+        name = hashlib.sha256(repr(program.rules[i]).encode()).hexdigest()[:16]
+        names[i] = f"{name}.{times[name]}"
+        times[name] += 1
+    return names
 
 
 def names_of(rule: typed.Rule, head: tuple[Type, ...]) -> dict[str, str]:

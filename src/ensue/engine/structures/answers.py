@@ -1,14 +1,14 @@
 """Answers of static predicates: for each combination of bound values a run of rows, and the order of all rows handed out.
 
 `Answers` belong to one lookup. Python is asked once for each combination; the rows that agree are remembered one after
-the other, in their order. `Facts` belong to a unit: each row that a match may have among its parts has a number there,
-which it keeps, and a place in the order of rows, which may move when others come between.
+the other, in their order. `Facts` belong to a unit: the places of rows that are parts of matches in the order of rows.
+Neither is state: both can be asked for again.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ class Answers(Keyed):
     `bound` names the variables of the key, with their kinds; `names` those that a row gives values for, with theirs.
     """
 
+    keeps = False
+
     def __init__(
         self, frame: Frame, base: int, lookup: typed.Lookup, bound: Sequence[tuple[str, str]],
         names: Sequence[tuple[str, str]], nullable: Sequence[bool], numbered: bool,
@@ -69,14 +71,12 @@ class Answers(Keyed):
         }
         predicate, terms = self.lookup.predicate, self.lookup.arguments
         shown = [term.name for term in terms if isinstance(term, typed.Variable)]
-        found = [
-            (tuple(order(values[name]) for name in shown), values)
-            for values in lane.knowledge.bindings(predicate, terms, known)
-        ]
-        found.sort(key=lambda pair: pair[0])
+        found = list(lane.knowledge.bindings(predicate, terms, known))
+        found.sort(key=lambda values: [order(values[name]) for name in shown])
         first = self.filled
-        for key, values in found:
-            self._add(lane, values, lane.structures["facts"].number(predicate, key) if self.numbered else 0)
+        for values in found:
+            row = row_value(predicate, (values[name] for name in shown))
+            self._add(lane, values, lane.values.code(row) if self.numbered else 0)
         self.known[slot], self.first[slot], self.count[slot] = 1, first, self.filled - first
         return 0
 
@@ -98,45 +98,77 @@ class Answers(Keyed):
 
 
 def facts_layout() -> Layout:
-    return Layout((), (("place", Column("places")),))
+    return Layout(("capacity",), (("place", Column("places")),))
 
 
 class Facts(Structure):
-    """Static rows by number, each with its place among all of them: by values in order, then by predicate."""
+    """Places of static rows by their codes: rows are ordered by their values in turn, then by predicate.
+
+    A row is a value of the dictionary (`row_value`), so its code lasts as long as a state. Places are found when they are
+    asked for; that of a row may move when others come between.
+    """
+
+    keeps = False
 
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
-        self.numbers_of: dict[Any, int] = {}
-        self._sorted: list[Any] = []
-        self.put("places", np.zeros(FIRST_ROWS, np.int64))
+        self._sorted: list[tuple[Any, int]] = []
+        self._make_room(FIRST_ROWS)
 
-    def number(self, predicate: str, row: tuple[Any, ...]) -> int:
-        """The number of a row, given by the keys of its values in order."""
-        key = (row, predicate)
-        found = self.numbers_of.get(key)
-        if found is None:
-            found = self.numbers_of[key] = len(self.numbers_of)
-            if found == len(self.place):
-                self.put("places", np.concatenate([self.arrays["places"], np.zeros_like(self.arrays["places"])]))
-            at = bisect_left(self._sorted, key)
-            self._sorted.insert(at, key)
-            self._put_between(at, found)
-        return found
+    def _make_room(self, size: int) -> None:
+        places = np.zeros(size, np.int64)
+        if "places" in self.arrays:
+            places[: self.capacity] = self.arrays["places"]
+        self.put("places", places)
+        self.capacity = size
 
-    def _put_between(self, at: int, number: int) -> None:
+    def know(self, row: tuple[Any, ...], code: int) -> int:
+        """Gives a row a place, by its code."""
+        if code >= self.capacity:
+            self._make_room(2 << code.bit_length())
+        if self.place[code] == 0:
+            key = (tuple(map(order, row[2:])), row[1])
+            at = bisect_left(self._sorted, (key, -1))
+            self._sorted.insert(at, (key, code))
+            self._put_between(at, code)
+        return 0
+
+    def _put_between(self, at: int, code: int) -> None:
         """Gives a new row a place between its neighbours; where there is none left, all get new ones."""
         known, last = self._sorted, at + 1 == len(self._sorted)
-        low = self.place[self.numbers_of[known[at - 1]]] if at else 0
-        high = LAST_PLACE if last else self.place[self.numbers_of[known[at + 1]]]
+        low = self.place[known[at - 1][1]] if at else 0
+        high = LAST_PLACE if last else self.place[known[at + 1][1]]
         if high - low > 1:
-            self.place[number] = low + (min(1 << 32, (high - low) // 2) if last else (high - low) // 2)
+            self.place[code] = low + (min(1 << 32, (high - low) // 2) if last else (high - low) // 2)
         else:
-            for rank, key in enumerate(known):
-                self.place[self.numbers_of[key]] = (rank + 1) * (LAST_PLACE // (2 * len(known) + 2))
+            for rank, (_, each) in enumerate(known):
+                self.place[each] = (rank + 1) * (LAST_PLACE // (2 * len(known) + 2))
+
+
+ROW = "a row of"
+"""What a static row begins with as a value of the dictionary."""
+
+
+def row_value(predicate: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """A static row as a value, the same for rows with the same values: 1.0 is 1 there.
+
+    >>> row_value("rated", (1.0, "x", None))
+    ('a row of', 'rated', 1, 'x', None)
+    """
+    whole = (int(v) if isinstance(v, float) and v.is_integer() else v for v in values)
+    return (ROW, predicate, *whole)
+
+
+def row_codes(held: Sequence[Any]) -> list[int]:
+    """The codes of static rows among the values of a dictionary: they are never forgotten, as parts may refer to them."""
+    return [code for code, value in enumerate(held) if type(value) is tuple and value[:1] == (ROW,)]
 
 
 def part_place(k: int) -> int:
     """The number by which a part is ordered: a static row has a place, all others are in order by their own number."""
     if k < 1152922604118474752 or k >= 2305843009213693952:
         return k
-    return 1152922604118474752 + facts.place[k - 1152922604118474752]
+    code = k - 1152922604118474752
+    if code >= facts.capacity or facts.place[code] == 0:
+        ask(facts, code)
+    return 1152922604118474752 + facts.place[code]

@@ -155,7 +155,17 @@ class Given(Structure):
 
 def given_layout(columns: dict[str, Element]) -> Layout:
     own: dict[str, Element] = {"kind": "i32", "start": "i64", "end": "i64", **columns}
-    return Layout(("rows", "at"), tuple((name, Column(name, element)) for name, element in own.items()))
+    return Layout(("rows", "at", "sequenced"), tuple((name, Column(name, element)) for name, element in own.items()))
+
+
+class Kinds(Structure):
+    """The number in the unit of each type of the program, by its rank and one; -1 for types that it does not take."""
+
+    keeps = False
+
+
+def kinds_layout() -> Layout:
+    return Layout((), (("local", Column("local_", "i32")),))
 
 
 class Numbers(Structure):

@@ -1,13 +1,23 @@
 """The inputs that matches came from: handles of sets, which share what they have in common.
 
 A handle is 0 for nothing, an odd number for one input (its position times two and one), or twice the number of a node,
-which is the union of two handles. A derived event has a node of its own, so that what it came from can be added later.
+which is the union of two handles. A derived event has a node of its own, so that what it came from can be added later,
+while its step lasts: so events that are derived from each other have the inputs of all. Nodes are made and never
+changed otherwise; those that no row refers to any more are left out between batches (`Sources.compact`), when they have
+become many.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
+
 from ensue.engine.structures.rows import Rows, rows_layout
-from ensue.engine.structures.structure import Frame, Layout
+from ensue.engine.structures.structure import Array, Frame, Layout, Structure
+
+FIRST_COMPACTED = 1 << 16
+"""How many nodes are made before it is worth while to look for those that nothing refers to."""
 
 
 def sources_layout() -> Layout:
@@ -20,6 +30,84 @@ class Sources(Rows):
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
         self.count = 1
+        self.enough = FIRST_COMPACTED
+
+    def add(self, one: int, other: int) -> int:
+        """A handle for the inputs of two."""
+        if one == 0 or one == other:
+            return other
+        if other == 0:
+            return one
+        if self.count == self.capacity:
+            self.grow()
+        self.one[self.count], self.other[self.count] = one, other
+        self.count += 1
+        return 2 * (self.count - 1)
+
+    def compact(self, structures: Iterable[Structure], always: bool = False) -> None:
+        """Leaves out the nodes that no column of handles leads to, if there are many; columns get the new handles."""
+        if self.count < self.enough and not always:
+            return
+        columns = [column for structure in structures for column in source_columns(structure)]
+        roots = np.unique(np.concatenate([np.unique(column) for column in columns] or [np.zeros(0, np.int64)]))
+        nodes = self.arrays["rows"][: self.count, :2].tolist()
+        shorter = [_without_boxes(nodes, root) for root in roots.tolist()]
+        kept: dict[int, tuple[int, int]] = {}
+        waiting = list(shorter)
+        while waiting:
+            at = waiting.pop()
+            if at and not at & 1 and at not in kept:
+                pair = kept[at] = tuple(_without_boxes(nodes, each) for each in nodes[at >> 1])  # type: ignore[assignment]
+                waiting += pair
+        new = {0: 0, **{old: 2 * number for number, old in enumerate(kept, start=1)}}
+        rows = [(0, 0), *((new.get(one, one), new.get(other, other)) for one, other in kept.values())]
+        size = max(16, 1 << (2 * len(rows)).bit_length())
+        array = np.zeros((size, self._width), np.int64)
+        array[: len(rows), :2] = rows
+        self.put("rows", array)
+        self.count, self.capacity = len(rows), size
+        self.enough = max(FIRST_COMPACTED, 2 * len(rows))
+        found = np.array([new.get(root, root) for root in shorter], np.int64)
+        for column in columns:
+            column[:] = found[np.searchsorted(roots, column)]
+
+    def absorb(self, other: Sources) -> int:
+        """Adds the nodes of another unit; handles of nodes there become what is returned more."""
+        offset = self.count - 1
+        for one, two in other.arrays["rows"][1 : other.count, :2].tolist():
+            if self.count == self.capacity:
+                self.grow()
+            self.one[self.count] = one + (2 * offset if one and not one & 1 else 0)
+            self.other[self.count] = two + (2 * offset if two and not two & 1 else 0)
+            self.count += 1
+        return 2 * offset
+
+
+def source_columns(structure: Structure) -> Iterable[Array]:
+    """The columns of a structure that hold handles."""
+    for _, column in structure.layout.columns:
+        if column.element == "source":
+            yield structure.arrays[column.array].reshape(-1, column.width)[:, column.place]
+
+
+def shift_sources(structure: Structure, by: int) -> None:
+    """Makes the handles of a structure those of a unit that has absorbed the nodes they lead to."""
+    for column in source_columns(structure):
+        column[(column & 1 == 0) & (column != 0)] += by
+
+
+def _without_boxes(nodes: list[list[int]], handle: int) -> int:
+    """What a handle leads to, nodes of one other handle left out; nothing, if that is all there is."""
+    seen = set()
+    while handle and not handle & 1:
+        one, other = nodes[handle >> 1]
+        if one and other and one != other:
+            return handle
+        if handle in seen:
+            return 0
+        seen.add(handle)
+        handle = one or other
+    return handle
 
 
 def inputs_of(sources: Sources, handle: int) -> frozenset[int]:

@@ -16,10 +16,14 @@ from typing import Any, Literal
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-Element = Literal["i64", "f64", "i32", "u8", "code"]
-"""What stands in a column; a code is the 64-bit number of a value in the dictionary."""
+Element = Literal["i64", "f64", "i32", "u8", "code", "chain", "source"]
+"""What stands in a column; a code is the 64-bit number of a value in the dictionary, a chain that of a node of parts, a
+source the handle of a set of inputs."""
 
-DTYPES: dict[str, Any] = {"i64": np.int64, "f64": np.float64, "i32": np.int32, "u8": np.uint8, "code": np.int64}
+DTYPES: dict[str, Any] = {
+    "i64": np.int64, "f64": np.float64, "i32": np.int32, "u8": np.uint8, "code": np.int64, "chain": np.int64,
+    "source": np.int64,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

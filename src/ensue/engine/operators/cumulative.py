@@ -1,0 +1,96 @@
+"""A cumulative side of a choice: the members that are taken become one composite.
+
+It covers all of them; of their values only the shared ones are known, and aggregates. Its parts are those of all
+members, one after the other: the first of them, and a chain of the others where someone asks for it.
+"""
+
+from __future__ import annotations
+
+from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field
+from ensue.engine.generate.operator import Operator
+from ensue.engine.generate.unit import NEVER, Unit
+from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.operators.aggregates import Accumulators, Aggregates, kept
+from ensue.engine.operators.parts import COMPARED, chains_of, order_fields
+from ensue.language import typed
+from ensue.plan.operators import NotPlannedError
+
+
+class Cumulative:
+    """The composites of one side: which fields they have, and how these are found."""
+
+    def __init__(self, unit: Unit, gathering: int, members: Operator, other: Operator, shared: tuple[str, ...]) -> None:
+        self.unit, self.members, self.other, self.shared = unit, members, other, shared
+        self.aggregates = Aggregates(gathering, members, other)
+        self.parts = min(1, members.parts)
+        self.chained = False
+        """Whether all parts are asked for."""
+
+    def has(self, field: Field) -> bool:
+        if field[0] == "var":
+            return field[1] in self.shared
+        return field == SOURCE or self.aggregates.owns(field)
+
+    def want(self, field: Field) -> None:
+        aggregate = field[1] if self.aggregates.owns(field) else None
+        if isinstance(aggregate, typed.Aggregate):
+            known = (self.members, self.other)
+            if not all(any(side.has(used) for side in known) for used in kept(aggregate).fields()):
+                raise NotPlannedError("an aggregate of a cumulative side with names from outside its pair")
+            self.aggregates.want(field)
+        elif field[0] == "part" and field[2] == "more":
+            self.chained = True
+            self.members.want(order_fields(self.members))
+        else:
+            self.members.want([field])
+
+    def column(self, field: Field) -> Column:
+        if self.aggregates.owns(field):
+            return self.aggregates.column(field)
+        if field[0] == "part" and field[2] == "more":
+            return Column("c", False)
+        return self.members.column(field)
+
+
+class Composite:
+    """A composite while its members are visited, oldest first."""
+
+    def __init__(self, of: Cumulative, w: Writer, source: bool) -> None:
+        self.of = of
+        self.sums = Accumulators(of.unit, w, of.aggregates.wanted, newest_first=False)
+        self.start, self.end = w.let("start", str(NEVER)), w.let("finish", "0")
+        self.source = w.let("source", "0") if source else None
+        if of.chained:
+            w.line(f"begin_chain({chains_of(of.unit)})")
+
+    def add(self, w: Writer, member: Env, end: str, other: Env) -> None:
+        """Takes in a member, beside what the other side knows."""
+        w.line(f"{self.start} = min({self.start}, {member[START].value})")
+        w.line(f"{self.end} = {end}")
+        if self.source is not None:
+            w.line(f"{self.source} = union({self.source}, {member[SOURCE].value})")
+        if self.of.chained:
+            self._chain(w, member)
+        self.sums.add(w, Env({**other, **member}))
+
+    def _chain(self, w: Writer, member: Env) -> None:
+        """Adds all parts of a member to the chain, but for the first of the first member."""
+        chains = chains_of(self.of.unit)
+        for number in range(self.of.members.parts):
+            part = ", ".join(member["part", number, which].value for which in COMPARED)
+            with w.when("True" if number else f"{self.sums.count} > 0"):
+                w.line(f"add_part({chains}, {part})")
+            if number in self.of.members.chains:
+                w.line(f"add_chain({chains}, {member['part', number, 'more'].value})")
+
+    def found(self, w: Writer, first: Env) -> Env:
+        """What is known of it; `first` is its first member."""
+        env = Env({START: Code(self.start, "True", "i")})
+        for field, code in first.items():
+            if field[:2] == ("part", 0) or (field[0] == "var" and field[1] in self.of.shared):
+                env[field] = code
+        if self.of.chained:
+            env["part", 0, "more"] = Code(w.let("more", f"{chains_of(self.of.unit)}.head"), "True", "c")
+        if self.source is not None:
+            env[SOURCE] = Code(self.source, "True", "i")
+        return Env({**env, **self.sums.results(w)})

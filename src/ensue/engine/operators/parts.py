@@ -1,0 +1,175 @@
+"""The order of matches, and whether two have an event in common: both by their parts.
+
+Matches that end together are ordered by start, then part by part as written; one whose parts begin those of another
+comes before it. Where all matches have as many parts these are compared in turn. Where they have not (one side of an
+`or` has fewer, a cumulative side as many as it had members) all parts of both are laid out one after the other first.
+A timer or a static row is no event, and never one that two matches share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from ensue.engine.generate.fields import START, Env, Field
+from ensue.engine.generate.operator import Operator
+from ensue.engine.generate.unit import Spec, Unit
+from ensue.engine.generate.writer import Writer, all_of, any_of
+from ensue.engine.structures.chains import (
+    CHAIN_KERNELS,
+    FLAT_KERNELS,
+    NONE,
+    Chains,
+    Flat,
+    chains_layout,
+    flat_layout,
+)
+from ensue.language import typed
+
+COMPARED = ("end", "start", "k")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A match at a place in the code."""
+
+    operator: Operator
+    env: Env
+
+    def part(self, unit: Unit, number: int, which: str) -> str:
+        return place_of(unit, ("part", number, which), self.env)
+
+
+def place_of(unit: Unit, field: Field, env: Env) -> str:
+    """Source for the number by which a field of a part is compared; see `part_place` for static rows."""
+    held = env[field].value
+    return f"part_place({held})" if field[2] == "k" and "facts" in unit.structures else held
+
+
+def order_fields(operator: Operator) -> list[Field]:
+    """The fields by which matches are ordered, after their start."""
+    found: list[Field] = []
+    for number in range(operator.parts):
+        found += [("part", number, which) for which in COMPARED]
+        if number in operator.chains:
+            found.append(("part", number, "more"))
+    return found
+
+
+def return_whether_before(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bool) -> None:
+    """Writes the end of a function that says whether a match comes before another; `tie` is what it says of equal ones."""
+    compared = [(one.env[START].value, other.env[START].value)]
+    common = min(one.operator.parts, other.operator.parts)
+    ragged = one.operator.ragged or other.operator.ragged
+    if not ragged:
+        compared += [(one.part(unit, n, x), other.part(unit, n, x)) for n in range(common) for x in COMPARED]
+    for left, right in compared:
+        with w.block(f"if {left} != {right}:"):
+            w.line(f"return {left} < {right}")
+    if ragged:
+        _return_flat_order(unit, w, one, other, tie)
+    elif one.operator.parts == other.operator.parts:
+        w.line(f"return {tie}")
+    else:
+        w.line(f"return {one.operator.parts < other.operator.parts}")
+
+
+def _return_flat_order(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bool) -> None:
+    for text in FLAT_KERNELS:
+        unit.use(text)
+    for flat, seen in (("flat_one", one), ("flat_other", other)):
+        unit.structures.setdefault(flat, Spec(Flat, flat_layout()))
+        w.line(f"{flat}.count = 0")
+        for number in range(seen.operator.parts):
+            w.line(f"flat_part({flat}, {', '.join(seen.part(unit, number, which) for which in COMPARED)})")
+            if number in seen.operator.chains:
+                chains = chains_of(unit)
+                node = w.let("node", seen.env["part", number, "more"].value)
+                with w.block(f"while {node} >= 0:"):
+                    k = f"{chains}.k[{node}]"
+                    place = f"part_place({k})" if "facts" in unit.structures else k
+                    w.line(f"flat_part({flat}, {chains}.end[{node}], {chains}.start[{node}], {place})")
+                    w.line(f"{node} = {chains}.next[{node}]")
+    w.line(f"return flat_order(flat_one, flat_other) {'<=' if tie else '<'} 0")
+
+
+def chains_of(unit: Unit) -> str:
+    """The structure with the chains of the rule that is being written."""
+    for text in CHAIN_KERNELS:
+        unit.use(text)
+    for name, spec in unit.structures.items():
+        if spec.kind is Chains and spec.owner == unit.owner:
+            return name
+    return unit.structure("chains", Chains, chains_layout())
+
+
+# --- events in common
+
+
+Types = frozenset[str]
+
+
+def part_types(pattern: typed.Pattern, count: int) -> list[Types]:
+    """The types of events that each of the parts of a pattern's matches may be; none of a timer or a static row."""
+    found = _types(pattern)
+    return found if len(found) == count else [frozenset().union(*found)] * count
+
+
+def _types(pattern: typed.Pattern) -> list[Types]:
+    match pattern:
+        case typed.Atom(event=event):
+            return [frozenset({event})]
+        case typed.Moment() | typed.Periodic():
+            return [frozenset()]
+        case typed.Pair(left=left, right=right):
+            return _side(left, pattern.left_gathering) + _side(right, pattern.right_gathering)
+        case typed.Either(alternatives=alternatives):
+            columns = zip_longest(*map(_types, alternatives), fillvalue=Types())
+            return [Types().union(*column) for column in columns]
+        case typed.Lacking(pattern=inner):
+            return _types(inner)
+        case typed.Run(pattern=inner, count=count):
+            return _types(inner) * count
+        case typed.Nested(body=body):
+            own = [] if body.pattern is None else _types(body.pattern)
+            return own + [Types()] * (len(body.lookups) + len(body.timers))
+
+
+def _side(pattern: typed.Pattern, gathering: int | None) -> list[Types]:
+    found = _types(pattern)
+    return found if gathering is None or not found else [Types().union(*found)]
+
+
+class Shared:
+    """Parts that may be one event on both sides of a pairing. `types` are those of the parts of each side."""
+
+    def __init__(self, sides: tuple[Operator, Operator], types: tuple[list[Types], list[Types]]) -> None:
+        self.sides = sides
+        self.parts = [(i, j) for i, one in enumerate(types[0]) for j, other in enumerate(types[1]) if one & other]
+
+    def fields(self, side: int) -> Iterator[Field]:
+        """What must be known of a side."""
+        for number in dict.fromkeys(parts[side] for parts in self.parts):
+            yield ("part", number, "end")
+            yield ("part", number, "k")
+            if number in self.sides[side].chains:
+                yield ("part", number, "more")
+
+    def test(self, unit: Unit, left: Env, right: Env) -> str:
+        """Source for whether the sides have an event in common."""
+        return any_of(*(test for i, j in self.parts for test in self._tests(unit, (left, right), (i, j))))
+
+    def _tests(self, unit: Unit, envs: tuple[Env, Env], numbers: tuple[int, int]) -> Iterator[str]:
+        ends, ks = ([env["part", n, which].value for env, n in zip(envs, numbers)] for which in ("end", "k"))
+        there = f"{ends[0]} != {NONE}" if self.sides[0].ragged and self.sides[1].ragged else "True"
+        yield f"({all_of(f'{ends[0]} == {ends[1]}', f'{ks[0]} == {ks[1]}', there)})"
+        more = [
+            env["part", n, "more"].value if n in side.chains else None
+            for env, n, side in zip(envs, numbers, self.sides)
+        ]
+        for own, other in ((0, 1), (1, 0)):
+            if more[own] is not None:
+                yield f"chain_has({chains_of(unit)}, {more[own]}, {ends[other]}, {ks[other]})"
+        if more[0] is not None and more[1] is not None:
+            yield f"chains_meet({chains_of(unit)}, {more[0]}, {more[1]})"

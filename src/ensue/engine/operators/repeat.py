@@ -1,0 +1,115 @@
+"""Repeat: each match with those before it in its group, so many together (``p{n}`` that stands alone).
+
+A group is the values of the variables that others share, null being one. Matches of one step come in their order. Such a
+composite covers its members, and has their parts one after the other; nothing else is known of it but the group's values
+and aggregates. State: the last n matches of each group. Cost: as `sliding.py` says, whatever n is; but parts, where they
+are asked for (contexts, order), are n times those of a member.
+"""
+
+from __future__ import annotations
+
+from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field
+from ensue.engine.generate.operator import Operator
+from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.operators.aggregates import Aggregates
+from ensue.engine.operators.keys import group_parts, lookup
+from ensue.engine.operators.sliding import ALL, Sliding
+from ensue.plan import operators as plan
+from ensue.temporal.instants import instantaneous
+
+
+class Repeat(Operator):
+    """Matches together with those before them; see the module."""
+
+    def __init__(self, unit: Unit, node: plan.Repeat, input_: Operator, layer: int) -> None:
+        super().__init__(unit, "repeat", layer)
+        self.run, self.input = node.run, input_
+        self.aggregates = Aggregates(self.run.id, input_, None)
+        input_.want(("var", name) for name in self.run.keys)
+        input_.feed(self.take)
+
+    @property
+    def parts(self) -> int:
+        return self.run.count * self.input.parts
+
+    @property
+    def chains(self) -> frozenset[int]:
+        each, inner = range(self.run.count), self.input
+        return frozenset(member * inner.parts + number for member in each for number in inner.chains)
+
+    @property
+    def ragged(self) -> bool:
+        return self.input.ragged
+
+    def _part(self, field: Field) -> tuple[int, Field]:
+        """The member that a part belongs to, and what it is there."""
+        member, part = divmod(int(str(field[1])), self.input.parts)
+        return member, ("part", part, field[2])
+
+    def has(self, field: Field) -> bool:
+        match field:
+            case ("var", name):
+                return name in self.run.keys
+            case ("part", int(number), _):
+                return number < self.parts
+            case _:
+                return field in (START, SOURCE) or self.aggregates.owns(field)
+
+    def require(self, fields: list[Field]) -> None:
+        for field in fields:
+            if self.aggregates.owns(field):
+                self.aggregates.want(field)
+            else:
+                self.input.want([self._part(field)[1] if field[0] == "part" else field])
+
+    def column(self, field: Field) -> Column:
+        if self.aggregates.owns(field):
+            return self.aggregates.column(field)
+        return self.input.column(self._part(field)[1] if field[0] == "part" else field)
+
+    # --- code
+
+    def take(self, w: Writer, env: Env) -> None:
+        unit = self.unit
+        instant = instantaneous(self.run.pattern, unit.events)
+        members = Sliding(unit, "members", self.aggregates.wanted, by_start=False, starts=not instant)
+        keys: list[Field] = [("var", name) for name in self.run.keys]
+        groups = [w.held(env[field]) for field in keys]
+        parts = [w.let("key", part) for part in group_parts(groups)]
+        mixed = [field for field in keys if env[field].kind == "o" and field in self.wanted]
+        inner = list(dict.fromkeys(self._part(field)[1] for field in self.wanted if field[0] == "part"))
+        extra = [*mixed, *inner, *([SOURCE] if SOURCE in self.wanted else [])]
+        member = members.member(w, env, extra)
+        g = members.lay_out(len(parts), member, {}, {})
+        size = unit.number(self.run.count)
+        at = lookup(unit, w, "slot", g, parts)
+        with w.block(f"if {g}.count[{at}] == {size}:"):
+            w.line(f"leave_{members.name}({at}, {g}.{ALL}_first[{at}])")
+        members.enter(w, at, member)
+        with w.block(f"if {g}.count[{at}] == {size}:"):
+            found = Env({**env, **members.results(w, at)})
+            found[START] = Code(w.let("start", members.first_start(at)), "True", "i")
+            if mixed:
+                oldest = members.read(f"{g}.{ALL}_first[{at}]")
+                found |= {field: oldest[field] for field in mixed}
+            self._parts(w, members, at, inner, found)
+            if SOURCE in self.wanted:
+                found[SOURCE] = members.source(w, at)
+            self.push(w, found)
+        members.write_leave()
+
+    def _parts(self, w: Writer, members: Sliding, at: str, inner: list[Field], found: Env) -> None:
+        """The parts of the members that are wanted, from the first member to the last."""
+        wanted = [field for field in self.wanted if field[0] == "part"]
+        if not wanted:
+            return
+        row = w.let("row", f"{members.groups}.{ALL}_first[{at}]")
+        for number in range(max(self._part(field)[0] for field in wanted) + 1):
+            if number:
+                row = w.let("row", f"{members.groups}.{ALL}_next[{row}]")
+            there = members.read(row)
+            for field in wanted:
+                member, part = self._part(field)
+                if member == number:
+                    found[field] = there[part]

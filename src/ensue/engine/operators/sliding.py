@@ -1,0 +1,287 @@
+"""Sliding: groups of members that come and go, with aggregates over those that are there, kept up to date.
+
+A member costs the same however many there are. Counts and sums are added to and taken from; what rounding loses is
+bounded (`structures/sums.py`), and where it could be seen a sum is made anew. The smallest and largest are at the front
+of a queue of those that none which stays longer beats, the first and last at the ends of a queue of all that are not
+null. What needs all values (a list) costs as much as there are. State: the members that are there, in one row each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from inspect import getsource
+
+from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field
+from ensue.engine.generate.operator import read_row, row_fields, write_row
+from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.writer import NOTHING, Code, Writer, kind_of
+from ensue.engine.operators.aggregates import Kept, add_member, collect_member, collection, kept, read_collected
+from ensue.engine.operators.aggregations import State, smaller
+from ensue.engine.structures.groups import Groups, free_row, groups_layout, join_heaps, take_row, without_root
+from ensue.engine.structures.queues import in_order_of_arrival, queue_rows, queue_slots, unbeaten
+from ensue.engine.structures.structure import Element
+from ensue.language import typed
+
+KERNELS = "\n\n".join(map(getsource, (take_row, free_row, join_heaps, without_root)))
+
+ALL = "all"
+"""The queue of all members in the order in which they came."""
+
+
+def value_field(one: Kept) -> Field:
+    """The field of a member's value for an aggregate: of its argument, or of what a nested aggregate came to."""
+    return ("value", one.aggregate if one.nested else one.aggregate.argument, one.kind)
+
+
+class Sliding:
+    """Groups of members; see the module. `by_start` says that members leave by their start, and not as they came."""
+
+    def __init__(self, unit: Unit, title: str, wanted: Iterable[Field], by_start: bool, starts: bool) -> None:
+        self.unit, self.title, self.by_start, self.starts = unit, title, by_start, starts
+        self.name = unit.fresh(title)
+        self.wanted = list(wanted)
+        self.columns: dict[Field, Column] = {}
+        self.groups = ""
+        self.some: dict[Field, str] = {}
+        """Queues of members that are not null, by the field of the value."""
+        self.best: dict[tuple[Field, bool], str] = {}
+        self.sums: dict[Kept, str] = {}
+        self.scratch: dict[Kept, str] = {}
+        self.least_start = ""
+
+    # --- what a member is
+
+    def member(self, w: Writer, env: Env, extra: Iterable[Field]) -> Env:
+        """The fields of a member at hand that are kept: values of aggregates, and others."""
+        found = Env({START: env[START]})
+        for one in self._kept():
+            for field in self._fields(one):
+                if field[0] != "value":
+                    found[field] = env[field]
+                elif field not in found:
+                    code = one.value(self.unit, w, env) if not one.nested else self._nested(one, env)
+                    found[field] = w.held(code)
+        for field in extra:
+            found[field] = env[field]
+        return found
+
+    def _kept(self) -> list[Kept]:
+        aggregates = [field[1] for field in self.wanted if isinstance(field[1], typed.Aggregate)]
+        return [kept(each) for each in dict.fromkeys(aggregates)]
+
+    def _fields(self, one: Kept) -> list[Field]:
+        if one.nested and one.algorithm.slides in ("sums", "all"):
+            return one.fields()
+        return [] if one.aggregate.argument is None else [value_field(one)]
+
+    def _nested(self, one: Kept, env: Env) -> Code:
+        n, best = (env["cell", one.inner, cell].value for cell in ("n", "best"))
+        return Code(best, f"({n} > 0)", "i" if one.kind == "b" else one.kind)
+
+    # --- the structure
+
+    def lay_out(self, width: int, member: Env, slots: dict[str, Element], rows: dict[str, Element]) -> str:
+        """The structure, for keys of a width, members such as the one at hand, and more columns."""
+        unit = self.unit
+        unit.use(KERNELS)
+        for field, code in member.items():
+            if field != START:
+                self.columns[field] = Column(code.kind, code.valid != "True")
+        rows = {**rows, "start": "i64", **queue_rows(ALL), **row_fields(self.columns)}
+        slots = {**slots, **queue_slots(ALL)}
+        unit.use(in_order_of_arrival(ALL))
+        for one in self._kept():
+            match one.algorithm.slides:
+                case "sums":
+                    if one.nested or one.aggregate.argument is not None:
+                        self.sums[one] = prefix = f"s{len(self.sums)}"
+                        slots |= {f"{prefix}_{cell}": element for cell, element in one.algorithm.cells(one.kind).items()}
+                case "extreme":
+                    self._add_best(value_field(one), one.algorithm.larger, slots, rows)
+                case "ends" if self.columns[value_field(one)].nullable and value_field(one) not in self.some:
+                    self.some[value_field(one)] = name = unit.fresh("some")
+                    unit.use(in_order_of_arrival(name))
+                    slots |= queue_slots(name)
+                    rows |= queue_rows(name)
+        if self.starts:
+            self._add_best(START, False, slots, rows)
+            self.least_start = self.best[START, False]
+        self.groups = unit.structure(self.title, Groups, groups_layout(width, slots, rows), width)
+        return self.groups
+
+    def _add_best(self, field: Field, larger: bool, slots: dict[str, Element], rows: dict[str, Element]) -> None:
+        if (field, larger) in self.best:
+            return
+        self.best[field, larger] = name = self.unit.fresh("best")
+        held = "start" if field == START else f"f{list(self.columns).index(field)}"
+        kind = "i" if field == START else self.columns[field].kind
+        one, other = f"groups.{held}[one]", f"groups.{held}[other]"
+        # of values of any type that are equal (1 and 1.0) the first stays
+        beats = smaller(one, other, larger, kind) if kind == "o" else f"not {smaller(other, one, larger, kind)}"
+        self.unit.use(unbeaten(name, beats, self.by_start))
+        slots |= queue_slots(name)
+        rows |= queue_rows(name)
+
+    def read(self, row: str) -> Env:
+        found = read_row(self.groups, row, self.columns)
+        found[START] = Code(f"{self.groups}.start[{row}]", "True", "i")
+        return found
+
+    # --- members come and go
+
+    def enter(self, w: Writer, at: str, member: Env) -> str:
+        """Adds a member to a group; gives its row."""
+        g = self.groups
+        row = w.let("row", f"take_row({g})")
+        w.line(f"{g}.start[{row}] = {member[START].value}")
+        write_row(w, g, row, self.columns, member)
+        w.line(f"push_{ALL}({g}, {at}, {row})")
+        w.line(f"{g}.count[{at}] += 1")
+        for field, name in self.some.items():
+            with w.when(member[field].valid):
+                w.line(f"push_{name}({g}, {at}, {row})")
+        for (field, _), name in self.best.items():
+            with w.when(member[field].valid):
+                w.line(f"enter_{name}({g}, {at}, {row})")
+        for one in self.sums:
+            add_member(self.unit, w, one, self.state(one, at), member)
+        return row
+
+    def write_leave(self) -> None:
+        """Writes ``leave_x(at, row)``, which takes a member out of its group."""
+        w, g = Writer(), self.groups
+        member = self.read("row")
+        w.line(f"drop_{ALL}({g}, at, row)")
+        w.line(f"{g}.count[at] -= 1")
+        for field, name in self.some.items():
+            with w.when(member[field].valid):
+                w.line(f"drop_{name}({g}, at, row)")
+        for (field, _), name in self.best.items():
+            with w.when(member[field].valid):
+                w.line(f"leave_{name}({g}, at, row)")
+        for one in self.sums:
+            add_member(self.unit, w, one, self.state(one, "at"), member, "-")
+        w.line(f"free_row({g}, row)")
+        self.unit.function(f"leave_{self.name}", ["at: int", "row: int"], w)
+        for one in self.sums:
+            if one.algorithm.doubt is not None:
+                self._write_anew(one)
+
+    def state(self, one: Kept, at: str) -> State:
+        prefix = self.sums[one]
+        return State(self.unit, one.kind, {cell: f"{self.groups}.{prefix}_{cell}[{at}]" for cell in one.cells})
+
+    def _write_anew(self, one: Kept) -> None:
+        """Writes the function that adds up all members of a group again."""
+        w, g = Writer(), self.groups
+        state = self.state(one, "at")
+        for cell, element in one.cells.items():
+            w.line(f"{state[cell]} = {'0.0' if element == 'f64' else '0'}")
+        w.line(f"row = {g}.{ALL}_first[at]")
+        with w.block("while row != 0:"):
+            add_member(self.unit, w, one, state, self.read("row"))
+            w.line(f"row = {g}.{ALL}_next[row]")
+        self.unit.function(f"anew_{self.name}_{self.sums[one]}", ["at: int"], w)
+
+    # --- results
+
+    def first_start(self, at: str) -> str:
+        """Source for the smallest start of a group's members, where there are some."""
+        queue = self.least_start or ALL
+        return f"{self.groups}.start[{self.groups}.{queue}_first[{at}]]"
+
+    def results(self, w: Writer, at: str) -> Env:
+        """What the aggregates of a group have come to."""
+        found, done = Env(), dict[Kept, Code]()
+        for field in self.wanted:
+            aggregate = field[1]
+            assert isinstance(aggregate, typed.Aggregate)
+            one = kept(aggregate)
+            if field[0] == "cell":
+                found[field] = self._cell(w, one, at, field)
+            else:
+                if one not in done:
+                    done[one] = self._result(w, one, at)
+                found[field] = done[one]
+        return found
+
+    def _result(self, w: Writer, one: Kept, at: str) -> Code:
+        match one.algorithm.slides:
+            case "sums" if one in self.sums:
+                return self._sum(w, one, at)
+            case "sums":
+                return Code(f"{self.groups}.count[{at}]", "True", "i")
+            case "all":
+                return self._collected(w, one, at, ("agg", one.aggregate))
+            case _:
+                row = w.let("row", self._row(one, at))
+                field = value_field(one)
+                code = w.held(self.read(row)[field])
+                there = f"({row} != 0)"
+                kind = kind_of(one.aggregate.type)
+                return Code(f"({code.value} != 0)" if kind == "b" else code.value, there, kind)
+
+    def _row(self, one: Kept, at: str) -> str:
+        """Source for the row of the best, first or last value of a group; 0 if there is none."""
+        field, larger = value_field(one), one.algorithm.larger
+        if one.algorithm.slides == "extreme":
+            return f"{self.groups}.{self.best[field, larger]}_first[{at}]"
+        return f"{self.groups}.{self.some.get(field, ALL)}_{'last' if larger else 'first'}[{at}]"
+
+    def _sum(self, w: Writer, one: Kept, at: str) -> Code:
+        state = self.state(one, at)
+        found = one.algorithm.result(w, state)
+        if one.algorithm.doubt is None:
+            return found
+        value, there = w.let("x", found.value), w.let("ok", found.valid)
+        with w.block(f"if {one.algorithm.doubt(w, state, found)}:"):
+            w.line(f"anew_{self.name}_{self.sums[one]}({at})")
+            again = one.algorithm.result(w, state)
+            w.line(f"{value} = {again.value}")
+            with w.block(f"if {one.algorithm.doubt(w, state, again)}:"):
+                if one.nested:
+                    w.line(f"{there} = {again.valid}")
+                else:
+                    exact = self._collected(w, one, at, ("agg", one.aggregate))
+                    w.line(f"{value} = {exact.value}")
+                    w.line(f"{there} = {exact.valid}")
+        return Code(value, there, found.kind)
+
+    def _collected(self, w: Writer, one: Kept, at: str, field: Field) -> Code:
+        """What Python makes of all values of a group."""
+        scratch = self.scratch.get(one)
+        if scratch is None:
+            scratch = self.scratch[one] = collection(self.unit, one, backwards=False)
+        w.line(f"{scratch}.count = 0")
+        row = w.let("row", f"{self.groups}.{ALL}_first[{at}]")
+        with w.block(f"while {row} != 0:"):
+            collect_member(self.unit, w, one, scratch, self.read(row))
+            w.line(f"{row} = {self.groups}.{ALL}_next[{row}]")
+        return read_collected(w, one, scratch, field)
+
+    def _cell(self, w: Writer, one: Kept, at: str, field: Field) -> Code:
+        """A cell of the state of an aggregate over a group's members."""
+        cell = str(field[2])
+        kind = "f" if one.cells[cell] == "f64" else "i"
+        match one.algorithm.slides:
+            case "sums" if one in self.sums:
+                return Code(w.let("x", self.state(one, at)[cell]), "True", kind)
+            case "sums":
+                return Code(f"{self.groups}.count[{at}]", "True", "i")
+            case "all":
+                return self._collected(w, one, at, field)
+        row = w.let("row", self._row(one, at))
+        if cell == "best":
+            value = self.read(row)[value_field(one)].value
+            return Code(w.let("x", f"{value} if {row} != 0 else {NOTHING[kind]}"), "True", kind)
+        return Code(f"(1 if {row} != 0 else 0)" if cell == "n" else "0", "True", "i")
+
+    def source(self, w: Writer, at: str, source: str = "0") -> Code:
+        """The inputs that all members of a group came from."""
+        found = w.let("source", source)
+        row = w.let("row", f"{self.groups}.{ALL}_first[{at}]")
+        with w.block(f"while {row} != 0:"):
+            w.line(f"{found} = union({found}, {self.read(row)[SOURCE].value})")
+            w.line(f"{row} = {self.groups}.{ALL}_next[{row}]")
+        return Code(found, "True", "i")
+

@@ -1,0 +1,161 @@
+"""Parts of matches in chains, where a match has as many as a cumulative side had members.
+
+A part that stands for many is the first of them, and a chain of the others: a node, which knows the next one, or a
+negative number for none. Chains are never changed. What no row refers to any more is collected between batches; until
+then a row that is not used any more may still refer to its chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from inspect import getsource
+
+import numpy as np
+
+from ensue.engine.structures.rows import Rows, StepRows, rows_layout
+from ensue.engine.structures.structure import Array, Element, Frame, Layout, Structure
+
+NONE = -(2**62)
+"""A part that is not there, as one of an alternative that was not taken; and the end of a chain."""
+
+FIRST_COLLECTED = 1024
+"""How many nodes are made before it is worth while to look for those that nothing refers to."""
+
+
+def chains_layout() -> Layout:
+    nodes: dict[str, Element] = {"end": "i64", "start": "i64", "k": "i64", "next": "i64", "free_next": "i64"}
+    return rows_layout(nodes, ("free", "head", "tail"))
+
+
+class Chains(Rows):
+    """The nodes of all chains of a rule.
+
+    Those that are free are linked from ``free`` on; ``head`` and ``tail`` are the ends of a chain that is being made.
+    """
+
+    def __init__(self, frame: Frame, base: int) -> None:
+        super().__init__(frame, base)
+        self.free = -1
+        self._enough = FIRST_COLLECTED
+
+    def collect(self, structures: Iterable[Structure]) -> None:
+        """Frees the nodes that no column of chains refers to, if there are many."""
+        if self.free >= 0 or self.count < self._enough:
+            return
+        rows = self.arrays["rows"]
+        next_, free_next = (rows[:, self.layout.column(name).place] for name in ("next", "free_next"))
+        used = np.zeros(self.count, bool)
+        for structure in structures:
+            for held in chain_columns(structure):
+                at = held[(held >= 0) & (held < self.count)]
+                while len(at := np.unique(at[~used[at]])):
+                    used[at] = True
+                    at = next_[at]
+                    at = at[at >= 0]
+        free = np.flatnonzero(~used)
+        next_[free] = NONE
+        free_next[free[:-1]], free_next[free[-1:]] = free[1:], -1
+        self.free = int(free[0]) if len(free) else -1
+        self._enough = max(self.count, 2 * (self.count - len(free)))
+
+    def size(self) -> tuple[int | None, int, int]:
+        return None, 0, 8 * self.count * self._width
+
+
+def chain_columns(structure: Structure) -> Iterable[Array]:
+    """What stands in the columns of a structure that hold chains."""
+    for _, column in structure.layout.columns:
+        if column.element == "chain":
+            yield structure.arrays[column.array].reshape(-1, column.width)[:, column.place]
+
+
+def flat_layout() -> Layout:
+    return rows_layout({"end": "i64", "start": "i64", "k": "i64"})
+
+
+class Flat(StepRows):
+    """All parts of a match, one after the other, while it is compared with another."""
+
+
+def begin_chain(chains: Chains) -> None:
+    """Begins a chain; it is ``chains.head`` when its parts have been added."""
+    chains.head = -4611686018427387904
+    chains.tail = -4611686018427387904
+
+
+def add_part(chains: Chains, end: int, start: int, k: int) -> None:
+    """Adds a part to the chain that is being made, if it is there."""
+    if end == -4611686018427387904:
+        return
+    node = chains.free
+    if node >= 0:
+        chains.free = chains.free_next[node]
+    else:
+        if chains.count == chains.capacity:
+            grow(chains)
+        node = chains.count
+        chains.count += 1
+    chains.end[node] = end
+    chains.start[node] = start
+    chains.k[node] = k
+    chains.next[node] = -4611686018427387904
+    if chains.tail >= 0:
+        chains.next[chains.tail] = node
+    else:
+        chains.head = node
+    chains.tail = node
+
+
+def add_chain(chains: Chains, chain: int) -> None:
+    """Adds all parts of a chain to the one that is being made."""
+    while chain >= 0:
+        add_part(chains, chains.end[chain], chains.start[chain], chains.k[chain])
+        chain = chains.next[chain]
+
+
+def chain_has(chains: Chains, chain: int, end: int, k: int) -> bool:
+    """Whether an event is among the parts of a chain."""
+    while chain >= 0:
+        if chains.end[chain] == end and chains.k[chain] == k:
+            return True
+        chain = chains.next[chain]
+    return False
+
+
+def chains_meet(chains: Chains, one: int, other: int) -> bool:
+    """Whether two chains have an event in common."""
+    while one >= 0:
+        if chain_has(chains, other, chains.end[one], chains.k[one]):
+            return True
+        one = chains.next[one]
+    return False
+
+
+def flat_part(flat: Flat, end: int, start: int, k: int) -> None:
+    """Adds a part, if it is there."""
+    if end == -4611686018427387904:
+        return
+    if flat.count == flat.capacity:
+        grow(flat)
+    flat.end[flat.count] = end
+    flat.start[flat.count] = start
+    flat.k[flat.count] = k
+    flat.count += 1
+
+
+def flat_order(one: Flat, other: Flat) -> int:
+    """How two matches compare, part by part: -1, 0, 1. One that begins the other comes before it."""
+    for i in range(min(one.count, other.count)):
+        if one.end[i] != other.end[i]:
+            return -1 if one.end[i] < other.end[i] else 1
+        if one.start[i] != other.start[i]:
+            return -1 if one.start[i] < other.start[i] else 1
+        if one.k[i] != other.k[i]:
+            return -1 if one.k[i] < other.k[i] else 1
+    if one.count == other.count:
+        return 0
+    return -1 if one.count < other.count else 1
+
+
+CHAIN_KERNELS = tuple(map(getsource, (begin_chain, add_part, add_chain, chain_has, chains_meet)))
+FLAT_KERNELS = tuple(map(getsource, (flat_part, flat_order)))

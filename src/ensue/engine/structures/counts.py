@@ -1,0 +1,42 @@
+"""Counts of a unit that is watched: the matches that each operator handed on, and the most that each structure held.
+
+Generated code counts; at the end of a step it has Python look at the structures, the less often the more there is in them.
+A unit that is not watched has none of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ensue.engine.structures.rows import Constants, numbers_layout
+from ensue.engine.structures.structure import Frame, Layout
+
+STRUCTURE = "counts"
+WAIT = "steps_until_look"
+
+
+class Counts(Constants):
+    """A number for each operator, and ``steps_until_look``; `most` is by the name of a structure."""
+
+    def __init__(self, frame: Frame, base: int) -> None:
+        super().__init__(frame, base)
+        self.most: dict[str, int] = {}
+
+
+def counts_layout(names: Iterable[str]) -> Layout:
+    return numbers_layout((WAIT, *names))
+
+
+class Look:
+    """Looks how much the structures of a state hold, when generated code asks for it."""
+
+    def answer(self, lane: Any, counts: Any, number: int) -> int:
+        total = 0
+        for name, spec in lane.code.unit.structures.items():
+            if spec.kind.keeps:
+                tuples = lane.structures[name].size()[1]
+                counts.most[name] = max(counts.most.get(name, 0), tuples)
+                total += tuples
+        counts.steps_until_look = total // 16
+        return 0

@@ -1,0 +1,151 @@
+"""Instances that wait to be chosen: rows by key, those of a key in their order.
+
+Rows lie in a pool. Those of a key are linked both ways, from ``oldest`` to ``newest``, so that any of them can be taken
+out; those that are free are linked by ``older``, from ``free`` on. Where the pool is full, rows that are over, or that
+a newer one always comes before, are let go of; if that is not enough, it is enlarged. A key of which nothing waits is
+forgotten when the table of keys is enlarged.
+"""
+
+from __future__ import annotations
+
+from inspect import getsource
+
+import numpy as np
+
+from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
+from ensue.engine.structures.keys import Keyed, slot_columns
+from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
+
+FIRST_ROWS = 16
+
+NUMBERS = ("free", "count", "capacity", "slot_wanted", *KEY_NUMBERS)
+"""The first row that is free, how many rows were ever used, and how many there are."""
+
+
+def waiting_layout(kinds: int | str, fields: dict[str, Element]) -> Layout:
+    """Rows with these fields besides ``start`` and ``end``, by keys of these kinds."""
+    rows: dict[str, Element] = {"older": "i64", "newer": "i64", "start": "i64", "end": "i64", **fields}
+    return Layout(NUMBERS, (*slot_columns(kinds, {"oldest": "i64", "newest": "i64"}), *row_columns("rows", rows)))
+
+
+class Waiting(Keyed):
+    """Rows that wait, by key."""
+
+    empty = {"oldest": -1, "newest": -1}
+
+    def __init__(self, frame: Frame, base: int, width: int) -> None:
+        super().__init__(frame, base)
+        self.first_slots(width)
+        self.put("rows", np.zeros((FIRST_ROWS, self.layout.column("older").width), np.int64))
+        self.free, self.count, self.capacity = -1, 0, FIRST_ROWS
+
+    def grow(self) -> None:
+        slots = self.arrays["slots_"]
+        if self.slot_wanted:
+            self.slot_wanted = 0
+            self.rehash((slots[:, 0] != 0) & (slots[:, self.layout.column("newest").place] >= 0))
+            return
+        old = self.arrays["rows"]
+        self.put("rows", np.concatenate([old, np.zeros_like(old)]))
+        self.capacity = 2 * len(old)
+
+    def live(self) -> int:
+        """How many rows wait."""
+        rows, slots = self.arrays["rows"], self.arrays["slots_"]
+        older = rows[:, self.layout.column("older").place]
+        at = slots[slots[:, 0] != 0, self.layout.column("newest").place]
+        found = 0
+        while len(at := at[at >= 0]):
+            found += len(at)
+            at = older[at]
+        return found
+
+    def size(self) -> tuple[int | None, int, int]:
+        slots = self.arrays["slots_"]
+        keys = int(np.count_nonzero((slots[:, 0] != 0) & (slots[:, self.layout.column("newest").place] >= 0)))
+        rows = self.live()
+        width = self.arrays["rows"].shape[1]
+        return keys if self.key_width else None, rows, 8 * (rows * width + (keys if self.key_width else 0))
+
+
+def new_row(waiting: Waiting) -> int:
+    """A row that is free; there must be one."""
+    row = waiting.free
+    if row < 0:
+        waiting.count += 1
+        return waiting.count - 1
+    waiting.free = waiting.older[row]
+    return row
+
+
+def put_in(waiting: Waiting, at: int, row: int, older: int) -> None:
+    """Links a row into those of a key, behind another one; behind -1 it is the oldest."""
+    newer = -1
+    if older >= 0:
+        newer = waiting.newer[older]
+        waiting.newer[older] = row
+    else:
+        newer = waiting.oldest[at]
+        waiting.oldest[at] = row
+    waiting.older[row] = older
+    waiting.newer[row] = newer
+    if newer >= 0:
+        waiting.older[newer] = row
+    else:
+        waiting.newest[at] = row
+
+
+def take_out(waiting: Waiting, at: int, row: int) -> None:
+    """Takes a row out of those of a key. What it holds stays until a row is needed."""
+    older = waiting.older[row]
+    newer = waiting.newer[row]
+    if older >= 0:
+        waiting.newer[older] = newer
+    else:
+        waiting.oldest[at] = newer
+    if newer >= 0:
+        waiting.older[newer] = older
+    else:
+        waiting.newest[at] = older
+    waiting.older[row] = waiting.free
+    waiting.free = row
+
+
+def take_out_to(waiting: Waiting, at: int, row: int) -> None:
+    """Takes out a row and all older ones of its key; none if there is no row."""
+    if row < 0:
+        return
+    newer = waiting.newer[row]
+    waiting.older[waiting.oldest[at]] = waiting.free
+    waiting.free = row
+    waiting.oldest[at] = newer
+    if newer >= 0:
+        waiting.older[newer] = -1
+    else:
+        waiting.newest[at] = -1
+
+
+def make_way(waiting: Waiting, time: int, life_start: int, life_end: int, ripe: int, by_start: int) -> None:
+    """Makes room in a pool that is full, without rows that are over, or that a newer one always comes before.
+
+    A newer row does that if it has ended `ripe` ago and, where `by_start` is set, does not start earlier.
+    """
+    kept = 0
+    for at in range(waiting.slot_mask + 1):
+        row = waiting.newest[at] if waiting.slot_used[at] != 0 else -1
+        latest = -9223372036854775807
+        while row >= 0:
+            older = waiting.older[row]
+            over = time - waiting.start[row] > life_start or time - waiting.end[row] > life_end
+            if over or waiting.start[row] <= latest:
+                take_out(waiting, at, row)
+            else:
+                kept += 1
+                if time - waiting.end[row] >= ripe:
+                    latest = waiting.start[row] if by_start != 0 else 9223372036854775807
+            row = older
+    if 2 * kept > waiting.capacity:
+        grow(waiting)
+
+
+KERNELS = tuple(map(getsource, (new_row, put_in, take_out, take_out_to, make_way)))

@@ -1,0 +1,204 @@
+"""From a plan to its description, operator by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+
+from ensue.language import typed
+from ensue.plan import operators as plan
+from ensue.plan.description import Description, Kept, Words, looked_at
+from ensue.plan.pairings import describe_pairing
+from ensue.plan.walk import inputs_of, pattern_of
+from ensue.temporal.constraints import BODY
+from ensue.temporal.memory import UNBOUNDED, constant, window
+from ensue.temporal.said import A_TIMER, events_said, pattern_said, term_said
+
+
+def describe(derive: plan.Derive, program: typed.Program) -> Description:
+    """The description of a rule's plan; the program says in which units lengths of time are written."""
+    return _Describer(Words(program)).body(derive.input, BODY)
+
+
+@dataclass
+class _Describer:
+    """Describes operators from the last to the first."""
+
+    words: Words
+    numbers: Iterator[int] = field(default_factory=partial(count, 1))
+    """Tell lookups apart, which have no ids."""
+
+    # --- bodies
+
+    def body(self, node: plan.Operator, id_: int, named: plan.Named | None = None) -> Description:
+        """A body: what it matches, and what is joined, gathered, absent or checked beside that."""
+        own: list[plan.Operator] = [node if named is None else named]
+        beside: list[Description] = []
+        kept: tuple[Kept, ...] = ()
+        conditions: list[typed.Expression] = []
+        checked = once = False
+        at = node
+        while True:
+            match at:
+                case plan.Distinct():
+                    once = True
+                case plan.Restrict(related=related, within=within, lasting=lasting, conditions=where):
+                    conditions[:0] = where
+                    checked = checked or bool(related or where) or within is not None or lasting is not None
+                case plan.Wait(timers=timers, longest=longest):
+                    if any(timer.end_shift > 0 for timer in timers):
+                        kept = (Kept(f"matches of {_events(at)} until their timers end", (), window(longest)),)
+                case plan.Absent() | plan.Gather():
+                    beside.append(self._scope(at))
+                case plan.Window():
+                    beside.append(self._window(at))
+                case plan.LookUp():
+                    beside.append(self._look_up(at))
+                case _:
+                    break
+            if isinstance(at, plan.Distinct | plan.Restrict | plan.Wait) and at is not node:
+                own.append(at)
+            at = at.input
+        matched = [] if isinstance(at, plan.Nothing) else [self._pattern(at)]
+        cost = "checks each match" if checked else "passes on each match"
+        if once:
+            cost += ", and passes it on once" if checked else ", once"
+        return Description(
+            "body", id_, "match", cost, kept, checks=self.words.conditions(conditions),
+            parts=(*matched, *reversed(beside)), operators=tuple(own), inputs=(at,) if matched else (),
+        )  # fmt: skip
+
+    def _scope(self, node: plan.Absent | plan.Gather) -> Description:
+        """What is negated or gathered in a scope."""
+        part = node.part
+        match part.scope:
+            case typed.During(label=label):
+                where = f"during {label}"
+            case typed.Between():
+                where = "between the two"
+            case typed.Inside():
+                where = "inside it"
+        said, absent = events_said(part.pattern), isinstance(part, typed.Absence)
+        return Description(
+            "absence" if absent else "gathering",
+            part.pattern.id,
+            f"{'no' if absent else 'all'} {pattern_said(part.pattern)} {where}",
+            f"for each match: {looked_at(said, part.shared)} in its scope",
+            (Kept(said, part.shared, window(node.reach)),),
+            checks=self.words.conditions(node.conditions),
+            parts=(self._pattern(node.inner),),
+            operators=(node,),
+            inputs=(node.input, node.inner),
+        )
+
+    def _window(self, node: plan.Window) -> Description:
+        """A window; beside a pattern all events are kept for matches that are still to come."""
+        held = node.window
+        said, of, keys = events_said(held.pattern), pattern_said(held.pattern), (*held.shared, *held.keys)
+        advice = None
+        match held.kind:
+            case "count":
+                bound, title = constant(held.size), f"last {held.size} {of}"
+            case "span":
+                bound, title = window(held.size), f"all {of} of the last {self.words.length(held.size)}"
+            case "each":
+                bound, title = window(held.size), f"all {of} of each {self.words.length(held.size)}"
+            case _:
+                bound, title = UNBOUNDED, f"all {of} since"
+                advice = "count back over a length of time, with `while last 1h: collect …`"
+        beside = pattern_of(node.input) is not None
+        if beside:
+            bound, advice = UNBOUNDED, "give the window a rule of its own, and use what that derives"
+        inner = [node.collected]
+        if node.beginning is not None and held.beginning is not None:
+            title += f" {pattern_said(held.beginning)}"
+            inner.append(node.beginning)
+        return Description(
+            "window", held.id, title, f"for each {said}: its aggregates", (Kept(said, keys, bound, advice),),
+            parts=tuple(map(self._pattern, inner)), operators=(node,), inputs=(*([node.input] if beside else []), *inner),
+        )  # fmt: skip
+
+    def _look_up(self, node: plan.LookUp) -> Description:
+        lookup = node.lookup
+        terms = ", ".join("_" if term is None else term_said(term) for term in lookup.arguments)
+        cost = "for each match: the rows that agree, asked for once for each combination of values and remembered"
+        return Description(
+            "lookup", next(self.numbers), f"rows of {lookup.predicate}({terms})", cost, operators=(node,),
+            inputs=(node.input,),
+        )  # fmt: skip
+
+    # --- patterns
+
+    def _pattern(self, node: plan.Operator) -> Description:
+        match node:
+            case plan.Scan(atom=atom, conditions=conditions):
+                compares = bool(conditions) or any(isinstance(term, typed.Constant) for _, term in atom.fields)
+                return Description(
+                    "event", atom.id, pattern_said(atom), f"{'compares' if compares else 'takes'} each {atom.event}",
+                    checks=self.words.conditions(conditions), event=atom.event, operators=(node,),
+                )  # fmt: skip
+            case plan.Clock(timer=timer):
+                title = pattern_said(timer, self.words.length)
+                return Description("timer", timer.id, title, "nothing but time", operators=(node,))
+            case plan.Join(endings=endings):
+                sides = (self._pattern(node.left), self._pattern(node.right))
+                return describe_pairing(node, (*sides, *map(self._ending, endings)), self.words)
+            case plan.Choose() | plan.RestrictedAnd() | plan.RestrictedSequence():
+                return describe_pairing(node, (self._pattern(node.left), self._pattern(node.right)), self.words)
+            case plan.Alternatives():
+                return self._other(node, "or", "or", "passes on each, once")
+            case plan.Spanned(input=inner):
+                return self._pattern(inner)
+            case plan.Repeat(run=run):
+                kept = Kept(events_said(run.pattern), run.keys, constant(run.count))
+                return self._other(node, "run", f"{run.count} in a row", "the last of the group", kept)
+            case plan.Named(nested=nested):
+                return self.body(node.input, nested.id, node)
+            case plan.Latest(input=plan.Alternatives(inputs=inputs), variables=variables):
+                return self._other(node, "or", "or, the latest start", _one_of(variables), inputs=inputs)
+            case plan.Latest(variables=variables):
+                return self._other(node, "latest", "the latest start", _one_of(variables))
+            case plan.RestrictedWithout(part=part, memory=memory):
+                kept = Kept(f"the latest start of {events_said(part.pattern)}", part.shared, memory)
+                title = f"no {pattern_said(part.pattern)} inside it"
+                cost = "compares each match with the latest start"
+                return self._other(node, "absence", title, cost, kept, id_=part.pattern.id)
+            case plan.Distinct() | plan.Restrict() | plan.Wait() | plan.Absent() | plan.Gather() | plan.Window() | plan.LookUp():
+                return self.body(node, _id(node))
+            case _:
+                return self._other(node, type(node).__name__.lower(), type(node).__name__.lower(), "passes on each match")
+
+    def _other(
+        self, node: plan.Operator, kind: str, title: str, cost: str, *kept: Kept, id_: int | None = None,
+        inputs: tuple[plan.Operator, ...] | None = None,
+    ) -> Description:  # fmt: skip
+        """An operator with what it takes, by default all its inputs, and its id, by default that of its pattern."""
+        taken = inputs_of(node) if inputs is None else inputs
+        return Description(
+            kind, _id(node) if id_ is None else id_, title, cost, kept, parts=tuple(map(self._pattern, taken)),
+            operators=(node,), inputs=taken,
+        )  # fmt: skip
+
+    def _ending(self, ending: plan.Ending) -> Description:
+        """What is forbidden between the sides of a join, and takes the left ones out."""
+        pattern = pattern_of(ending.input)
+        assert pattern is not None
+        title, cost = f"no {pattern_said(pattern)} between the two", f"each {events_said(pattern)} ends what waits before it"
+        return Description("absence", pattern.id, title, cost, parts=(self._pattern(ending.input),))
+
+
+def _events(node: plan.Operator) -> str:
+    """The names of the events that an operator matches."""
+    pattern = pattern_of(node)
+    return A_TIMER if pattern is None else events_said(pattern)
+
+
+def _id(node: plan.Operator) -> int:
+    pattern = pattern_of(node)
+    return BODY if pattern is None else pattern.id
+
+
+def _one_of(variables: tuple[str, ...]) -> str:
+    return f"passes on one of each time{''.join(f' and {name}' for name in variables)}"

@@ -1,0 +1,91 @@
+"""What a plan does, as data for people: for each operator a title, its cost, what it keeps, and what bounds that.
+
+The operators of a body that only check, complete or drop its matches are described together, as its ``match``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ensue.language import typed
+from ensue.plan import operators as plan
+from ensue.temporal.memory import Kind, Memory, constant
+from ensue.temporal.said import expression_said, length_said
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What an operator keeps: by which key, for how long after its end, and how much that is."""
+
+    what: str
+    key: tuple[str, ...]
+    memory: Memory
+    advice: str | None = None
+    """Which change to the rule would bound it, where nothing does."""
+
+    @property
+    def lifetime(self) -> int | None:
+        """How long each is kept after its end, where that is a length of time."""
+        return self.memory.size if self.memory.kind is Kind.WINDOW else None
+
+
+@dataclass(frozen=True)
+class Description:
+    """An operator, or several that are described together: an event, a join, a body, what is absent.
+
+    `kind` and `id` tell it from others of its rule. `streams` are sides that are not stored, `suppresses` those that
+    are not evaluated while nothing waits for them, `checks` conditions on its matches.
+    """
+
+    kind: str
+    id: int
+    title: str
+    cost: str
+    kept: tuple[Kept, ...] = ()
+    streams: tuple[str, ...] = ()
+    suppresses: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    parts: tuple[Description, ...] = ()
+    event: str | None = None
+    """The type of events that it takes, where it is one."""
+    operators: tuple[plan.Operator, ...] = field(default=(), compare=False, repr=False)
+    """What is described; the first hands on its matches."""
+    inputs: tuple[plan.Operator, ...] = field(default=(), compare=False, repr=False)
+    """The operators whose matches it takes."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind} {self.id}"
+
+    @property
+    def memory(self) -> Memory:
+        """The largest bound of what it keeps itself."""
+        return max((kept.memory for kept in self.kept), key=lambda m: (m.kind, m.size), default=constant(0))
+
+    def walk(self) -> Iterator[Description]:
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+
+@dataclass(frozen=True)
+class Words:
+    """Lengths of time and conditions, in the units of a program."""
+
+    program: typed.Program
+
+    def length(self, length: int) -> str:
+        return length_said(length, self.program)
+
+    def conditions(self, conditions: Iterable[typed.Expression]) -> tuple[str, ...]:
+        return tuple(expression_said(condition, self.program) for condition in conditions)
+
+
+def looked_at(name: str, shared: tuple[str, ...]) -> str:
+    """What is looked at by a key, or without one.
+
+    >>> looked_at("order", ("id",)), looked_at("order", ())
+    ('each order of its key', 'every order')
+    """
+    return f"each {name} of its key" if shared else f"every {name}"
