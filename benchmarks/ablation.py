@@ -152,8 +152,8 @@ def counted(subject: Subject, program: Program, rows: list[Row], options: Optimi
 
 def stored_in(run: Run) -> int:
     """How many tuples all parts of the rules keep in the network."""
-    from ensue.engine.network.stratum import Stratum
     from ensue.engine.network.kept import kept_by
+    from ensue.engine.network.stratum import Stratum
 
     network = [lane for lane in run.lanes if isinstance(lane, Stratum)]
     return sum(kept_by(node) for lane in network for rule in lane.rules.values() for node in rule.body.walk())

@@ -334,7 +334,10 @@ class Program:
             name: dict(event.attributes) for name, event in self.typed.events.items() if event.declared or event.derived
         }
         instant = {name for name, event in self.typed.events.items() if event.instant}
-        read = read_events(events, columns, schema, strict=strict, known=set(self.typed.events), instant=instant)
+        derived = {name for name, event in self.typed.events.items() if not event.given}
+        read = read_events(
+            events, columns, schema, strict=strict, known=set(self.typed.events), instant=instant, derived=derived
+        )
         if read.last_end is None and self.typed.unit is None and until is not None and is_timestamp(until):
             read = replace(read, timestamps=True)  # no event says what times are, so this does
         try:
@@ -392,14 +395,14 @@ class Program:
         """How the rules are run, and why: an `Explanation`, which prints as text and has `json()` and `mermaid()`.
 
         Given events are taken to have one time each, unless `intervals` says that they have a start and an end. With
-        `events`, in any form that `detect` takes, it also says what really happens: they are run in the network, where
-        each part of a rule is watched. The other arguments are those of `detect`.
+        `events`, in any form that `detect` takes, it also says what really happens: they are run, and what each part of
+        a rule takes, hands on and keeps is counted. The other arguments are those of `detect`.
 
         >>> program = compile("event a(k: int). event b(k: int). d(k) <- a(k) seq b(k) within 10.")
         >>> print(program.explain())
         Given events are taken to have one time each, and no interval.
         <BLANKLINE>
-        d (line 1), compiled
+        d (line 1)
           a match takes 10 at most
           match
           │ cost: checks each match

@@ -1,4 +1,4 @@
-"""What values are worth: equality, order and functions, with SQL's nulls.
+"""What values are worth: equality, order and arithmetic, with SQL's nulls. Functions are in `ensue.language.functions`.
 
 None is null. A comparison with null is null, and so is nearly every function of it; NaN equals nothing, and comes last
 in an order. Integers are 64 bits wide and wrap around. 0.0 and -0.0 are equal, and nobody sees which of them it was: in
@@ -107,7 +107,7 @@ def compare(operator: str, left: Any, right: Any) -> bool | None:
 
 
 def calculate(operator: str, left: Any, right: Any) -> Any:
-    if not (_is_number(left) and _is_number(right)):
+    if not (is_number(left) and is_number(right)):
         return None
     whole = isinstance(left, int) and isinstance(right, int)
     match operator:
@@ -122,16 +122,16 @@ def calculate(operator: str, left: Any, right: Any) -> Any:
         case "/":
             return float(left) / float(right)
         case "//":
-            return wrap(left // right) if whole else _floating(lambda: left // right)
+            return wrap(left // right) if whole else floating(lambda: left // right)
         case _:
-            return left % right if whole else _floating(lambda: left % right)
+            return left % right if whole else floating(lambda: left % right)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _floating(compute: Callable[[], float]) -> float | None:
+def floating(compute: Callable[[], float]) -> float | None:
     try:
         return compute()
     except OverflowError:
@@ -194,93 +194,6 @@ def rounded(value: float, decimals: int = 0) -> Any:
     return math.copysign(math.floor(scaled + 0.5) / scale, value)
 
 
-def substring(text: str, position: int, length: int | None = None) -> str:
-    """Characters from a position on, the first being 1; what lies before the first does not count."""
-    end = len(text) + 1 if length is None else position + max(0, length)
-    return text[max(1, position) - 1 : max(1, end) - 1]
-
-
-def _left(text: str, count: int) -> str:
-    return text[: max(0, count)]
-
-
-def _right(text: str, count: int) -> str:
-    return text[len(text) - min(len(text), max(0, count)) :]
-
-
-def _replace(text: str, old: str, new: str) -> str:
-    return text.replace(old, new) if old else text
-
-
-def _integer_of(function: Callable[[float], int]) -> Callable[[Any], int | None]:
-    def apply(value: Any) -> int | None:
-        return value if isinstance(value, int) else as_integer(function(value)) if math.isfinite(value) else None
-
-    return apply
-
-
-def _matches(text: str, pattern: str) -> bool | None:
-    try:
-        return re.search(pattern, text) is not None
-    except re.error:
-        return None
-
-
-def _logarithm(function: Callable[[float], float]) -> Callable[[Any], float | None]:
-    return lambda value: function(value) if value > 0 else None if not is_nan(value) else math.nan
-
-
-def _power(base: Any, exponent: Any) -> float | None:
-    found = _floating(lambda: float(base) ** float(exponent))
-    return None if isinstance(found, complex) else found
-
-
-STRICT: dict[str, Callable[..., Any]] = {
-    "neg": lambda x: (wrap(-x) if isinstance(x, int) else -x) if _is_number(x) else None,
-    "abs": lambda x: wrap(abs(x)) if isinstance(x, int) else abs(x),
-    "sign": lambda x: None if is_nan(x) else (x > 0) - (x < 0),
-    "round": rounded,
-    "floor": _integer_of(math.floor),
-    "ceil": _integer_of(math.ceil),
-    "trunc": _integer_of(math.trunc),
-    "sqrt": lambda x: None if x < 0 else math.sqrt(x),
-    "exp": lambda x: _floating(lambda: math.exp(x)),
-    "ln": _logarithm(math.log),
-    "log10": _logarithm(math.log10),
-    "power": _power,
-    "mod": lambda x, y: calculate("%", x, y),
-    "is_nan": is_nan,
-    "lower": str.lower,
-    "upper": str.upper,
-    "length": len,
-    "trim": lambda text: text.strip(" "),
-    "ltrim": lambda text: text.lstrip(" "),
-    "rtrim": lambda text: text.rstrip(" "),
-    "left": _left,
-    "right": _right,
-    "substring": substring,
-    "replace": _replace,
-    "starts_with": str.startswith,
-    "ends_with": str.endswith,
-    "contains": lambda text, part: part in text,
-    "matches": _matches,
-    "int": as_integer,
-    "float": as_float,
-    "timestamp": as_timestamp,
-}
-"""Functions that are null as soon as an argument is."""
-
-
-def apply(name: str, arguments: list[Any]) -> Any:
-    """A function that is null for a null argument; null too for arguments of a kind that it does not take."""
-    if any(argument is None for argument in arguments):
-        return None
-    try:
-        return STRICT[name](*arguments)
-    except (TypeError, AttributeError):
-        return None
-
-
 def least(values: list[Any]) -> Any:
     return min((v for v in values if v is not None), key=order, default=None)
 
@@ -306,7 +219,7 @@ def aggregate(name: str, values: list[Any]) -> Any:
             return least(values)
         case "max":
             return greatest(values)
-    if not all(map(_is_number, values)):
+    if not all(map(is_number, values)):
         return None
     if name == "sum":
         return wrap(sum(values)) if all(isinstance(v, int) for v in values) else _total(values)

@@ -8,9 +8,9 @@ import pytest
 import ensue
 from ensue.engine.compiled import lane
 from ensue.engine.compiled.lane import CompiledLane
+from ensue.engine.network.kept import kept_by
 from ensue.engine.options import ALL, NONE, Options
 from ensue.engine.run import Run
-from ensue.engine.network.kept import kept_by
 
 DECLARATIONS = """
 event tick(s: int, p: int) instant.

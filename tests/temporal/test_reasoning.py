@@ -11,6 +11,7 @@ from ensue.language.diagnostics import Report
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import pairs
+from ensue.plan.advice import describe_rule
 from ensue.reference import detect
 from ensue.temporal.adjacent import ended_by
 from ensue.temporal.constraints import BODY, constrain, labelled
@@ -19,7 +20,6 @@ from ensue.temporal.joins import sides_of
 from ensue.temporal.lifetimes import Frame, Lifetime
 from ensue.temporal.memory import Kind
 from ensue.temporal.partners import partners_of
-from ensue.temporal.plan import plan_of_rule
 from ensue.temporal.said import pattern_said
 from tests.agreement import attributes_of
 from tests.random_streams import streams
@@ -42,6 +42,13 @@ def only(rules):
     return rule, program.events
 
 
+def described(rules):
+    """The description of the one rule of a text."""
+    program = program_of(rules)
+    (rule,) = program.rules
+    return describe_rule(rule, program)
+
+
 def joins(rules):
     """The joins of a rule, the outermost first: for each side whether it is stored, and whether it is suppressed."""
     rule, events = only(rules)
@@ -57,7 +64,7 @@ def lifetimes(rules):
 
 def kept(rules):
     """What a rule keeps, part by part: what it is, and what bounds it."""
-    plan = plan_of_rule(*only(rules))
+    plan = described(rules)
     return [(each.what, each.memory.kind, each.memory.size) for part in plan.walk() for each in part.kept]
 
 
@@ -253,17 +260,17 @@ def test_what_cannot_do_without_something_in_another_join(rules, wanted):
         ("d(u, n = count(v)) <- while since i(u): collect a(u, v).", [("a", Kind.UNBOUNDED, 0)]),
         ("d(u) <- i(u){3}.", [("i", Kind.CONSTANT, 3)]),
         # [004] section 6: a sequence whose right side is instantaneous, or has a length
+        ("d(u) <- a(u, _) seq i(u) policy restricted.", [("a", Kind.CONSTANT, 1)]),
+        ("d(u) <- i(u) seq a(u, _) policy restricted.", [("i", Kind.UNBOUNDED, 0)]),
+        ("d(u) <- i(u) seq a(u, _) within 9 policy restricted.", [("i", Kind.WINDOW, 9)]),
         (
-            "d(u) <- a(u, _) seq i(u) policy restricted.",
-            [("a", Kind.CONSTANT, 1), ("the latest start", Kind.CONSTANT, 1)],
+            "d(u) <- (i(u) seq a(u, v)) seq b(v, _) within 9 policy restricted.",
+            [("i, a", Kind.WINDOW, 9), ("i", Kind.WINDOW, 9), ("the latest start of a", Kind.CONSTANT, 1)],
         ),
+        ("d(u) <- i(u) and j(u) policy restricted.", [("i", Kind.CONSTANT, 1), ("j", Kind.CONSTANT, 1)]),
         (
-            "d(u) <- i(u) seq a(u, _) policy restricted.",
-            [("i", Kind.UNBOUNDED, 0), ("the latest start", Kind.CONSTANT, 1)],
-        ),
-        (
-            "d(u) <- i(u) seq a(u, _) within 9 policy restricted.",
-            [("i", Kind.WINDOW, 9), ("the latest start", Kind.CONSTANT, 1)],
+            "d(u) <- (i(u) seq j(u)) without a(u, _) policy restricted.",
+            [("the latest start of a", Kind.CONSTANT, 1), ("i", Kind.CONSTANT, 1)],
         ),
     ],
 )  # fmt: skip
@@ -280,16 +287,16 @@ def test_what_bounds_memory(rules, wanted):
     ],
 )
 def test_what_is_kept_for_ever_comes_with_advice(rules, words):
-    plan = plan_of_rule(*only(rules))
+    plan = described(rules)
     (advice,) = {each.advice for part in plan.walk() for each in part.kept if not each.memory.bounded}
     assert words in advice
 
 
 def test_advice_is_given_only_where_it_helps():
-    """A policy chooses between instances of any time, within or not."""
-    plan = plan_of_rule(*only("d(u) <- (i(u) seq j(u)) without a(u, _) policy restricted."))
+    """Instances are chosen by what is in the parentheses alone: a length around them bounds nothing there."""
+    plan = described("d(u) <- recent (i(u) seq j(u)) seq a(u, _).")
     advice = {each.what: each.advice for part in plan.walk() for each in part.kept if not each.memory.bounded}
-    assert advice["a"] is None
+    assert advice == {"i": None}
 
 
 # --- contradictions and what is implied

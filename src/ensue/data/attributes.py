@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ensue.data.errors import not_taken
 from ensue.data.infer import as_inferred, infer, unblanked
 from ensue.data.raw import Raw, any_of, has_values, keep, value_at
 from ensue.data.split import Group
@@ -91,6 +92,12 @@ def _lasting(group: Group) -> Fault:
         pc.not_equal(group.start, group.end),
         lambda _: "its type is declared as `instant`, but it starts before its end",
     )
+
+
+def only_derived(group: Group, event_type: str) -> Fault:
+    """Of a type that rules derive and nobody gives: all rows."""
+    every = pa.chunked_array([pa.repeat(True, len(group.row))])
+    return Fault(every, lambda _: not_taken(event_type))
 
 
 def _fault(attribute: _Attribute) -> Fault:

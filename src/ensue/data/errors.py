@@ -27,6 +27,14 @@ class BadRow:
         return f"{self.where}: {self.reason}"
 
 
+def not_taken(event_type: str) -> str:
+    """Why a row of a type that only rules derive is bad."""
+    return (
+        f"rows of type {event_type} are not taken: the rules derive it; declare it with `event {event_type}(…).` to "
+        "give some, too"
+    )
+
+
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """A hint to append to a message, empty when nothing comes close.
 

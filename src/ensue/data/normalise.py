@@ -4,13 +4,15 @@ Each part goes through on its own. Only what depends on all of them waits: the t
 and the type of the sequence column.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ensue.data.attributes import Piece, read_declared, read_undeclared, whole_floats
+from ensue.data.attributes import Piece, only_derived, read_declared, read_undeclared, whole_floats
 from ensue.data.columns import Columns
 from ensue.data.errors import DataError, arrow_errors_as_data_errors
 from ensue.data.events import Events
@@ -32,19 +34,21 @@ def read_events(
     strict: bool = False,
     known: Collection[str] | None = None,
     instant: Collection[str] = (),
+    derived: Collection[str] = (),
 ) -> Events:
     """Read events in any form.
 
     Rows that cannot be read are left out, counted and reported; with `strict` the first one is an error. Of types that
     are not `known` only the times are read: they take part in `first_end` and `last_end`. The start of a declared type
-    that is `instant` must be its end.
+    that is `instant` must be its end. Rows of types that are `derived`, and not given, are bad.
 
     >>> events = read_events([{"type": "order", "time": 3, "id": 42}], Columns(), {"order": {"id": "int"}})
     >>> events.tables["order"].to_pylist()
     [{'start': 3, 'end': 3, 'row': 0, 'id': 42}]
     """
     with arrow_errors_as_data_errors("The events"):
-        return _read(source, columns, schema, strict, None if known is None else frozenset(known), frozenset(instant))
+        gathered = _Gathered(frozenset(instant), frozenset(derived))
+        return _read(source, columns, schema, strict, None if known is None else frozenset(known), gathered)
 
 
 def _read(
@@ -53,10 +57,9 @@ def _read(
     schema: Schema,
     strict: bool,
     known: frozenset[str] | None,
-    instant: frozenset[str],
+    gathered: _Gathered,
 ) -> Events:
     form, parts = recognise(source)
-    gathered = _Gathered(instant)
     for part in parts:
         _gather(gathered, part, columns, schema, known)
     for event_type, groups in gathered.undeclared.items():
@@ -87,6 +90,7 @@ class _Gathered:
     """What the parts so far came to."""
 
     instant: frozenset[str]
+    derived: frozenset[str]
     rows: int = 0
     report: Report = field(default_factory=Report)
     clocks: dict[Clock, str] = field(default_factory=dict)  # with the first part that had it
@@ -114,6 +118,8 @@ def _gather(gathered: _Gathered, part: Part, columns: Columns, schema: Schema, k
     for event_type, group in groups.items():
         if known is not None and event_type not in known:
             gathered.unknown_ends.append(group.end)
+        elif event_type in gathered.derived:
+            gathered.report.of_group(group, only_derived(group, event_type))
         elif event_type in schema:
             piece = read_declared(group, schema[event_type], event_type in gathered.instant)
             _add_piece(gathered, event_type, group, piece)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine.network.instances import NO_SOURCES, Event
+from ensue.engine.event import NO_SOURCES, Event
 from ensue.language import typed
 from ensue.language.types import TIMES
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from ensue.engine.event import Event
 from ensue.language import typed
-from ensue.values import apply, as_integer, as_text, calculate, compare, greatest, least
+from ensue.language.functions import apply
+from ensue.values import as_integer, as_text, calculate, compare, equality, greatest, least
 
 
 def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
@@ -65,3 +68,56 @@ def converted(value: Any, kind: str) -> Any:
 
 def _text(value: Any, term: typed.Expression) -> str:
     return as_text(value, timestamp=term.type == "timestamp")
+
+
+# --- whole expressions, of one event
+
+
+@dataclass(frozen=True)
+class Matched:
+    """An event that an atom matched: the values of its variables, and itself under its name."""
+
+    values: Mapping[str, Any]
+    label: str | None
+    event: Event
+
+
+def match_atom(atom: typed.Atom, event: Event) -> Matched | None:
+    """The event as an atom matches it; None where it does not."""
+    values: dict[str, Any] = {}
+    for attribute, term in atom.fields:
+        value = event.attributes.get(attribute)
+        if isinstance(term, typed.Constant):
+            if equality(value) is None or equality(value) != equality(term.value):
+                return None
+        elif term.name not in values:
+            values[term.name] = value
+        elif equality(value) is None or equality(value) != equality(values[term.name]):
+            return None
+    return Matched(values, atom.label, event)
+
+
+Held = Callable[[str, list[Any], list[bool]], bool]
+"""Whether a static predicate has a row with these values; the flags say which of them matter."""
+
+
+def evaluate(expression: typed.Expression, match: Matched, held: Held) -> Any:
+    """The value of an expression without aggregates; None is null."""
+    match expression:
+        case typed.Constant(value=value):
+            return value
+        case typed.Variable(name=name):
+            return match.values[name]
+        case typed.AttributeOf(attribute=attribute):
+            return match.event.attributes.get(attribute)
+        case typed.TimeOf(end=end):
+            return match.event.end if end else match.event.start
+        case typed.Holds(predicate=predicate, arguments=terms):
+            values = [None if term is None else evaluate(term, match, held) for term in terms]
+            return held(predicate, values, [term is not None for term in terms])
+        case typed.Operation(name="if_else", arguments=(condition, one, other)):
+            return evaluate(one if evaluate(condition, match, held) is True else other, match, held)
+        case typed.Operation(arguments=terms):
+            return operate(expression, [evaluate(term, match, held) for term in terms])
+        case typed.Aggregate():
+            raise AssertionError("one event has no aggregates")

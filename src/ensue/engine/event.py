@@ -18,6 +18,8 @@ class Event:
     provenance is asked for; while its step lasts they are what it was derived from.
     """
 
+    event = True
+
     __slots__ = ("_key", "attributes", "end", "identity", "place", "sequence", "sources", "start", "type")
 
     def __init__(

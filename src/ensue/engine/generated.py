@@ -7,22 +7,25 @@ that a state can go from the one to the other at any time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ensue.engine import machine
-from ensue.engine.batch import Batch, Columns, rows_of
-from ensue.engine.compiled.stream import stream_of
+from ensue.engine.batch import Batch, Columns
+from ensue.engine.compiled.output import merged
+from ensue.engine.stream import stream_of
+from ensue.engine.clock import Clock
 from ensue.engine.evaluate import operate
+from ensue.engine.event import Event
 from ensue.engine.generate.program import Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.knowledge import Knowledge
-from ensue.engine.network.instances import Event
-from ensue.engine.network.node import Clock
 from ensue.engine.structures.answers import Answers, Facts, row_codes
 from ensue.engine.structures.chains import Chains
+from ensue.engine.structures.members import MemberTable
 from ensue.engine.structures.sources import Sources, inputs_of, shift_sources
 from ensue.engine.structures.calls import Calls
 from ensue.engine.structures.structure import Array, Frame, Structure
@@ -30,7 +33,7 @@ from ensue.engine.structures.values import Dictionary, Values
 from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import MOST_OCCURRENCES
-from ensue.values import order
+from ensue.values import identity
 
 ENTRIES = ("run", "next_due")
 
@@ -76,6 +79,9 @@ class GeneratedLane:
         for name, number in unit.numbers.items():
             constant = unit.constants.get(name)
             setattr(numbers, name, number if constant is None else self.values.code(constant))
+        for structure in self.structures.values():
+            if isinstance(structure, MemberTable):
+                structure.fill(self.values)
 
     # --- code
 
@@ -234,10 +240,8 @@ class GeneratedLane:
         """Puts the events of a batch where generated code reads them."""
         unit, given = self.code.unit, self.given
         uses = self.uses
-        sequenced = any(row[4] is not None for row in batch.rows) or any(
-            columns.sequence is not None for columns in batch.all_given.values()
-        )
-        if unit.provenance or sequenced or any(kind == "o" for _, kind in unit.inputs.values()):
+        any_values = any(kind == "o" for _, kind in unit.inputs.values())
+        if unit.provenance or (any_values and (batch.rows or batch.derived)):
             columns = self._from_rows(batch)
         else:
             stream = stream_of(batch, uses, self.all_ranks, unit.inputs, unit.inputs_need_order, self.values)
@@ -246,6 +250,10 @@ class GeneratedLane:
                 columns[f"x{index}"] = values
                 columns[f"ok{index}"] = flags
             columns["k"] = columns["source"] = np.empty(0, np.int64)
+            if stream.sequenced is not None:
+                place = np.arange(len(stream.end))
+                local = self.structures["kinds"].arrays["local_"][stream.kind + 1].astype(np.int64)
+                columns["k"] = np.where(stream.sequenced, (1 << 61) + place, (local << 40) + place)
         given.sequenced = int(len(columns["k"]) > 0)
         for name, array in columns.items():
             given.put(name, np.ascontiguousarray(array))
@@ -334,7 +342,7 @@ class GeneratedLane:
         yield np.array([self.values.code(constant) for constant in self.code.unit.constants.values()], np.int64)
         yield np.array(row_codes(self.values.held), np.int64)
         for name, spec in self.code.unit.structures.items():
-            if spec.kind.keeps:
+            if spec.kind.keeps or spec.kind is MemberTable:
                 yield from self.structures[name].codes()
 
     def forget_answers(self) -> None:
@@ -359,7 +367,6 @@ class GeneratedLane:
         given = found[:, place["given"]]
         found = found[given == 0] if given.any() else found
         rows.count = rows.first = rows.pushed = 0
-        types = self.program.events[event].attributes
         columns = {}
         for number, (field, column) in enumerate(head.columns.items()):
             values = found[:, place[f"f{number}"]].copy()
@@ -367,18 +374,26 @@ class GeneratedLane:
             if column.nullable:
                 valid = (found[:, place[f"f_valid{number // 63 or ''}"]] >> (number % 63)) & 1 != 0
             columns[field[1]] = (values, valid, column.kind)
-        start, end = found[:, place["start"]].copy(), found[:, place["end"]].copy()
+        start, end, sources = (found[:, place[name]].copy() for name in ("start", "end", "source"))
+        parts = [(event, 0, len(found))]
+        heads = self.code.together.heads.get(event)
+        if heads is not None:
+            by, parts = parted(columns.pop("")[0], heads)
+            start, end, sources = start[by], end[by], sources[by]
+            columns = {name: (values[by], valid[by], kind) for name, (values, valid, kind) in columns.items()}
         if self.code.unit.provenance or any(kind == "o" for _, _, kind in columns.values()):
-            self._events(event, start, end, columns, found[:, place["source"]], batch)
+            for type_, *ends in parts:
+                own = slice(*ends)
+                cut = [(values[own], valid[own], kind) for values, valid, kind in columns.values()]
+                self._events(type_, start[own], end[own], cut, sources[own], batch)
             return
-        attributes = {name: self._arrow(*column) for name, column in columns.items()}
-        made = Columns(start, end, {name: attributes[name] for name in types})
-        others = batch.derived_columns.get(event)
-        if others is not None:
-            from ensue.engine.compiled.output import merged
-
-            made = merged(others, made)
-        batch.derived_columns[event] = made
+        arrays = [self._arrow(*column) for column in columns.values()]
+        for type_, first, past in parts:
+            names = self.program.events[type_].attributes
+            attributes = {name: array.slice(first, past - first) for name, array in zip(names, arrays, strict=True)}
+            made = Columns(start[first:past], end[first:past], attributes)
+            others = batch.derived_columns.get(type_)
+            batch.derived_columns[type_] = made if others is None else merged(others, made)
 
     def _arrow(self, values: Array, valid: Array, kind: str) -> pa.Array:
         mask = None if valid.all() else ~valid
@@ -392,23 +407,40 @@ class GeneratedLane:
             case _:
                 return pa.array(np.ascontiguousarray(values), mask=mask)
 
-    def _events(self, event: str, start: Array, end: Array, columns: dict[str, Any], sources: Array, batch: Batch) -> None:
-        lists = {}
-        for name, (values, valid, kind) in columns.items():
-            lists[name] = [
-                self._decoded(v, kind) if ok else None for v, ok in zip(values.tolist(), valid.tolist(), strict=True)
-            ]
-        made = []
-        known = {id(e): e for e in batch.derived.get(event, ())}
-        for i in range(len(start)):
-            attributes = {name: lists[name][i] for name in self.program.events[event].attributes}
+    def _events(
+        self, type_: str, start: Array, end: Array, columns: Sequence[tuple[Array, Array, str]], sources: Array,
+        batch: Batch,
+    ) -> None:  # fmt: skip
+        """Adds derived events to a batch, each once: other units may derive the type, too."""
+        lists = [
+            [self._decoded(v, kind) if ok else None for v, ok in zip(values.tolist(), valid.tolist(), strict=True)]
+            for values, valid, kind in columns
+        ]
+        known = {_content(event): event for event in batch.derived.get(type_, ())}
+        names, made = list(self.program.events[type_].attributes), []
+        for i, (begin, finish) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+            attributes = {name: values[i] for name, values in zip(names, lists, strict=True)}
             came = frozenset[Any]()
             if self.code.unit.provenance:
                 came = inputs_of(self.structures["origins"], int(sources[i]))  # type: ignore[arg-type]
-            same = (event, int(start[i]), int(end[i]), tuple(attributes.items()))
-            made.append(Event(event, attributes, int(start[i]), int(end[i]), batch.place(event), same, None, came))
-        del known
+            same = (type_, begin, finish, tuple(attributes.items()))
+            event = Event(type_, attributes, begin, finish, batch.place(type_), same, None, came)
+            other = known.get(_content(event)) if known else None
+            if other is None:
+                made.append(event)
+            else:
+                other.sources |= came
         batch.add(made)
 
 
-_ = (Columns, rows_of, order)
+def _content(event: Event) -> Any:
+    """What makes derived events of a type the same."""
+    return event.start, event.end, tuple(map(identity, event.attributes.values()))
+
+
+def parted(numbers: Array, heads: Sequence[str]) -> tuple[Array, list[tuple[str, int, int]]]:
+    """An order in which rows lie type by type, by the number of the type; each type with where its rows begin and end."""
+    short = numbers.astype(np.uint16) if len(heads) <= 1 << 16 else numbers  # which NumPy sorts in linear time
+    by = np.argsort(short, kind="stable")
+    ends = np.searchsorted(numbers[by], np.arange(len(heads) + 1)).tolist()
+    return by, [(head, *ends_) for head, ends_ in zip(heads, pairwise(ends), strict=True) if ends_[0] < ends_[1]]

@@ -7,7 +7,7 @@ Everything else goes the long way through `ensue.data`, which knows what to do w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,10 +20,9 @@ from ensue.data.errors import DataError
 from ensue.data.events import Events
 from ensue.data.form import Form
 from ensue.engine.batch import Columns, Integers
-from ensue.engine.compiled import kernels
-from ensue.engine.compiled.code import kernel
-from ensue.engine.compiled.stream import NO_FLAGS, NO_FLOATS, NONE, Stream, Values, values_of
-from ensue.engine.compiled.strings import Strings
+from ensue.engine.reading import in_order, kinds_of
+from ensue.engine.stream import NO_FLAGS, NO_FLOATS, NONE, Stream, Values, values_of
+from ensue.engine.structures.values import Dictionary
 from ensue.language import typed
 
 EXPECTED = {
@@ -36,10 +35,6 @@ TYPES = (pa.string(), *(pa.dictionary(index, pa.string()) for index in (pa.int8(
 
 FEW_TYPES = 16
 """Up to how many derived types each row is compared with them, too."""
-
-MANY = 5_000
-"""From how many rows on types are recognised by compiled code."""
-
 
 @dataclass(frozen=True)
 class Mixed:
@@ -99,7 +94,7 @@ class Mixed:
                 found[name] = Columns(self.start[rows], self.end[rows], attributes, rows + self.offset)
         return found
 
-    def stream(self, inputs: Mapping[tuple[str, str], tuple[int, str]], strings: Strings) -> Stream:
+    def stream(self, inputs: Mapping[tuple[str, str], tuple[int, str]], dictionary: Dictionary) -> Stream:
         """The table as generated code takes it."""
         count = len(self)
         read: dict[tuple[str, str], Values] = {}
@@ -112,7 +107,7 @@ class Mixed:
                 continue
             if (attribute, kind) not in read:
                 column = self.columns[attribute]
-                values, flags = values_of(column, kind, strings, count, everywhere)
+                values, flags = values_of(column, kind, dictionary, count, everywhere)
                 read[attribute, kind] = values, flags
                 nulls = nulls or column.null_count > 0
             columns.append(read[attribute, kind])
@@ -147,7 +142,8 @@ def fit(schema: pa.Schema, names: Names, events: Mapping[str, typed.EventType], 
         return None
     used = [event for name, event in events.items() if only is None or name == only]
     types = _attributes(used)
-    if layout.instant is not None or types is None or (any(e.instant for e in used) and layout.start != layout.end):
+    instant = any(event.instant and event.given for event in used)
+    if layout.instant is not None or types is None or (instant and layout.start != layout.end):
         return None
     if any(name not in schema.names or schema.field(name).type != type_ for name, type_ in types.items()):
         return None
@@ -181,7 +177,7 @@ def mixed_of(source: object, names: Names, events: Mapping[str, typed.EventType]
     start = end if layout.start == layout.end else _times(source.column(layout.start))
     if end is None or start is None:
         return None
-    ordered = _kernel("in_order", len(end))(start, end)
+    ordered = in_order(start, end)
     if ordered == 2:
         return None
     kind = _kinds(None if only is not None else source.column(str(layout.type)), only, events, source.num_rows)
@@ -235,12 +231,10 @@ def _kinds(
     names = list(events) if len(derived) <= FEW_TYPES else [name for name in events if not events[name].derived]
     texts = [name.encode() for name in names]
     codes = np.array([ranks[name] for name in names], np.int32)
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-    letters = np.frombuffer(b"".join(texts) or b"\0", np.uint8)
     _, offsets, data = whole.buffers()
     places = np.frombuffer(offsets, np.int32, count + 1, whole.offset * 4)
     held = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
-    if _kernel("kinds_of", count)(places, held, letters, ends, codes, kind):
+    if kinds_of(places, held, texts, codes, kind):
         return None
     if len(derived) <= FEW_TYPES:
         return None if any(np.any(kind == ranks[name]) for name in derived) else kind
@@ -261,6 +255,3 @@ def _kinds_in_dictionary(
     derived = [ranks[name] for name in names if name in events and events[name].derived]
     return None if derived and np.isin(kind, derived).any() else kind
 
-
-def _kernel(name: str, count: int) -> Callable[..., Any]:
-    return kernel(name) if count > MANY else getattr(kernels, name)

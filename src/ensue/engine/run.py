@@ -17,7 +17,8 @@ from ensue.engine.compiled.lane import CompiledLane
 from ensue.engine.compiled.strings import Strings
 from ensue.engine.knowledge import Knowledge, Row
 from ensue.engine.lanes import Lane, Plan, known_program, lane_of, plan_of
-from ensue.engine.network.node import Clock, Setting
+from ensue.engine.clock import Clock
+from ensue.engine.network.node import Setting
 from ensue.engine.network.stratum import Stratum
 from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.groups import Decided

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ensue.engine.lanes import Plan
+from ensue.engine.operators.members import Expansion
 from ensue.engine.sharing.families import LENGTH, Column, Family
+from ensue.engine.sharing.groups import Sharing
 from ensue.engine.sharing.shapes import names_of
 from ensue.explain.explanation import Alike, Differing
 from ensue.language import typed
@@ -13,10 +14,12 @@ from ensue.language.walk import atoms
 from ensue.temporal.said import expression_said
 
 
-def alike_rules(plan: Plan) -> Iterator[Alike]:
-    """The families of a plan, in its order."""
-    for family in plan.families:
-        yield _alike(family, plan.program)
+def alike_rules(program: typed.Program) -> Iterator[Alike]:
+    """The families of a program as it is run, in the order in which they are."""
+    for group in Sharing(program).groups():
+        for part in group.parts:
+            if isinstance(part.rule, Expansion):
+                yield _alike(part.rule.family, program)
 
 
 def _alike(family: Family, program: typed.Program) -> Alike:

@@ -7,8 +7,8 @@ from typing import Any
 from ensue.explain.explanation import Alike, Explanation, RuleExplained
 from ensue.explain.words import obstacles_said
 from ensue.partitioning import ByKey, ByRow, BySlices, Stage
+from ensue.plan.description import Description
 from ensue.temporal.memory import Memory
-from ensue.temporal.plan import Part
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:
@@ -16,7 +16,6 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "instants": explanation.instants,
         "rules": [_rule(rule) for rule in explanation.rules],
         "families": [_family(family) for family in explanation.families],
-        "shared": [{"events": s.what, "key": list(s.key), "rules": list(s.rules)} for s in explanation.shared],
         "stages": [_stage(stage, explanation) for stage in explanation.stages],
     }
     return found if explanation.events is None else {"events": explanation.events, **found}
@@ -28,15 +27,12 @@ def _rule(rule: RuleExplained) -> dict[str, Any]:
         "event": rule.event,
         "name": rule.label,
         "line": rule.line,
-        "compiled": rule.reason is None,
-        "unit": rule.unit,
         "family": rule.family,
-        "reason": rule.reason,
         "possible": rule.possible,
         "extent": rule.extent,
         "implied": list(rule.implied),
         "rewrites": list(rule.rewrites),
-        "awaits": [{"event": a.after.event, "keys": dict(a.keys), "reach": a.reach} for a in rule.awaited],
+        "asked": list(rule.asked),
         "fewer": rule.fewer,
         "plan": _part(rule.plan, rule),
     }
@@ -47,7 +43,7 @@ def _family(family: Alike) -> dict[str, Any]:
     return {"rules": list(family.rules), "where": list(family.where), "constants": constants}
 
 
-def _part(part: Part, rule: RuleExplained) -> dict[str, Any]:
+def _part(part: Description, rule: RuleExplained) -> dict[str, Any]:
     found: dict[str, Any] = {
         "kind": part.kind,
         "id": part.id,
@@ -60,22 +56,18 @@ def _part(part: Part, rule: RuleExplained) -> dict[str, Any]:
                 "key": list(k.key),
                 "lifetime": k.lifetime,
                 "memory": _memory(k.memory),
+                "after": k.after,
                 "advice": k.advice,
-                "partners": list(k.partners),
             }
             for k in part.kept
         ],
         "streams": list(part.streams),
         "suppresses": list(part.suppresses),
+        "checks": list(part.checks),
     }
     if part.key in rule.observed:
         observed = rule.observed[part.key]
-        found["observed"] = {
-            "in": observed.rows_in,
-            "out": observed.rows_out,
-            "most_kept": observed.most_kept,
-            "seconds": observed.seconds,
-        }
+        found["observed"] = {"in": observed.rows_in, "out": observed.rows_out, "most_kept": observed.most_kept}
     return found | {"parts": [_part(inner, rule) for inner in part.parts]}
 
 

@@ -9,18 +9,16 @@ from typing import Any
 from ensue.language import typed
 from ensue.language.types import Type
 from ensue.partitioning import Stage
-from ensue.temporal.feeding import Awaited
-from ensue.temporal.plan import Part
+from ensue.plan.description import Description
 
 
 @dataclass
 class Observed:
-    """What happened in a part of a rule: rows in and out, the most that it kept at once, and its time in seconds."""
+    """What happened in a part of a rule: matches in and out, and the most that it kept at once."""
 
     rows_in: int = 0
     rows_out: int = 0
     most_kept: int = 0
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -31,23 +29,19 @@ class RuleExplained:
     event: str
     label: str | None
     line: int
-    unit: int | None
-    """Which unit of generated code it is compiled into; None where it runs in the network."""
-    reason: str | None
-    """Why it is not compiled."""
     family: int | None
     """Which of the families it belongs to; None where it runs by itself."""
     possible: bool
     """Whether given events that have one time each can match it."""
-    plan: Part
+    plan: Description
     implied: tuple[str, ...]
     """Conditions that others imply, and that are not checked."""
     extent: int | None
     """How far the first and the last event of a match can be apart; None if nothing bounds that."""
     rewrites: tuple[str, ...] = ()
     """The rewrites that changed it before it is run."""
-    awaited: tuple[Awaited, ...] = ()
-    """What has to come before it is run at all; any of these is enough."""
+    asked: tuple[str, ...] = ()
+    """What Python answers, once for each combination of values."""
     fewer: int | None = None
     """How many times fewer tuples the order of its joins makes and keeps than that as written, by estimate."""
     observed: Mapping[str, Observed] = field(default_factory=dict)
@@ -56,15 +50,6 @@ class RuleExplained:
     @property
     def name(self) -> str:
         return self.label if self.label is not None else self.event
-
-
-@dataclass(frozen=True)
-class Shared:
-    """Something that several rules of one unit keep once."""
-
-    what: str
-    key: tuple[str, ...]
-    rules: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -98,7 +83,6 @@ class Explanation:
     """Whether given events are taken to have one time each."""
     rules: tuple[RuleExplained, ...]
     families: tuple[Alike, ...]
-    shared: tuple[Shared, ...]
     stages: tuple[Stage, ...]
     events: int | None = None
     """How many events there were, where some were given."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ensue.explain.explanation import Explanation, RuleExplained
-from ensue.explain.words import kept_said, observed_said, runs_said
+from ensue.explain.words import kept_said, observed_said, others_said
 from ensue.language import typed
-from ensue.temporal.plan import Part
+from ensue.plan.description import Description
 
 
 def drawn(explanation: Explanation) -> str:
@@ -17,9 +17,7 @@ def drawn(explanation: Explanation) -> str:
         lines.append(f"  {_event(name, program)}{'([' if not event.derived else '[/'}{_quoted(name)}"
                      f"{'])' if not event.derived else '/]'}")  # fmt: skip
     for rule in explanation.rules:
-        lines.append(
-            f"  subgraph r{rule.number}[{_quoted(f'{rule.name}, line {rule.line}, {runs_said(rule, explanation)}')}]"
-        )
+        lines.append(f"  subgraph r{rule.number}[{_quoted(f'{rule.name}, line {rule.line}{others_said(rule, explanation)}')}]")
         lines += [f"    {line}" for line in _part(rule.plan, rule, program)]
         lines.append("  end")
         lines += [f"  {_event(name, program)} --> {node}" for node, name in _sources(rule)]
@@ -27,8 +25,9 @@ def drawn(explanation: Explanation) -> str:
     return "\n".join(lines)
 
 
-def _part(part: Part, rule: RuleExplained, program: typed.Program) -> Iterator[str]:
+def _part(part: Description, rule: RuleExplained, program: typed.Program) -> Iterator[str]:
     label = [part.title, *(f"keeps {kept_said(kept, program)}" for kept in part.kept)]
+    label += [f"checks {condition}" for condition in part.checks]
     if part.key in rule.observed:
         label.append(observed_said(rule.observed[part.key]))
     yield f"{_node(part, rule)}[{_quoted('<br>'.join(map(_escaped, label)), escape=False)}]"
@@ -37,7 +36,7 @@ def _part(part: Part, rule: RuleExplained, program: typed.Program) -> Iterator[s
         yield f"{_node(inner, rule)} {_arrow(inner, part)} {_node(part, rule)}"
 
 
-def _arrow(inner: Part, part: Part) -> str:
+def _arrow(inner: Description, part: Description) -> str:
     """An edge, dashed for what is only looked for, with what the join does about it."""
     done = (("streams", part.streams), ("suppresses", part.suppresses))
     words = [word for word, names in done if _side(inner) in names or inner.title in names]
@@ -45,7 +44,7 @@ def _arrow(inner: Part, part: Part) -> str:
     return f"{arrow}|{' and '.join(words)}|" if words else arrow
 
 
-def _side(part: Part) -> str:
+def _side(part: Description) -> str:
     """The events of a part, as a join calls its side."""
     return ", ".join(dict.fromkeys(each.event for each in part.walk() if each.event is not None))
 
@@ -56,7 +55,7 @@ def _sources(rule: RuleExplained) -> Iterator[tuple[str, str]]:
             yield _node(part, rule), part.event
 
 
-def _node(part: Part, rule: RuleExplained) -> str:
+def _node(part: Description, rule: RuleExplained) -> str:
     return f"r{rule.number}_{part.kind}{part.id}"
 
 

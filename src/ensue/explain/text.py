@@ -6,17 +6,16 @@ from collections.abc import Iterator
 
 from ensue.explain.explanation import Explanation, RuleExplained
 from ensue.explain.words import (
-    awaited_said,
     differing_said,
     memory_said,
     notes_of,
     observed_said,
     obstacles_said,
+    others_said,
     rules_said,
-    runs_said,
     stage_said,
 )
-from ensue.temporal.plan import Part
+from ensue.plan.description import Description
 from ensue.temporal.said import length_said
 
 
@@ -25,12 +24,12 @@ def written(explanation: Explanation) -> str:
     if not explanation.rules:
         return "There are no rules for events."
     if explanation.events is not None:
-        lines += [f"{explanation.events:,} events, observed in the network", ""]
+        lines += [f"{explanation.events:,} events, observed", ""]
     elif explanation.instants:
         lines += ["Given events are taken to have one time each, and no interval.", ""]
     for rule in explanation.rules:
         lines += [*_rule(rule, explanation), ""]
-    if explanation.families or explanation.shared:
+    if explanation.families:
         lines += ["shared", *_shared(explanation), ""]
     lines.append("on Spark")
     for number, stage in enumerate(explanation.stages, 1):
@@ -44,21 +43,16 @@ def _shared(explanation: Explanation) -> Iterator[str]:
         yield f"  {rules_said(family.rules, explanation)} run as one, alike but for {', '.join(family.where)}"
         for number, constant in enumerate(family.constants, 1):
             yield f"    ${number} is {differing_said(constant, explanation.program)}"
-    for each in explanation.shared:
-        by = f" by {', '.join(each.key)}" if each.key else ""
-        yield f"  {each.what}{by} is kept once for {rules_said(each.rules, explanation)}"
 
 
 def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
     program = explanation.program
     name = rule.event if rule.label is None else f"{rule.label}: {rule.event}"
-    yield f"{name} (line {rule.line}), {runs_said(rule, explanation)}"
+    yield f"{name} (line {rule.line}){others_said(rule, explanation)}"
     if not rule.possible:
         yield "  events that have one time each never match it; this is for events with a start and an end"
     if rule.extent is not None:
         yield f"  a match takes {length_said(rule.extent, program)} at most"
-    if rule.awaited:
-        yield f"  runs only {awaited_said(rule.awaited, program)}: nothing else uses what it derives"
     if rule.rewrites:
         yield f"  rewritten: {', '.join(rule.rewrites)}"
     if rule.fewer is not None:
@@ -66,13 +60,15 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
         yield f"  joined in another order: as written there are about {rule.fewer:,} times as many tuples, by {by}"
     for said in rule.implied:
         yield f"  {said} follows from the rest, and is not checked"
+    if rule.asked:
+        yield f"  asked of Python once for each combination of values, and remembered: {', '.join(rule.asked)}"
     yield from _part(rule.plan, rule, explanation, "  ", "  ")
 
 
-def _part(part: Part, rule: RuleExplained, explanation: Explanation, first: str, rest: str) -> Iterator[str]:
+def _part(part: Description, rule: RuleExplained, explanation: Explanation, first: str, rest: str) -> Iterator[str]:
     program = explanation.program
     if part.event is not None and part.key not in rule.observed:
-        yield f"{first}{part.title}, {part.cost}"
+        yield ", ".join([f"{first}{part.title}", part.cost, *notes_of(part, program)])
         return
     yield f"{first}{part.title}"
     below = rest + ("│ " if part.parts else "  ")

@@ -7,22 +7,18 @@ from collections.abc import Iterator, Sequence
 from ensue.explain.explanation import Differing, Explanation, Observed, RuleExplained
 from ensue.language import typed
 from ensue.partitioning import ByKey, ByRow, BySlices, Stage, Whole
-from ensue.temporal.feeding import Awaited
+from ensue.plan.description import Description, Kept
 from ensue.temporal.memory import Kind, Memory
-from ensue.temporal.plan import Kept, Part
-from ensue.temporal.said import expression_said, length_said, pattern_said
+from ensue.temporal.said import expression_said, length_said
 
 MOST_SHOWN = 5
 """How many rules or constants are named, each."""
 
 
 def kept_said(kept: Kept, program: typed.Program) -> str:
-    """What is kept, by which key, for how long, and what it cannot do without."""
-    said = _length_said(kept, program)
-    if not kept.partners:
-        return said
-    partners = " and ".join(f"its {name}" for name in kept.partners)
-    return f"{said}, but only while {partners} {'is' if len(kept.partners) == 1 else 'are'} there or can come"
+    """What is kept, by which key, for how long, and after what."""
+    after = "" if kept.after is None else f", only after {kept.after}{' of its key' if kept.key else ''}"
+    return _length_said(kept, program) + after
 
 
 def _length_said(kept: Kept, program: typed.Program) -> str:
@@ -59,23 +55,9 @@ def memory_said(memory: Memory, program: typed.Program) -> str:
             return "unbounded"
 
 
-def runs_said(rule: RuleExplained, explanation: Explanation) -> str:
-    if rule.reason is not None:
-        return f"in the network: {rule.reason}"
-    if rule.family is None:
-        return "compiled"
-    return f"compiled, as one with {len(explanation.families[rule.family].rules) - 1:,} others"
-
-
-def awaited_said(awaited: Sequence[Awaited], program: typed.Program) -> str:
-    """After which events a rule runs, and for how long."""
-    said = []
-    for each in awaited:
-        keys = ", ".join(other for _, other in each.keys)
-        of = f" of the same {keys}" if keys else ""
-        during = "" if each.reach is None else f" for {length_said(each.reach, program)}"
-        said.append(f"after {pattern_said(each.after)}{of}{during}")
-    return " or ".join(dict.fromkeys(said))
+def others_said(rule: RuleExplained, explanation: Explanation) -> str:
+    """How many others run as one with a rule, after its name; nothing where it runs by itself."""
+    return "" if rule.family is None else f", as one with {len(explanation.families[rule.family].rules) - 1:,} others"
 
 
 def rules_said(rules: Sequence[int], explanation: Explanation) -> str:
@@ -99,7 +81,7 @@ def _listed(texts: Sequence[str]) -> str:
     return ", ".join(texts) if len(texts) <= MOST_SHOWN else ", ".join([*texts[:3], "…", texts[-1]])
 
 
-def notes_of(part: Part, program: typed.Program) -> Iterator[str]:
+def notes_of(part: Description, program: typed.Program) -> Iterator[str]:
     """What there is to say of a part, a line each."""
     for kept in part.kept:
         yield f"keeps {kept_said(kept, program)}"
@@ -109,11 +91,12 @@ def notes_of(part: Part, program: typed.Program) -> Iterator[str]:
         yield f"streams {name}: it only matches what came before, so it is not stored"
     for name in part.suppresses:
         yield f"suppresses {name}: it is not evaluated while nothing of its key waits for it"
+    for condition in part.checks:
+        yield f"checks {condition}"
 
 
 def observed_said(observed: Observed) -> str:
-    time = f"{observed.seconds * 1000:.1f} ms"
-    return f"{observed.rows_in:,} in, {observed.rows_out:,} out, at most {observed.most_kept:,} kept, {time}"
+    return f"{observed.rows_in:,} in, {observed.rows_out:,} out, at most {observed.most_kept:,} kept"
 
 
 def stage_said(stage: Stage, program: typed.Program) -> str:

@@ -1,15 +1,34 @@
-"""The functions of expressions: what each takes and gives. What they compute is for each execution to say.
+"""The functions of expressions: what each takes, gives and computes. A function is one record in `FUNCTIONS`.
 
 A parameter is a type, or one of two groups: ``number`` (int or float) and ``value`` (anything that can be compared).
 A trailing ``...`` repeats the last parameter. A result of ``same`` is the common type of the arguments marked
-``number`` or ``value``; ``number`` arguments of type any give any.
+``number`` or ``value``; ``number`` arguments of type any give any. Functions that need more than the values of their
+arguments, none of them null, have no meaning of their own here: executions know them by name.
 """
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ensue.language.types import NUMBERS, Type, common, is_list, list_of
+from ensue.values import (
+    as_float,
+    as_integer,
+    as_timestamp,
+    calculate,
+    floating,
+    is_nan,
+    is_number,
+    rounded,
+    wrap,
+)
+
+Meaning = Callable[..., Any]
+"""What a function computes, for arguments that are not null; None is null."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +40,8 @@ class Signature:
     text: str
     optional: int = 0
     """How many of the last parameters may be left out."""
+    meaning: Meaning | None = None
+    """None where a null among the arguments does not make the result null, or where types matter."""
 
     @property
     def variadic(self) -> bool:
@@ -58,25 +79,80 @@ def _counted(count: int) -> str:
     return f"{count} argument{'s' if count != 1 else ''}"
 
 
-def _f(parameters: str, result: str, text: str, optional: int = 0) -> Signature:
-    return Signature(tuple(parameters.split()), result, text, optional)
+def _f(parameters: str, result: str, text: str, meaning: Meaning | None = None, optional: int = 0) -> Signature:
+    return Signature(tuple(parameters.split()), result, text, optional, meaning)
+
+
+# --- what functions compute
+
+
+def substring(text: str, position: int, length: int | None = None) -> str:
+    """Characters from a position on, the first being 1; what lies before the first does not count."""
+    end = len(text) + 1 if length is None else position + max(0, length)
+    return text[max(1, position) - 1 : max(1, end) - 1]
+
+
+def _left(text: str, count: int) -> str:
+    return text[: max(0, count)]
+
+
+def _right(text: str, count: int) -> str:
+    return text[len(text) - min(len(text), max(0, count)) :]
+
+
+def _replace(text: str, old: str, new: str) -> str:
+    return text.replace(old, new) if old else text
+
+
+def _integer_of(function: Callable[[float], int]) -> Meaning:
+    def apply(value: Any) -> int | None:
+        return value if isinstance(value, int) else as_integer(function(value)) if math.isfinite(value) else None
+
+    return apply
+
+
+def _matches(text: str, pattern: str) -> bool | None:
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return None
+
+
+def _logarithm(function: Callable[[float], float]) -> Meaning:
+    return lambda value: function(value) if value > 0 else None if not is_nan(value) else math.nan
+
+
+def _power(base: Any, exponent: Any) -> float | None:
+    found = floating(lambda: float(base) ** float(exponent))
+    return None if isinstance(found, complex) else found
+
+
+def _absolute(x: Any) -> Any:
+    return wrap(abs(x)) if isinstance(x, int) else abs(x)
+
+
+def _negated(x: Any) -> Any:
+    return (wrap(-x) if isinstance(x, int) else -x) if is_number(x) else None
 
 
 FUNCTIONS: dict[str, Signature] = {
     # numbers
-    "abs": _f("number", "same", "the absolute value"),
-    "sign": _f("number", "int", "-1, 0 or 1"),
-    "round": _f("number int", "same", "to so many decimals (none if left out), halves away from zero", optional=1),
-    "floor": _f("number", "int", "the largest integer not above"),
-    "ceil": _f("number", "int", "the smallest integer not below"),
-    "trunc": _f("number", "int", "without its decimals"),
-    "sqrt": _f("number", "float", "the square root; null below zero"),
-    "exp": _f("number", "float", "e to that power"),
-    "ln": _f("number", "float", "the natural logarithm; null at or below zero"),
-    "log10": _f("number", "float", "the decimal logarithm; null at or below zero"),
-    "power": _f("number number", "float", "the first to the power of the second"),
-    "mod": _f("number number", "same", "the remainder, as `%`: it has the sign of the divisor"),
-    "is_nan": _f("number", "bool", "whether it is not a number"),
+    "abs": _f("number", "same", "the absolute value", _absolute),
+    "sign": _f("number", "int", "-1, 0 or 1", lambda x: None if is_nan(x) else (x > 0) - (x < 0)),
+    "round": _f("number int", "same", "to so many decimals (none if left out), halves away from zero", rounded, 1),
+    "floor": _f("number", "int", "the largest integer not above", _integer_of(math.floor)),
+    "ceil": _f("number", "int", "the smallest integer not below", _integer_of(math.ceil)),
+    "trunc": _f("number", "int", "without its decimals", _integer_of(math.trunc)),
+    "sqrt": _f("number", "float", "the square root; null below zero", lambda x: None if x < 0 else math.sqrt(x)),
+    "exp": _f("number", "float", "e to that power", lambda x: floating(lambda: math.exp(x))),
+    "ln": _f("number", "float", "the natural logarithm; null at or below zero", _logarithm(math.log)),
+    "log10": _f("number", "float", "the decimal logarithm; null at or below zero", _logarithm(math.log10)),
+    "power": _f("number number", "float", "the first to the power of the second", _power),
+    "mod": _f(
+        "number number", "same", "the remainder, as `%`: it has the sign of the divisor",
+        lambda x, y: calculate("%", x, y),
+    ),
+    "is_nan": _f("number", "bool", "whether it is not a number", is_nan),
     # any value
     "least": _f("value value ...", "same", "the smallest of the arguments, nulls passed over"),
     "greatest": _f("value value ...", "same", "the largest of the arguments, nulls passed over"),
@@ -86,27 +162,50 @@ FUNCTIONS: dict[str, Signature] = {
     "is_not_null": _f("value", "bool", "whether it is not null"),
     "if_else": _f("bool value value", "same", "the second argument where the first is true, else the third"),
     # strings
-    "lower": _f("string", "string", "in lower case"),
-    "upper": _f("string", "string", "in upper case"),
-    "length": _f("string", "int", "how many characters"),
-    "trim": _f("string", "string", "without spaces at both ends"),
-    "ltrim": _f("string", "string", "without spaces at the beginning"),
-    "rtrim": _f("string", "string", "without spaces at the end"),
-    "left": _f("string int", "string", "the first so many characters"),
-    "right": _f("string int", "string", "the last so many characters"),
-    "substring": _f("string int int", "string", "from a position (the first is 1), so many characters or the rest", 1),
-    "replace": _f("string string string", "string", "with each occurrence of the second replaced by the third"),
+    "lower": _f("string", "string", "in lower case", str.lower),
+    "upper": _f("string", "string", "in upper case", str.upper),
+    "length": _f("string", "int", "how many characters", len),
+    "trim": _f("string", "string", "without spaces at both ends", lambda text: text.strip(" ")),
+    "ltrim": _f("string", "string", "without spaces at the beginning", lambda text: text.lstrip(" ")),
+    "rtrim": _f("string", "string", "without spaces at the end", lambda text: text.rstrip(" ")),
+    "left": _f("string int", "string", "the first so many characters", _left),
+    "right": _f("string int", "string", "the last so many characters", _right),
+    "substring": _f(
+        "string int int", "string", "from a position (the first is 1), so many characters or the rest", substring, 1
+    ),
+    "replace": _f(
+        "string string string", "string", "with each occurrence of the second replaced by the third", _replace
+    ),
     "concat": _f("value ...", "string", "the arguments one after the other as text, nulls passed over"),
-    "starts_with": _f("string string", "bool", "whether it begins with the second"),
-    "ends_with": _f("string string", "bool", "whether it ends with the second"),
-    "contains": _f("string string", "bool", "whether the second occurs in it"),
-    "matches": _f("string string", "bool", "whether the regular expression is found in it"),
+    "starts_with": _f("string string", "bool", "whether it begins with the second", str.startswith),
+    "ends_with": _f("string string", "bool", "whether it ends with the second", str.endswith),
+    "contains": _f("string string", "bool", "whether the second occurs in it", lambda text, part: part in text),
+    "matches": _f("string string", "bool", "whether the regular expression is found in it", _matches),
     # conversions
-    "int": _f("value", "int", "as an integer: decimals cut off, text read; null if it is none"),
-    "float": _f("value", "float", "as a floating point number; null if it is none"),
+    "int": _f("value", "int", "as an integer: decimals cut off, text read; null if it is none", as_integer),
+    "float": _f("value", "float", "as a floating point number; null if it is none", as_float),
     "string": _f("value", "string", "as text"),
-    "timestamp": _f("value", "timestamp", "as a timestamp: ISO 8601 text, or microseconds since 1970; else null"),
-}
+    "timestamp": _f(
+        "value", "timestamp", "as a timestamp: ISO 8601 text, or microseconds since 1970; else null", as_timestamp
+    ),
+}  # fmt: skip
+
+OPERATORS: dict[str, Meaning] = {"neg": _negated}
+"""Operators that are computed as functions are."""
+
+
+def apply(name: str, arguments: Sequence[Any]) -> Any:
+    """A function that is null for a null argument; null too for arguments of a kind that it does not take."""
+    meaning = OPERATORS[name] if name in OPERATORS else FUNCTIONS[name].meaning
+    if meaning is None:
+        raise LookupError(f"the function {name} needs more than values that are not null")
+    if any(argument is None for argument in arguments):
+        return None
+    try:
+        return meaning(*arguments)
+    except (TypeError, AttributeError):
+        return None
+
 
 AGGREGATES: dict[str, str] = {
     "count": "how many events (of a name) or values that are not null (of anything else)",

@@ -330,6 +330,8 @@ class Body:
     correlation: tuple[str, ...] = ()
     """Under ``policy restricted``: the variables that occur in more than one atom of the rule."""
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+    keep: int | None = None
+    """The program's largest lifetime: what ended longer before a match's end is as if it had not been."""
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------
@@ -337,13 +339,23 @@ class Body:
 
 @dataclass(frozen=True)
 class EventType:
-    """An event type: its attributes in order, whether it is declared, given, derived, instantaneous."""
+    """An event type: its attributes in order, whether it is declared, derived, instantaneous, and how long it lasts.
+
+    `length` is the smallest and the largest distance from start to end, None for no limit. It is known of types that
+    only rules derive.
+    """
 
     name: str
     attributes: Mapping[str, Type]
     declared: bool
     derived: bool
     instant: bool = False
+    length: tuple[int, int | None] = (0, None)
+
+    @property
+    def given(self) -> bool:
+        """Whether rows of it are taken: a type that rules derive is given, too, where it is declared."""
+        return self.declared or not self.derived
 
 
 @dataclass(frozen=True)
@@ -448,3 +460,5 @@ class Program:
     unit: str | None
     durations: bool
     """Whether lengths of time are written with units, so that integer times need the statement ``unit``."""
+    keep: int | None = None
+    """The largest lifetime (``keep 7d.``), which each of its bodies has, too."""

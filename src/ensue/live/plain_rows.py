@@ -74,7 +74,7 @@ Plan = tuple[Attributes, bool]
 def _plan(event: typed.EventType, columns: Columns) -> Plan:
     if not (event.declared or event.derived):
         return _own_attributes(columns), False
-    if not all(type_ in PLAIN for type_ in event.attributes.values()):
+    if not event.given or not all(type_ in PLAIN for type_ in event.attributes.values()):
         return (lambda _: None), False
     return _declared_attributes([(name, PLAIN[type_]) for name, type_ in event.attributes.items()]), event.instant
 

@@ -73,6 +73,11 @@ class Reading:
     def instant(self) -> set[str]:
         return {name for name, event in self.events.items() if event.instant}
 
+    @cached_property
+    def derived(self) -> set[str]:
+        """The types of which no row is taken."""
+        return {name for name, event in self.events.items() if not event.given}
+
     def read(self, source: Any, position: int) -> Sent:
         """Events in any form, the first of which has a position among all that were sent."""
         items = _items(source)
@@ -98,7 +103,7 @@ class Reading:
 
     def _first(self, sent: Sent, position: int) -> None:
         """The first dicts of all decide what times are. If they lack a column altogether, its name may be wrong."""
-        read = read_events(sent.originals, self.columns, self.schema, known=set(self.events), instant=self.instant)
+        read = self._read(sent.originals, self.schema, set(self.events))
         sent.bad, sent.bad_count, sent.timezone = _moved(read.bad, position), read.bad_count, read.timezone
         if read.first_end is not None and read.last_end is not None:
             sent.timestamps = read.timestamps
@@ -115,7 +120,7 @@ class Reading:
         schema = {**self.schema, **{name: {} for name in unused}, _BEFORE: {}}
         known = {*self.events, *unused, _BEFORE}
         try:
-            read = read_events([self._before(odd), *odd], self.columns, schema, known=known, instant=self.instant)
+            read = self._read([self._before(odd), *odd], schema, known)
         except DataError as error:
             if len(odd) > 1:
                 for index in indices:
@@ -136,6 +141,10 @@ class Reading:
             elif type_ != _BEFORE:
                 rows = rows_of(type_, columns_of(table), self.events)
                 sent.rows += [(*row[:5], position + indices[row[5] - 1]) for row in rows]
+
+    def _read(self, source: Any, schema: Schema, known: set[str]) -> Events:
+        """The long way."""
+        return read_events(source, self.columns, schema, known=known, instant=self.instant, derived=self.derived)
 
     def _before(self, odd: Iterable[Any]) -> dict[str, Any]:
         """The row that stands for what came before."""
@@ -159,7 +168,7 @@ class Reading:
         if mixed is not None and self.timestamps in (None, mixed.timestamps):
             form = Form("arrow", by_type=isinstance(source, dict))
             return Sent(form, len(mixed), mixed=mixed, timestamps=mixed.timestamps, timezone=mixed.timezone)
-        read = read_events(source, self.columns, self.schema, known=set(self.events), instant=self.instant)
+        read = self._read(source, self.schema, set(self.events))
         sent = Sent(read.form, read.rows, bad=_moved(read.bad, position), bad_count=read.bad_count)
         if read.first_end is None or read.last_end is None:
             return sent

@@ -11,7 +11,7 @@ from ensue.language import typed
 from ensue.plan import operators as plan
 from ensue.plan.description import Description, Kept, Words, looked_at
 from ensue.plan.pairings import describe_pairing
-from ensue.plan.walk import inputs_of, pattern_of
+from ensue.plan.walk import inputs_of, pattern_of, walk
 from ensue.temporal.constraints import BODY
 from ensue.temporal.memory import UNBOUNDED, constant, window
 from ensue.temporal.said import A_TIMER, events_said, pattern_said, term_said
@@ -34,7 +34,7 @@ class _Describer:
 
     def body(self, node: plan.Operator, id_: int, named: plan.Named | None = None) -> Description:
         """A body: what it matches, and what is joined, gathered, absent or checked beside that."""
-        own: list[plan.Operator] = [node if named is None else named]
+        own: list[plan.Operator] = []
         beside: list[Description] = []
         kept: tuple[Kept, ...] = ()
         conditions: list[typed.Expression] = []
@@ -58,7 +58,7 @@ class _Describer:
                     beside.append(self._look_up(at))
                 case _:
                     break
-            if isinstance(at, plan.Distinct | plan.Restrict | plan.Wait) and at is not node:
+            if isinstance(at, plan.Distinct | plan.Restrict | plan.Wait):
                 own.append(at)
             at = at.input
         matched = [] if isinstance(at, plan.Nothing) else [self._pattern(at)]
@@ -67,7 +67,8 @@ class _Describer:
             cost += ", and passes it on once" if checked else ", once"
         return Description(
             "body", id_, "match", cost, kept, checks=self.words.conditions(conditions),
-            parts=(*matched, *reversed(beside)), operators=tuple(own), inputs=(at,) if matched else (),
+            parts=(*matched, *reversed(beside)), operators=tuple(own), output=node if named is None else named,
+            inputs=(at,) if matched else (),
         )  # fmt: skip
 
     def _scope(self, node: plan.Absent | plan.Gather) -> Description:
@@ -86,10 +87,11 @@ class _Describer:
             part.pattern.id,
             f"{'no' if absent else 'all'} {pattern_said(part.pattern)} {where}",
             f"for each match: {looked_at(said, part.shared)} in its scope",
-            (Kept(said, part.shared, window(node.reach)),),
+            (Kept(said, part.shared, window(node.reach), after=_opener(node)),),
             checks=self.words.conditions(node.conditions),
             parts=(self._pattern(node.inner),),
             operators=(node,),
+            output=node,
             inputs=(node.input, node.inner),
         )
 
@@ -117,7 +119,8 @@ class _Describer:
             inner.append(node.beginning)
         return Description(
             "window", held.id, title, f"for each {said}: its aggregates", (Kept(said, keys, bound, advice),),
-            parts=tuple(map(self._pattern, inner)), operators=(node,), inputs=(*([node.input] if beside else []), *inner),
+            parts=tuple(map(self._pattern, inner)), operators=(node,), output=node,
+            inputs=(*([node.input] if beside else []), *inner),
         )  # fmt: skip
 
     def _look_up(self, node: plan.LookUp) -> Description:
@@ -125,7 +128,7 @@ class _Describer:
         terms = ", ".join("_" if term is None else term_said(term) for term in lookup.arguments)
         cost = "for each match: the rows that agree, asked for once for each combination of values and remembered"
         return Description(
-            "lookup", next(self.numbers), f"rows of {lookup.predicate}({terms})", cost, operators=(node,),
+            "lookup", next(self.numbers), f"rows of {lookup.predicate}({terms})", cost, operators=(node,), output=node,
             inputs=(node.input,),
         )  # fmt: skip
 
@@ -137,11 +140,11 @@ class _Describer:
                 compares = bool(conditions) or any(isinstance(term, typed.Constant) for _, term in atom.fields)
                 return Description(
                     "event", atom.id, pattern_said(atom), f"{'compares' if compares else 'takes'} each {atom.event}",
-                    checks=self.words.conditions(conditions), event=atom.event, operators=(node,),
+                    checks=self.words.conditions(conditions), event=atom.event, operators=(node,), output=node,
                 )  # fmt: skip
             case plan.Clock(timer=timer):
                 title = pattern_said(timer, self.words.length)
-                return Description("timer", timer.id, title, "nothing but time", operators=(node,))
+                return Description("timer", timer.id, title, "nothing but time", operators=(node,), output=node)
             case plan.Join(endings=endings):
                 sides = (self._pattern(node.left), self._pattern(node.right))
                 return describe_pairing(node, (*sides, *map(self._ending, endings)), self.words)
@@ -178,7 +181,7 @@ class _Describer:
         taken = inputs_of(node) if inputs is None else inputs
         return Description(
             kind, _id(node) if id_ is None else id_, title, cost, kept, parts=tuple(map(self._pattern, taken)),
-            operators=(node,), inputs=taken,
+            operators=(node,), output=node, inputs=taken,
         )  # fmt: skip
 
     def _ending(self, ending: plan.Ending) -> Description:
@@ -193,6 +196,13 @@ def _events(node: plan.Operator) -> str:
     """The names of the events that an operator matches."""
     pattern = pattern_of(node)
     return A_TIMER if pattern is None else events_said(pattern)
+
+
+def _opener(node: plan.Absent | plan.Gather) -> str | None:
+    """The event that opens a scope."""
+    scans = (each for each in walk(node.input) if isinstance(each, plan.Scan))
+    opens = (scan.atom.event for scan in scans if node.opener is not None and scan.atom.id == node.opener.atom)
+    return next(opens, None)
 
 
 def _id(node: plan.Operator) -> int:

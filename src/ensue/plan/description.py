@@ -23,6 +23,8 @@ class Kept:
     memory: Memory
     advice: str | None = None
     """Which change to the rule would bound it, where nothing does."""
+    after: str | None = None
+    """The event that must have come before, where it is kept only then."""
 
     @property
     def lifetime(self) -> int | None:
@@ -50,7 +52,9 @@ class Description:
     event: str | None = None
     """The type of events that it takes, where it is one."""
     operators: tuple[plan.Operator, ...] = field(default=(), compare=False, repr=False)
-    """What is described; the first hands on its matches."""
+    """What is described."""
+    output: plan.Operator | None = field(default=None, compare=False, repr=False)
+    """The operator that hands on its matches, where there is one."""
     inputs: tuple[plan.Operator, ...] = field(default=(), compare=False, repr=False)
     """The operators whose matches it takes."""
 

@@ -28,7 +28,7 @@ def describe_pairing(node: Pairing, parts: tuple[Description, ...], words: Words
             found = _restricted_and(node, relation)
         case plan.RestrictedSequence():
             found = _restricted_sequence(node, relation)
-    return replace(found, parts=parts, operators=(node,), inputs=(node.left, node.right))
+    return replace(found, parts=parts, operators=(node,), output=node, inputs=(node.left, node.right))
 
 
 def _join(node: plan.Join, relation: str, words: Words) -> Description:

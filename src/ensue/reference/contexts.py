@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from ensue.language import typed
@@ -89,7 +90,4 @@ def _compose(pair: typed.Pair, left: list[Match], right: list[Match]) -> Match:
 def paired(pair: typed.Pair, left: Match, right: Match) -> Match:
     """Both sides of a pairing as one match, which remembers what lies between them."""
     found = both(left, right)
-    return Match(
-        found.start, found.end, found.values, found.labels, found.parts,
-        {**found.spans, pair.id: (left.end, right.start)}, found.gathered, found.sources,
-    )  # fmt: skip
+    return replace(found, spans={**found.spans, pair.id: (left.end, right.start)})

@@ -2,6 +2,10 @@
 
 Nothing here is incremental or clever. A pattern's matches are computed from those of its parts; a body's are those of
 its constituents, joined with timers and static rows, then filtered by one kind of condition after the other.
+
+With a largest lifetime (``keep 7d.``) a match that ends at `t` is made of events that end at ``t - 7d`` or later, those in
+parentheses included; what is negated, gathered, collected or begins a window counts if it ends then or later. It is a
+match of its own: what it is made of ends no earlier than so long before its own end. `Match.oldest` is what is compared.
 """
 
 from __future__ import annotations
@@ -45,17 +49,17 @@ class World:
         if body.restricted:
             assert body.pattern is not None
             found = self._restricted(body.pattern, body, body.correlation)
-            return [m for m in found if self._lasts(body, m) and self._all(body.where, m, outer)]
+            return [m for m in found if _lasts(body, m) and self._all(body.where, m, outer)]
         found = [NOTHING] if body.pattern is None else self.pattern(body.pattern, body, outer)
         for lookup in body.lookups:
             found = [joined for match in found for joined in self._look_up(lookup, match)]
         found = [timed for match in found if (timed := self._set_timers(body.timers, match)) is not None]
         if body.window is not None:
-            found = [seen for match in found for seen in self._window(body.window, match, list(head))]
-        found = [match for match in found if self._in_relation(body, match, outer) and self._lasts(body, match)]
+            found = [seen for match in found for seen in self._window(body, match, list(head))]
+        found = [match for match in found if self._in_relation(body, match, outer) and _lasts(body, match)]
         for gathering in body.gatherings:
-            found = [full for match in found if (full := self._gather(gathering, match, outer)) is not None]
-        found = [match for match in found if not any(self._occurs(absence, match, outer) for absence in body.absences)]
+            found = [full for match in found if (full := self._gather(gathering, body, match, outer)) is not None]
+        found = [m for m in found if not any(self._within(absence, body, m, outer) for absence in body.absences)]
         found = [m for m in found if self._all((*self._decidable(body.on, m), *body.where), m, outer)]
         return _distinct(found, typed.Nested(0, body)) if has_alternatives(body.pattern) else found
 
@@ -75,10 +79,6 @@ class World:
             for r in body.related
             if r.left in seen.labels and r.right in seen.labels
         )
-
-    def _lasts(self, body: typed.Body, match: Match) -> bool:
-        length = match.end - match.start
-        return (body.within is None or length <= body.within) and (body.lasting is None or length == body.lasting)
 
     def _look_up(self, lookup: typed.Lookup, match: Match) -> Iterator[Match]:
         for values in self.knowledge.bindings(lookup.predicate, lookup.arguments, match.values):
@@ -107,7 +107,9 @@ class World:
             case typed.Inside(pattern=id_):
                 return match.spans.get(id_)
 
-    def _within(self, part: typed.Absence | typed.Gathering, match: Match, outer: Match) -> list[Match]:
+    def _within(
+        self, part: typed.Absence | typed.Gathering, body: typed.Body, match: Match, outer: Match
+    ) -> list[Match]:
         """What matches the negated or gathered pattern in its scope, with the values that the match has."""
         span = self._scope(part.scope, match, outer)
         if span is None:
@@ -117,52 +119,55 @@ class World:
         seen = _seeing(match, outer)
         return [
             inner
-            for inner in self._agreeing(part, seen)
-            if (start <= inner.start and inner.end <= end if ends_included else start < inner.start and inner.end < end)
+            for inner in self._agreeing(part, body.keep, seen)
+            if _known_at(match.end, inner, body.keep)
+            and (start <= inner.start and inner.end <= end if ends_included else start < inner.start and inner.end < end)
         ]
 
-    def _agreeing(self, part: typed.Absence | typed.Gathering, seen: Match) -> list[Match]:
+    def _agreeing(self, part: typed.Absence | typed.Gathering, keep: int | None, seen: Match) -> list[Match]:
         """Matches of a negated or gathered pattern, wherever they lie, whose shared variables have the same values."""
         if not part.self_contained:
-            return [m for m in self._inner(part.pattern, False, seen) if agree(seen, m, part.shared)]
+            return [m for m in self._alone(part.pattern, keep, seen) if agree(seen, m, part.shared)]
         if id(part) not in self._by_value:
-            self._by_value[id(part)] = _by_value(self._inner(part.pattern, True, seen), part.shared)
+            self._by_value[id(part)] = _by_value(self._inner(part.pattern, keep), part.shared)
         key = tuple(equality(seen.values[name]) for name in part.shared)
         return [] if None in key else self._by_value[id(part)].get(key, [])
 
-    def _inner(self, pattern: typed.Pattern, self_contained: bool, seen: Match) -> list[Match]:
-        if not self_contained:
-            return self.pattern(pattern, typed.Body(pattern), seen)
+    def _inner(self, pattern: typed.Pattern, keep: int | None) -> list[Match]:
         if id(pattern) not in self._cache:
-            self._cache[id(pattern)] = self.pattern(pattern, typed.Body(pattern))
+            self._cache[id(pattern)] = self._alone(pattern, keep)
         return self._cache[id(pattern)]
 
-    def _occurs(self, absence: typed.Absence, match: Match, outer: Match) -> bool:
-        return bool(self._within(absence, match, outer))
+    def _alone(self, pattern: typed.Pattern, keep: int | None, outer: Match = NOTHING) -> list[Match]:
+        """Matches of a pattern that stands alone, as what is negated or collected does; they count by their own end."""
+        body = typed.Body(pattern, keep=keep)
+        return [replace(m, oldest=m.end) for m in self.pattern(pattern, body, outer) if _lasts(body, m)]
 
-    def _gather(self, gathering: typed.Gathering, match: Match, outer: Match) -> Match | None:
+    def _gather(self, gathering: typed.Gathering, body: typed.Body, match: Match, outer: Match) -> Match | None:
         if self._scope(gathering.scope, match, outer) is None:
             return match
-        members = sorted(self._within(gathering, match, outer), key=lambda m: m.order)
+        members = sorted(self._within(gathering, body, match, outer), key=lambda m: m.order)
         if len(members) < gathering.low or (gathering.high is not None and len(members) > gathering.high):
             return None
         return gather(match, gathering.id, members)
 
     # --- windows
 
-    def _window(self, window: typed.Window, rest: Match, head: list[typed.Expression]) -> Iterator[Match]:
+    def _window(self, body: typed.Body, rest: Match, head: list[typed.Expression]) -> Iterator[Match]:
         """At each event collected, or each multiple of a length: the events of its group in the window."""
+        window, keep = body.window, body.keep
+        assert window is not None
         terms = [term for term in head if not has_aggregate(term)]
         if window.kind == "since":
-            yield from self._since(window, rest, terms)
+            yield from self._since(window, keep, rest, terms)
             return
-        events = [m for m in self._inner(window.pattern, True, rest) if agree(rest, m, _known(window.shared, rest))]
+        events = [m for m in self._inner(window.pattern, keep) if agree(rest, m, _known(window.shared, rest))]
         groups: dict[Any, list[Match]] = {}
         for event in sorted(events, key=lambda m: m.order):
             groups.setdefault(self._group(window, rest, event, terms), []).append(event)
         for group in groups.values():
             if window.kind == "each":
-                yield from self._each(window, rest, group)
+                yield from self._each(window, keep, rest, group)
                 continue
             for index, event in enumerate(group):
                 if window.kind == "count":
@@ -170,7 +175,7 @@ class World:
                 else:
                     since = event.end - window.size
                     members = [m for m in group if m is event or (m.end <= event.end and m.start > since)]
-                yield _collected(window, rest, event, members)
+                yield from _collected(window, keep, rest, event, members)
 
     def _group(self, window: typed.Window, rest: Match, event: Match, terms: list[typed.Expression]) -> Any:
         """The group of an event: the head's other terms, and the variables it shares."""
@@ -179,23 +184,27 @@ class World:
         values += [evaluate(term, seen, self.knowledge.held) for term in terms]
         return tuple(map(identity, values))
 
-    def _each(self, window: typed.Window, rest: Match, group: list[Match]) -> Iterator[Match]:
+    def _each(self, window: typed.Window, keep: int | None, rest: Match, group: list[Match]) -> Iterator[Match]:
         ends = dict.fromkeys((event.end // window.size + 1) * window.size for event in group)
         for end in ends:
             if end <= self.last_end:
                 members = [m for m in group if end - window.size <= m.end < end]
-                found = gather(_with_names(rest, members[-1]), window.id, members)
-                yield covering(found, max(end - window.size, EARLIEST), end)
+                members = [m for m in members if _known_at(max(rest.end, end), m, keep)]
+                if members:
+                    found = gather(_with_names(rest, members[-1]), window.id, members)
+                    yield covering(found, max(end - window.size, EARLIEST), end)
 
-    def _since(self, window: typed.Window, rest: Match, terms: list[typed.Expression]) -> Iterator[Match]:
+    def _since(
+        self, window: typed.Window, keep: int | None, rest: Match, terms: list[typed.Expression]
+    ) -> Iterator[Match]:
         assert window.beginning is not None
-        body = typed.Body(window.beginning)
-        beginnings = sorted(self.pattern(window.beginning, body), key=lambda m: m.order)
-        events = sorted(self._inner(window.pattern, True, rest), key=lambda m: m.order)
+        beginnings = sorted(self._inner(window.beginning, keep), key=lambda m: m.order)
+        events = sorted(self._inner(window.pattern, keep), key=lambda m: m.order)
         for event in events:
             before = [
                 b for b in beginnings
-                if b.end < event.start and agree(b, event, _known(window.shared, b))
+                if b.end < event.start and _known_at(max(rest.end, event.end), b, keep)
+                and agree(b, event, _known(window.shared, b))
                 and agree(rest, b, tuple(n for n in b.values if n in rest.values))
             ]  # fmt: skip
             if not before:
@@ -209,7 +218,7 @@ class World:
                 if before[-1].end < m.start and m.end <= event.end and agree(known, m, window.shared)
                 and self._group(window, known, m, terms) == group
             ]  # fmt: skip
-            yield _collected(window, known, event, members)
+            yield from _collected(window, keep, known, event, members)
 
     # --- patterns
 
@@ -219,7 +228,7 @@ class World:
             case typed.Atom():
                 return [found for event in self.events.get(pattern.event, []) if (found := _atom(pattern, event))]
             case typed.Moment(id=id_, time=time, label=label):
-                return [_interval(id_, label, time, time)] if time <= self.last_end else []
+                return [_moment(id_, label, time)] if time <= self.last_end else []
             case typed.Periodic():
                 return list(self._every(pattern))
             case typed.Pair(left=left, right=right):
@@ -233,9 +242,9 @@ class World:
                 lacking = self.pattern(inner, body, outer)
                 return [replace(m, spans={**m.spans, id_: (m.start, m.end)}) for m in lacking]
             case typed.Run():
-                return list(self._runs(pattern))
+                return list(self._runs(pattern, body.keep))
             case typed.Nested(id=id_, body=inner_body, label=label):
-                return [_named(m, label) for m in self.body(inner_body, outer)]
+                return [replace(_named(m, label), oldest=min(m.oldest, m.end)) for m in self.body(inner_body, outer)]
 
     def _every(self, pattern: typed.Periodic) -> Iterator[Match]:
         if self.first_end is None:
@@ -248,7 +257,7 @@ class World:
                 f"more than {MOST_OCCURRENCES:,}. Give it a longer period, or detect over a shorter time."
             )
         for time in range(first, self.last_end + 1, pattern.period):
-            yield _interval(pattern.id, pattern.label, time, time)
+            yield _moment(pattern.id, pattern.label, time)
 
     def _pair(
         self, pair: typed.Pair, left: list[Match], right: list[Match], body: typed.Body, outer: Match
@@ -273,16 +282,16 @@ class World:
             if timer.of in match.labels:
                 match = both(match, _timer(timer, match))
         length = match.end - match.start
-        if body.within is not None and length > body.within:
+        if (body.within is not None and length > body.within) or not _is_kept(body, match):
             return False
         if body.lasting is not None and (length > body.lasting or (pair is body.pattern and length != body.lasting)):
             return False
         determined = [c for c in body.on if all(match.knows(n) or outer.knows(n) for n in names_used(c))]
         return self._in_relation(body, match, outer) and self._all(determined, match, outer)
 
-    def _runs(self, run: typed.Run) -> Iterator[Match]:
+    def _runs(self, run: typed.Run, keep: int | None) -> Iterator[Match]:
         groups: dict[Any, list[Match]] = {}
-        for match in sorted(self.pattern(run.pattern, typed.Body(run.pattern)), key=lambda m: m.order):
+        for match in sorted(self._alone(run.pattern, keep), key=lambda m: m.order):
             groups.setdefault(tuple(identity(match.values[name]) for name in run.keys), []).append(match)
         for group in groups.values():
             for end in range(run.count, len(group) + 1):
@@ -299,14 +308,18 @@ class World:
                 return latest(in_order(either), variables)
             case typed.Pair(left=left, right=right, relation=relation):
                 one, other = (preferred(self._restricted(side, body, body.correlation)) for side in (left, right))
-                found = [m for m in self._pair(pattern, one, other, body, NOTHING) if self._lasts(body, m)]
+                found = [m for m in self._pair(pattern, one, other, body, NOTHING) if _lasts(body, m)]
                 return innermost(found, variables) if relation.word == "seq" else latest(found, variables)
             case typed.Lacking(id=id_, pattern=inner):
                 (absence,) = (a for a in body.absences if a.scope == typed.Inside(id_))
                 inside = self._restricted(absence.pattern, body, set(body.correlation) & set(absence.shared))
                 return [
                     m for m in self._restricted(inner, body, body.correlation)
-                    if not any(m.start <= a.start and a.end <= m.end and agree(m, a, absence.shared) for a in inside)
+                    if not any(
+                        m.start <= a.start and a.end <= m.end and _known_at(m.end, a, body.keep)
+                        and agree(m, a, absence.shared)
+                        for a in inside
+                    )
                 ]  # fmt: skip
             case typed.Nested(body=nested, label=label):
                 return [_named(m, label) for m in self.body(nested)]
@@ -315,6 +328,25 @@ class World:
 
 
 # --- small steps
+
+
+def _lasts(body: typed.Body, match: Match) -> bool:
+    """Whether a match is as long as its body allows, and made of nothing that ended too long ago."""
+    length = match.end - match.start
+    return (
+        (body.within is None or length <= body.within)
+        and (body.lasting is None or length == body.lasting)
+        and _is_kept(body, match)
+    )
+
+
+def _is_kept(body: typed.Body, match: Match) -> bool:
+    return body.keep is None or match.oldest >= match.end - body.keep
+
+
+def _known_at(time: int, match: Match, keep: int | None) -> bool:
+    """Whether what is negated, gathered or collected counts for a match that ends at a time."""
+    return keep is None or match.end >= time - keep
 
 
 def _seeing(match: Match, outer: Match) -> Match:
@@ -358,9 +390,19 @@ def _with_names(match: Match, event: Match) -> Match:
     return replace(match, values={**event.values, **match.values}, labels={**event.labels, **match.labels})
 
 
-def _collected(window: typed.Window, rest: Match, event: Match, members: list[Match]) -> Match:
-    found = gather(_with_names(rest, event), window.id, members)
-    return covering(found, min(m.start for m in members), max(m.end for m in members))
+def _collected(
+    window: typed.Window, keep: int | None, rest: Match, event: Match, members: list[Match]
+) -> Iterator[Match]:
+    """The match of a window at one of its events, unless that ended too long before the rest does."""
+    members = [m for m in members if _known_at(max(rest.end, event.end), m, keep)]
+    if event in members:
+        found = gather(_with_names(rest, event), window.id, members)
+        yield covering(found, min(m.start for m in members), max(m.end for m in members))
+
+
+def _moment(id_: int, label: str | None, time: int) -> Match:
+    """A timer of absolute time."""
+    return replace(_interval(id_, label, time, time), oldest=time)
 
 
 def _interval(id_: int, label: str | None, start: int, end: int) -> Match:
@@ -397,7 +439,7 @@ def _atom(atom: typed.Atom, event: Event) -> Match | None:
             values[term.name] = value
     labels = {atom.label: Occurrence(event.start, event.end, event.attributes)} if atom.label is not None else {}
     part = Part(event.key, event.identity)
-    return Match(event.start, event.end, values, labels, (part,), sources=event.sources)
+    return Match(event.start, event.end, values, labels, (part,), sources=event.sources, oldest=event.end)
 
 
 def related_in_time(relation: typed.Relation, left: Match | Occurrence, right: Match | Occurrence) -> bool:

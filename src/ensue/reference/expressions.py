@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.functions import apply
 from ensue.reference.matches import Match
-from ensue.values import aggregate, apply, as_text, calculate, compare, greatest, least
+from ensue.values import aggregate, as_text, calculate, compare, greatest, least
 
 Held = Callable[[str, list[Any], list[bool]], bool]
 """Whether a static predicate has a row with these values; the flags say which of them matter."""

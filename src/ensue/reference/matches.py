@@ -9,6 +9,10 @@ from typing import Any
 from ensue.values import equality
 
 
+NEVER = 2**80
+"""Later than any time."""
+
+
 @dataclass(frozen=True, eq=False)
 class Event:
     """An event, given or derived. `key` is its place in the order of events; `sources` the inputs it came from."""
@@ -54,6 +58,8 @@ class Match:
     """Where the scopes of absences and gatherings lie, by the id of the pattern."""
     gathered: Mapping[int, tuple[Match, ...]] = field(default_factory=dict)
     sources: frozenset[int] = frozenset()
+    oldest: int = NEVER
+    """The smallest end of the events, and the timers of absolute time, that it is made of."""
 
     @property
     def order(self) -> tuple[Any, ...]:
@@ -68,7 +74,7 @@ class Match:
         return name in self.values or name in self.labels
 
 
-NOTHING = Match(2**80, -(2**80))
+NOTHING = Match(NEVER, -NEVER)
 """A match of nothing: what a body starts from. It lies nowhere, and covers nothing."""
 
 
@@ -90,6 +96,7 @@ def both(left: Match, right: Match) -> Match:
         {**left.spans, **right.spans},
         {**left.gathered, **right.gathered},
         left.sources | right.sources,
+        min(left.oldest, right.oldest),
     )
 
 
@@ -102,6 +109,7 @@ def together(members: list[Match], gathering: int, shared: tuple[str, ...]) -> M
         parts=tuple(part for member in members for part in member.parts),
         gathered={gathering: tuple(members)},
         sources=frozenset().union(*(member.sources for member in members)),
+        oldest=min(member.oldest for member in members),
     )
 
 

@@ -153,7 +153,7 @@ def given_events(
     sources, parts = [], []
     for name, frame in frames.items():
         source = _source(frame, names, name, declared or events)
-        used = [event for event in events.values() if name in (None, event.name)]
+        used = [event for event in events.values() if event.given and name in (None, event.name)]
         places = source.places
         picked = {"type": places[source.layout.type] if source.layout.type is not None else literal(str(name))}
         if strict and source.faults:
@@ -197,7 +197,7 @@ def unreadable_attributes(given: Given, events: Mapping[str, typed.EventType]) -
         (name, attribute, kind, source.schema[attribute].dataType)
         for source in given.sources
         for name, event in events.items()
-        if source.only in (None, name) and (event.declared or event.derived)
+        if source.only in (None, name) and event.declared
         for attribute, kind in event.attributes.items()
         if attribute in source.schema.names
         and attribute not in source.taken

@@ -6,11 +6,12 @@ reasons are those of `ensue.data`, which says the same of events in other forms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ensue.data.columns import Layout
+from ensue.data.errors import not_taken
 from ensue.language import typed
 from ensue.spark.sql import among, literal
 
@@ -62,7 +63,10 @@ def faults_of(
     if layout.type is not None:
         right = f"coalesce({places[layout.type]} <> '', false)"
         found.append(Fault(right, literal(f"column {layout.type!r} is empty, and an event needs a type")))
-    own = {name: event for name, event in events.items() if only in (None, name) and (event.declared or event.derived)}
+    derived = [name for name, event in events.items() if only in (None, name) and not event.given]
+    if derived:
+        found.append(Fault(*_only_derived(derived, layout, places)))
+    own = {name: event for name, event in events.items() if only in (None, name) and event.declared}
     instant = [name for name, event in own.items() if event.instant]
     if instant and layout.start != layout.end:
         start, end = times_of(layout, places)
@@ -129,6 +133,15 @@ def _time_faults(schema: StructType, layout: Layout, places: Mapping[str, str]) 
     if layout.start != layout.end:
         said = f"concat('it starts at ', cast({start} as string), ', after its end at ', cast({end} as string))"
         yield Fault(f"coalesce({start} <= {end}, true)", said)
+
+
+def _only_derived(names: Sequence[str], layout: Layout, places: Mapping[str, str]) -> tuple[str, str]:
+    """Rows of types that only rules derive: when it is none of them, and what is said of them."""
+    if layout.type is None:
+        return "false", literal(not_taken(names[0]))
+    column, mark = places[layout.type], "\0"
+    pieces = [literal(piece) for piece in not_taken(mark).split(mark)]
+    return f"not coalesce({among(column, names)}, false)", f"concat({f', {column}, '.join(pieces)})"
 
 
 def _of_others(names: Iterable[str], layout: Layout, places: Mapping[str, str]) -> str:

@@ -1,13 +1,14 @@
 """The temporal conditions of a body as difference constraints between the start and end points of what it matches.
 
 A point is ``(id, end)``: the id of a pattern or timer, and whether it is its end. ``BODY`` stands for the whole body.
-An alternative (``or``) is one pair of points; what holds inside only one of its sides says nothing about the others.
-Where the question is about something inside one side, that side is the one that was taken.
+An alternative (``or``) is one pair of points; what holds inside only one of its sides says nothing about the others,
+but how long the sides last bounds how long it does. Where the question is about something inside one side, that side is
+the one that was taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ensue.language import typed
 from ensue.language.walk import patterns
@@ -17,11 +18,22 @@ BODY = 0
 
 Events = Mapping[str, typed.EventType]
 
+Length = tuple[int, int | None]
+"""The smallest and the largest distance from a start to an end; None is no limit."""
 
-def constrain(body: typed.Body, events: Events, toward: int | None = None) -> Distances:
-    """The constraints of a rule's body; `toward` is the id of a pattern for which they are asked."""
+ANY: Length = (0, None)
+
+
+def constrain(body: typed.Body, events: Events, toward: int | None = None, kept: bool = True) -> Distances:
+    """The constraints of a rule's body; `toward` is the id of a pattern for which they are asked.
+
+    With `kept` the program's largest lifetime is one of them: all that a match is made of ends so long before it at most.
+    """
     distances = Distances()
     _constrain_body(body, BODY, events, distances, toward)
+    if kept and body.keep is not None and body.pattern is not None:
+        for id_ in made_of(body.pattern, toward):
+            distances.require((id_, True), (BODY, True), high=body.keep, reason=("keep", body))
     return distances
 
 
@@ -95,8 +107,9 @@ def _constrain_pattern(pattern: typed.Pattern, events: Events, distances: Distan
     distances.require(start, end, low=0)
     match pattern:
         case typed.Atom(event=event):
-            if event in events and events[event].instant:
-                distances.require(start, end, 0, 0, pattern)
+            low, high = length_of_event(event, events)
+            if low or high is not None:
+                distances.require(start, end, low, high, pattern)
         case typed.Moment() | typed.Periodic():
             distances.require(start, end, 0, 0, pattern)
         case typed.Pair(left=left, right=right, relation=relation):
@@ -107,13 +120,20 @@ def _constrain_pattern(pattern: typed.Pattern, events: Events, distances: Distan
         case typed.Lacking(pattern=inner):
             _constrain_pattern(inner, events, distances, toward)
             _same(inner.id, id_, distances)
-        case typed.Either(alternatives=alternatives) if toward is not None:
-            for taken in alternatives:
-                if any(each.id == toward for each in patterns(typed.Body(taken))):
-                    _constrain_pattern(taken, events, distances, toward)
-                    _same(taken.id, id_, distances)
+        case typed.Either(alternatives=alternatives):
+            taken = next((each for each in alternatives if toward is not None and _holds(each, toward)), None)
+            if taken is not None:
+                _constrain_pattern(taken, events, distances, toward)
+                _same(taken.id, id_, distances)
+            else:
+                low, high = union(length_of(typed.Body(each), events) for each in alternatives) or ANY
+                distances.require(start, end, low, high, pattern)
         case typed.Nested(body=body):
             _constrain_body(body, id_, events, distances, toward)
+
+
+def _holds(pattern: typed.Pattern, id_: int) -> bool:
+    return any(each.id == id_ for each in patterns(typed.Body(pattern)))
 
 
 def _same(one: int, other: int, distances: Distances) -> None:
@@ -144,6 +164,92 @@ def labelled(pattern: typed.Pattern) -> Iterator[tuple[str, int]]:
                     yield timer.label, timer.id
 
 
+# --- how long matches last
+
+
+def length_of_event(event: str, events: Events) -> Length:
+    """How long events of a type last, as far as that is known."""
+    if event not in events:
+        return ANY
+    return (0, 0) if events[event].instant else events[event].length
+
+
+def length_of(body: typed.Body, events: Events, beginning: str | None = None) -> Length | None:
+    """How long what a body derives lasts; None where it can never be matched.
+
+    `beginning` names the event or timer at whose start it starts (``from e``), instead of at the first start of all.
+    """
+    distances = constrain(body, events, kept=False)
+    if distances.contradiction() is not None:
+        return None
+    window = None if body.window is None else _length_of_window(body, events)
+    if body.window is not None and window is None:
+        return None
+    whole = ((BODY, False), (BODY, True))
+    low, high = distances.shortest(*whole) or 0, distances.longest(*whole)
+    covered = list(parts(body))
+    if window is not None:
+        low, high = max(low, window[0]), least(high, window[1])
+    else:
+        apart = (distances.longest((one, False), (other, True)) for one in covered for other in covered)
+        high = least(high, _most(apart))
+    if beginning is not None:
+        labels = dict(labelled(body.pattern)) if body.pattern is not None else {}
+        labels |= {timer.label: timer.id for timer in body.timers if timer.label is not None}
+        if beginning not in labels:
+            return 0, high
+        start = (labels[beginning], False)
+        low = distances.shortest(start, (BODY, True)) or 0
+        high = least(high, distances.longest(start, (BODY, True)))
+        if window is None:
+            high = least(high, _most(distances.longest(start, (other, True)) for other in covered))
+    return None if high is not None and low > high else (low, high)
+
+
+def _length_of_window(body: typed.Body, events: Events) -> Length | None:
+    """How long the events last that a window derives: they cover what is collected and what stands beside it."""
+    window = body.window
+    assert window is not None
+    own = length_of(typed.Body(window.pattern), events)
+    if own is None:
+        return None
+    beside = body.pattern is not None or bool(body.timers)
+    low, high = own
+    match window.kind:
+        case "each":  # it covers the span, however long what is collected lasts
+            return window.size, None if beside else window.size
+        case "span":  # the last one is collected, however long it lasts
+            return low, None if beside or high is None else max(high, window.size - 1)
+        case _:
+            return low, None
+
+
+def union(lengths: Iterable[Length | None]) -> Length | None:
+    """What holds of several lengths together; None stands for what can never be.
+
+    >>> union([(2, 3), None, (5, 9)]), union([(2, 3), (1, None)]), union([None])
+    ((2, 9), (1, None), None)
+    """
+    known = [length for length in lengths if length is not None]
+    if not known:
+        return None
+    return min(low for low, _ in known), _most(high for _, high in known)
+
+
+def least(one: int | None, other: int | None) -> int | None:
+    """The smaller of two limits; None is no limit."""
+    return min((each for each in (one, other) if each is not None), default=None)
+
+
+def _most(lengths: Iterable[int | None]) -> int | None:
+    """The largest of some limits; None if there is none, or one has none."""
+    found = list(lengths)
+    return max((each for each in found if each is not None), default=None) if None not in found else None
+
+
+# --- what a body consists of
+
+
 def parts(body: typed.Body) -> Iterator[int]:
     """The ids of what a body covers: events, timers, and alternatives and runs as a whole."""
     if body.pattern is not None:
@@ -165,6 +271,27 @@ def _parts(pattern: typed.Pattern) -> Iterator[int]:
             yield pattern.id
 
 
+def made_of(pattern: typed.Pattern, toward: int | None = None) -> Iterator[int]:
+    """The ids of what a match of a pattern is made of, in parentheses or not: all parts but relative timers."""
+    match pattern:
+        case typed.Pair(left=left, right=right):
+            yield from made_of(left, toward)
+            yield from made_of(right, toward)
+        case typed.Lacking(pattern=inner):
+            yield from made_of(inner, toward)
+        case typed.Either(id=id_, alternatives=alternatives):
+            yield id_
+            for each in alternatives:
+                if toward is not None and _holds(each, toward):
+                    yield from made_of(each, toward)
+        case typed.Nested(id=id_, body=body):
+            yield id_
+            if body.pattern is not None:
+                yield from made_of(body.pattern, toward)
+        case _:
+            yield pattern.id
+
+
 def bodies(body: typed.Body) -> Iterator[typed.Body]:
     """The bodies that must be possible on their own: the whole, each side of an `or`, what is negated or gathered."""
     yield body
@@ -177,7 +304,7 @@ def bodies(body: typed.Body) -> Iterator[typed.Body]:
     if body.pattern is not None:
         inner += _apart(body.pattern)
     for pattern in inner:
-        yield from bodies(typed.Body(pattern))
+        yield from bodies(typed.Body(pattern, keep=body.keep))
 
 
 def _apart(pattern: typed.Pattern) -> list[typed.Pattern]:

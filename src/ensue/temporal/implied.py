@@ -55,7 +55,7 @@ def _of_pairings(body: typed.Body, events: Events) -> Iterator[Implied]:
 def _of_body(body: typed.Body, events: Events) -> Iterator[Implied]:
     if not body.related and body.within is None:
         return
-    distances = constrain(body, events)
+    distances = constrain(body, events, kept=False)  # what is checked where events are joined stays there
     if distances.contradiction() is not None:
         return  # anything would follow
     labels = dict(labelled(body.pattern)) if body.pattern is not None else {}

@@ -7,12 +7,13 @@ from dataclasses import replace
 from ensue.language import typed
 from ensue.language.walk import visible_variables
 from ensue.temporal.constraints import Events, constrain
+from ensue.temporal.lengths import with_lengths
 
 
 def with_instants(program: typed.Program) -> typed.Program:
     """The program where given events are known to have one time each, and no interval."""
     events = {name: event if event.derived else replace(event, instant=True) for name, event in program.events.items()}
-    return replace(program, events=events)
+    return with_lengths(replace(program, events=events))
 
 
 def instantaneous(pattern: typed.Pattern, events: Events) -> bool:

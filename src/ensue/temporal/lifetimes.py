@@ -88,7 +88,7 @@ def distances_of(frame: Frame, pair: typed.Pair, events: Events) -> Distances:
             labels = labels | ({timer.label} if timer.label is not None else set())
     related = tuple(r for r in body.related if r.left in labels and r.right in labels)
     within = [length for length in (body.within, body.lasting) if length is not None]
-    local = replace(typed.Body(pair), timers=tuple(timers), related=related, within=min(within, default=None))
+    local = typed.Body(pair, tuple(timers), related=related, within=min(within, default=None), keep=body.keep)
     return constrain(local, events)
 
 

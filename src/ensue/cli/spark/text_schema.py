@@ -80,7 +80,7 @@ def declared_types(program: Program, only: str | None) -> dict[str, str]:
     """The type of each attribute of the events that the rules read; `any` where it is not declared."""
     found: dict[str, str] = {}
     for name, event in program.typed.events.items():
-        if only not in (None, name) or (event.derived and not event.declared):
+        if only not in (None, name) or not event.given:
             continue
         for attribute, type_ in event.attributes.items():
             known = found.get(attribute, type_)

@@ -58,6 +58,8 @@ class Together:
     heads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     mixed_columns: frozenset[tuple[str, int]] = frozenset()
     """Columns of static predicates that may hold integers among floats; see `operators/look_up.py`."""
+    emit: frozenset[str] = frozenset()
+    """The types that others take, other units or the outside; see `engine/units.py`."""
 
     @property
     def parts(self) -> list[Part]:

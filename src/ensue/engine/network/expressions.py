@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ensue.engine.network.instances import NONE, Instance
 from ensue.language import typed
-from ensue.values import aggregate, apply, as_text, calculate, compare, greatest, kind, least
+from ensue.language.functions import apply
+from ensue.values import aggregate, as_text, calculate, compare, greatest, kind, least
 
 if TYPE_CHECKING:
     from ensue.engine.knowledge import Knowledge

@@ -8,50 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ensue.values import equality, order
+from ensue.engine.event import NO_SOURCES, Event
+from ensue.values import equality
 
 TIMER_RANK = 2**31
 """Timers come after all events in the order of parts, and rows of static predicates after them."""
-
-NO_SOURCES: frozenset[Any] = frozenset()
-
-
-class Event:
-    """An event, given or derived.
-
-    `place` is the rank of its type and the attributes that decide between events alike. `identity` makes it itself: an
-    input's position, a derived event's content. `sources` are the positions of the inputs that it came from, where
-    provenance is asked for; while its step lasts they are what it was derived from.
-    """
-
-    __slots__ = ("_key", "attributes", "end", "identity", "place", "sequence", "sources", "start", "type")
-
-    event = True
-
-    def __init__(
-        self, type_: str, attributes: Mapping[str, Any], start: int, end: int,
-        place: tuple[int, tuple[str, ...] | None], identity: Any, sequence: Any = None,
-        sources: frozenset[Any] = NO_SOURCES,
-    ) -> None:  # fmt: skip
-        self.type = type_
-        self.attributes = attributes
-        self.start = start
-        self.end = end
-        self.place = place
-        self.identity = identity
-        self.sequence = sequence
-        self.sources = sources
-        self._key: tuple[Any, ...] | None = None
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """The place in the order of events: end, start, sequence, type, attributes."""
-        if self._key is None:
-            rank, names = self.place
-            attributes = self.attributes
-            values = tuple(order(attributes.get(name)) for name in (sorted(attributes) if names is None else names))
-            self._key = (self.end, self.start, order(self.sequence), rank, values)
-        return self._key
 
 
 class Mark:

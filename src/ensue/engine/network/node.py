@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ensue.engine.clock import Clock
 from ensue.engine.network.instances import NOTHING, Event, Instance
 from ensue.engine.network.stores import Store
 from ensue.engine.options import ALL, Options
@@ -17,14 +18,6 @@ if TYPE_CHECKING:
 
 New = Mapping[str, list[Event]]
 """Events that are new in a step, by type."""
-
-
-@dataclass
-class Clock:
-    """What timers need to know of time: the smallest end seen, and up to where time has run."""
-
-    first_end: int | None = None
-    now: int | None = None
 
 
 @dataclass(frozen=True)

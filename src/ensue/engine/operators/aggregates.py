@@ -45,6 +45,9 @@ class Kept:
     def cells(self) -> dict[str, str]:
         return dict(self.algorithm.cells(self.kind))
 
+    def kind_of_cell(self, cell: str) -> str:
+        return {"f64": "f", "code": "o"}.get(self.cells[cell], "i")
+
     @property
     def collects(self) -> bool:
         return self.algorithm.slides == "all"
@@ -101,7 +104,7 @@ class Aggregates:
         aggregate = field[1]
         assert isinstance(aggregate, typed.Aggregate)
         if field[0] == "cell":
-            return Column("f" if kept(aggregate).cells[str(field[2])] == "f64" else "i", False)
+            return Column(kept(aggregate).kind_of_cell(str(field[2])), False)
         return Accumulators.column(aggregate)
 
 
@@ -119,6 +122,7 @@ class Accumulators:
             ("agg", each) if isinstance(each, typed.Aggregate) else each for each in dict.fromkeys(aggregates)
         ]
         self.count = w.let("count", "0")
+        self.place = f"-{self.count}" if newest_first else self.count
         self.states: dict[Kept, State] = {}
         self.scratch: dict[Kept, str] = {}
         for field in self.wanted:
@@ -128,9 +132,8 @@ class Accumulators:
             if one.collects:
                 self._collected(w, one)
             elif one not in self.states and (one.nested or aggregate.argument is not None):
-                at = f"-{self.count}" if newest_first else self.count
                 cells = {c: w.let(c, "0.0" if e == "f64" else "0") for c, e in one.cells.items()}
-                self.states[one] = State(unit, one.kind, cells, at)
+                self.states[one] = State(unit, one.kind, cells, self.place)
 
     @staticmethod
     def column(aggregate: typed.Aggregate) -> Column:
@@ -139,7 +142,7 @@ class Accumulators:
 
     def _collected(self, w: Writer, one: Kept) -> None:
         if one not in self.scratch:
-            self.scratch[one] = collection(self.unit, one, self.newest_first)
+            self.scratch[one] = collection(self.unit, one)
             w.line(f"{self.scratch[one]}.count = 0")
 
     def add(self, w: Writer, env: Env) -> None:
@@ -147,7 +150,7 @@ class Accumulators:
         for one, state in self.states.items():
             add_member(self.unit, w, one, state, env)
         for one, scratch in self.scratch.items():
-            collect_member(self.unit, w, one, scratch, env)
+            collect_member(self.unit, w, one, scratch, env, self.place)
         w.line(f"{self.count} += 1")
 
     def results(self, w: Writer) -> Env:
@@ -165,7 +168,7 @@ class Accumulators:
                 found[field] = one.algorithm.result(w, self.states[one])
             else:
                 cell = str(field[2])
-                found[field] = Code(self.states[one][cell], "True", "f" if one.cells[cell] == "f64" else "i")
+                found[field] = Code(self.states[one][cell], "True", one.kind_of_cell(cell))
         return found
 
 
@@ -185,35 +188,37 @@ def add_member(unit: Unit, w: Writer, one: Kept, state: State, env: Env, sign: s
                 one.algorithm.add(w, state, code.value, sign)
 
 
-def collection(unit: Unit, one: Kept, backwards: bool) -> str:
+def collection(unit: Unit, one: Kept) -> str:
     """A structure for collected values, of which Python computes an aggregate."""
     unit.use(COLLECT)
     scratch = unit.structure("collected", Collected, collected_layout())
     result = kind_of(one.aggregate.type)
-    unit.questions[scratch] = Collection(one.aggregate.name, one.kind, result, backwards, one.nested)
+    unit.questions[scratch] = Collection(one.aggregate.name, one.kind, result, one.nested)
     return scratch
 
 
 COLLECT = getsource(collected.collect)
 
 
-def collect_member(unit: Unit, w: Writer, one: Kept, scratch: str, env: Env) -> None:
-    """Collects the value of the member at hand, or the list of its own members' values."""
+def collect_member(unit: Unit, w: Writer, one: Kept, scratch: str, env: Env, place: str = "0") -> None:
+    """Collects the value of the member at hand, or the list of its own members' values; `place` decides the order."""
     if one.nested:
-        held = env["cell", one.inner, "held"].value
-        with w.block(f"if {held} > 0:"):
-            w.line(f"collect({scratch}, {held} - 1)")
+        n, held = (env["cell", one.inner, cell].value for cell in ("n", "held"))
+        with w.block(f"if {n} > 0:"):
+            w.line(f"collect({scratch}, {held}, {place})")
         return
     code = one.value(unit, w, env)
     if code.valid != "False":
         with w.when(code.valid):
-            w.line(f"collect({scratch}, {f'bits({code.value})' if code.kind == 'f' else code.value})")
+            w.line(f"collect({scratch}, {f'bits({code.value})' if code.kind == 'f' else code.value}, {place})")
 
 
 def read_collected(w: Writer, one: Kept, scratch: str, field: Field) -> Code:
     """What Python makes of collected values: the aggregate, or its state, which is a list of them."""
+    if field[0] == "cell" and field[2] == "n":
+        return Code(w.let("n", f"{scratch}.count"), "True", "i")
     if field[0] == "cell":
-        return Code(w.let("held", f"(ask({scratch}, {TUPLE}) + 1 if {scratch}.count > 0 else 0)"), "True", "i")
+        return Code(w.let("held", f"(ask({scratch}, {TUPLE}) if {scratch}.count > 0 else 0)"), "True", "o")
     kind = kind_of(one.aggregate.type)
     answer = w.let("x", f"ask({scratch}, {RESULT})")
     there = w.let("ok", f"{scratch}.there != 0")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from inspect import getsource
 from typing import Literal
 
+from ensue.engine.generate.operator import ELEMENTS
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import NOTHING, Code, Writer
 from ensue.engine.structures import sums
@@ -267,7 +268,7 @@ def smaller(one: str, other: str, larger: bool, kind: str) -> str:
 
 
 def _one_cells(kind: str) -> Cells:
-    return {"n": "i64", "best": "f64" if kind == "f" else "i64", "at": "i64"}
+    return {"n": "i64", "best": ELEMENTS[kind], "at": "i64"}
 
 
 def _chosen(w: Writer, s: State) -> Code:
@@ -315,9 +316,9 @@ def _collected_only(*_: object) -> None:
 
 
 COLLECTED = Algorithm(
-    "all", lambda kind: {"held": "i64"}, _collected_only, _collected_only, lambda w, s: Code(NOTHING["o"], "False", "o")
+    "all", lambda kind: {"n": "i64", "held": "code"}, _collected_only, _collected_only, lambda w, s: Code(NOTHING["o"], "False", "o")
 )  # fmt: skip
-"""All values, which Python computes an aggregate of. As a state it is a list of them: one more than its code."""
+"""All values, which Python computes an aggregate of. As a state it is whether there are any, and a list of them."""
 
 
 SUMS = getsource(sums)

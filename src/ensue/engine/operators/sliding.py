@@ -8,21 +8,18 @@ null. What needs all values (a list) costs as much as there are. State: the memb
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from inspect import getsource
+from collections.abc import Iterable, Sequence
 
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field
-from ensue.engine.generate.operator import read_row, row_fields, write_row
-from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
 from ensue.engine.generate.writer import NOTHING, Code, Writer, kind_of
 from ensue.engine.operators.aggregates import Kept, add_member, collect_member, collection, kept, read_collected
 from ensue.engine.operators.aggregations import State, smaller
-from ensue.engine.structures.groups import Groups, free_row, groups_layout, join_heaps, take_row, without_root
+from ensue.engine.operators.keys import group_parts
+from ensue.engine.structures.groups import SOURCES, Groups, groups_layout
 from ensue.engine.structures.queues import in_order_of_arrival, queue_rows, queue_slots, unbeaten
 from ensue.engine.structures.structure import Element
 from ensue.language import typed
-
-KERNELS = "\n\n".join(map(getsource, (take_row, free_row, join_heaps, without_root)))
 
 ALL = "all"
 """The queue of all members in the order in which they came."""
@@ -33,12 +30,22 @@ def value_field(one: Kept) -> Field:
     return ("value", one.aggregate if one.nested else one.aggregate.argument, one.kind)
 
 
+def group_key(w: Writer, codes: Sequence[Code]) -> list[str]:
+    """Names for the parts of a group's key: null is a value like others."""
+    return [w.let("key", part) for part in group_parts(codes)]
+
+
+def group_kinds(codes: Sequence[Code]) -> str:
+    """The kinds of these parts: which of them are codes of values."""
+    return "".join(("s" if code.kind in "so" else "i") + ("i" if code.valid != "True" else "") for code in codes)
+
+
 class Sliding:
     """Groups of members; see the module. `by_start` says that members leave by their start, and not as they came."""
 
-    def __init__(self, unit: Unit, title: str, wanted: Iterable[Field], by_start: bool, starts: bool) -> None:
-        self.unit, self.title, self.by_start, self.starts = unit, title, by_start, starts
-        self.name = unit.fresh(title)
+    def __init__(self, operator: Operator, wanted: Iterable[Field], by_start: bool, starts: bool) -> None:
+        self.operator, self.unit, self.by_start, self.starts = operator, operator.unit, by_start, starts
+        self.name = self.unit.fresh("members")
         self.wanted = list(wanted)
         self.columns: dict[Field, Column] = {}
         self.groups = ""
@@ -80,10 +87,11 @@ class Sliding:
 
     # --- the structure
 
-    def lay_out(self, width: int, member: Env, slots: dict[str, Element], rows: dict[str, Element]) -> str:
-        """The structure, for keys of a width, members such as the one at hand, and more columns."""
+    def lay_out(self, kinds: str, member: Env, slots: dict[str, Element], rows: dict[str, Element]) -> str:
+        """The structure, for keys of such kinds, members such as the one at hand, and more columns."""
         unit = self.unit
-        unit.use(KERNELS)
+        for source in SOURCES:
+            unit.use(source)
         for field, code in member.items():
             if field != START:
                 self.columns[field] = Column(code.kind, code.valid != "True")
@@ -106,7 +114,7 @@ class Sliding:
         if self.starts:
             self._add_best(START, False, slots, rows)
             self.least_start = self.best[START, False]
-        self.groups = unit.structure(self.title, Groups, groups_layout(width, slots, rows), width)
+        self.groups = self.operator.structure("members", Groups, groups_layout(kinds, slots, rows), len(kinds))
         return self.groups
 
     def _add_best(self, field: Field, larger: bool, slots: dict[str, Element], rows: dict[str, Element]) -> None:
@@ -247,22 +255,25 @@ class Sliding:
                     w.line(f"{there} = {exact.valid}")
         return Code(value, there, found.kind)
 
-    def _collected(self, w: Writer, one: Kept, at: str, field: Field) -> Code:
-        """What Python makes of all values of a group."""
+    def _collected(self, w: Writer, one: Kept, at: str, field: Field, own: Env | None = None) -> Code:
+        """What Python makes of all values of a group, and of another member's."""
         scratch = self.scratch.get(one)
         if scratch is None:
-            scratch = self.scratch[one] = collection(self.unit, one, backwards=False)
+            scratch = self.scratch[one] = collection(self.unit, one)
         w.line(f"{scratch}.count = 0")
         row = w.let("row", f"{self.groups}.{ALL}_first[{at}]")
         with w.block(f"while {row} != 0:"):
-            collect_member(self.unit, w, one, scratch, self.read(row))
+            place = "0" if own is None else f"(-1 if {self.groups}.end[{row}] < clock.now else 1)"
+            collect_member(self.unit, w, one, scratch, self.read(row), place)
             w.line(f"{row} = {self.groups}.{ALL}_next[{row}]")
+        if own is not None:
+            collect_member(self.unit, w, one, scratch, own)
         return read_collected(w, one, scratch, field)
 
     def _cell(self, w: Writer, one: Kept, at: str, field: Field) -> Code:
         """A cell of the state of an aggregate over a group's members."""
         cell = str(field[2])
-        kind = "f" if one.cells[cell] == "f64" else "i"
+        kind = one.kind_of_cell(cell)
         match one.algorithm.slides:
             case "sums" if one in self.sums:
                 return Code(w.let("x", self.state(one, at)[cell]), "True", kind)
@@ -275,6 +286,49 @@ class Sliding:
             value = self.read(row)[value_field(one)].value
             return Code(w.let("x", f"{value} if {row} != 0 else {NOTHING[kind]}"), "True", kind)
         return Code(f"(1 if {row} != 0 else 0)" if cell == "n" else "0", "True", "i")
+
+    def with_another(self, w: Writer, at: str, own: Env) -> Env:
+        """What a group's aggregates come to with another member, which ends now and begins before all the others.
+
+        It comes after those that ended before, and before those that end now.
+        """
+        g, found = self.groups, Env()
+        states: dict[Kept, State] = {}
+        for field in self.wanted:
+            aggregate = field[1]
+            assert isinstance(aggregate, typed.Aggregate)
+            one = kept(aggregate)
+            if one.collects:
+                found[field] = self._collected(w, one, at, field, own)
+            elif not one.nested and aggregate.argument is None:
+                found[field] = Code(f"({g}.count[{at}] + 1)", "True", "i")
+            else:
+                if one not in states:
+                    states[one] = self._with(w, one, at, own)
+                if field[0] == "agg":
+                    found[field] = one.algorithm.result(w, states[one])
+                else:
+                    found[field] = Code(states[one][str(field[2])], "True", one.kind_of_cell(str(field[2])))
+        return found
+
+    def _with(self, w: Writer, one: Kept, at: str, own: Env) -> State:
+        """A copy of a state, with another member added."""
+        if one in self.sums:
+            cells = {cell: w.let(cell, source) for cell, source in self.state(one, at).cells.items()}
+            state = State(self.unit, one.kind, cells)
+            add_member(self.unit, w, one, state, own)
+            return state
+        row = w.let("row", self._row(one, at))
+        held, g = self.read(row)[value_field(one)].value, self.groups
+        cells = {
+            "n": w.let("n", f"1 if {row} != 0 else 0"),
+            "best": w.let("best", held),
+            "at": w.let("place", f"-1 if {g}.end[{row}] < clock.now else 1"),
+        }
+        state = State(self.unit, one.kind, cells)
+        with w.when(own[value_field(one)].valid):
+            one.algorithm.add(w, state, own[value_field(one)].value, "+")
+        return state
 
     def source(self, w: Writer, at: str, source: str = "0") -> Code:
         """The inputs that all members of a group came from."""

@@ -1,28 +1,28 @@
-"""Which rules of a program are alike, and what is made of them: what is compiled together, with families in it.
+"""Rules of a program by what runs as one: each stratum with the families in it, strata of the same shapes together.
 
-Strata that derive events of different types by rules of the same shapes become one. So do alike rules of one stratum,
-whatever else it consists of. What cannot be shared, or not compiled as one, stays as it is.
+Strata that derive events of different types by rules of the same shapes become one, whose events are told apart by a
+number. So do rules of one shape in a stratum, whatever else it consists of. Rules that cannot be one stay as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ensue.engine.compiled.expressions import NotCompiledError
-from ensue.engine.compiled.members import Expansion
-from ensue.engine.compiled.source import Together, rule_names, write_unit
+from ensue.engine.generate.program import Layer, Part, Together
+from ensue.engine.operators.look_up import mixed_columns
+from ensue.engine.operators.members import Expansion
 from ensue.engine.sharing.families import Family, NotSharedError, Seed, family_of
-from ensue.engine.sharing.shapes import Shape, Site, shape_of
+from ensue.engine.sharing.shapes import Shape, Site, rule_names, shape_of
 from ensue.language import typed
 
 FEWEST = 3
 """From how many rules of one shape on they run as one."""
 
 HEADS = "#heads"
-"""The type that stands for those of several strata."""
+"""How a type that stands for those of several strata is called, with the number of the first."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ Kind = tuple[int, tuple[typed.Value, ...], str | None]
 """What rules have in common that may run as one: a shape by its number, how far timers reach, and what was decided."""
 
 
-class Alike:
+class Sharing:
     """The rules of a program by their shapes; where some have run before, as it was `decided` for these.
 
-    Without `sharing` each rule runs by itself.
+    With `sharing` off each rule runs by itself.
     """
 
     def __init__(self, program: typed.Program, decided: Decided | None = None, sharing: bool = True) -> None:
@@ -65,6 +65,8 @@ class Alike:
         self.sharing = sharing
         self.seeds = {} if decided is None else {name: seed for seed in decided.seeds for name, _ in seed.rules}
         self.ranks = {name: rank for rank, name in enumerate(program.events)}
+        self.mixed = mixed_columns(program)
+        self.families = 0
 
     @cached_property
     def names(self) -> dict[int, str]:
@@ -94,78 +96,85 @@ class Alike:
             return self.seeds[name].name
         return name if name in self.decided.rules else None
 
-    def bundles(self) -> Iterator[list[typed.Stratum]]:
-        """Strata that derive one type each by rules of the same shapes, where there are enough of them."""
-        if not self.sharing or len(self.program.strata) < FEWEST:
-            return
-        found: dict[frozenset[Kind], list[typed.Stratum]] = {}
-        for stratum in self.program.strata:
-            if not stratum.recursive and len(stratum.layers) == 1:
-                found.setdefault(frozenset(self.kinds[i] for i in stratum.layers[0]), []).append(stratum)
-        yield from (strata for strata in found.values() if len(strata) >= FEWEST)
+    def groups(self) -> list[Together]:
+        """Each stratum, or several of the same shapes as one, in the order of strata."""
+        bundles: dict[int, Together | None] = {}
+        for numbers in self._bundles():
+            bundle = self._bundle(numbers)
+            if bundle is not None:
+                bundles |= dict.fromkeys(numbers)
+                bundles[numbers[0]] = bundle
+        found = (
+            bundles[number] if number in bundles else self._stratum(number)
+            for number in range(len(self.program.strata))
+        )
+        return [group for group in found if group is not None]
 
-    def bundled(self, strata: Sequence[typed.Stratum]) -> Together | None:
+    # --- strata of the same shapes
+
+    def _bundles(self) -> Iterator[list[int]]:
+        """Strata that derive one type each by rules of the same shapes, where there are enough of them."""
+        if not self.sharing or len(self.program.strata) < 2:
+            return
+        found: dict[frozenset[Kind], list[int]] = {}
+        for number, stratum in enumerate(self.program.strata):
+            if not stratum.recursive and len(stratum.layers) == 1:
+                found.setdefault(frozenset(self.kinds[i] for i in stratum.layers[0]), []).append(number)
+        for numbers in found.values():
+            if len(numbers) > 1 and self._enough(len(numbers), self.program.strata[numbers[0]].layers[0][0]):
+                yield numbers
+
+    def _enough(self, count: int, rule: int) -> bool:
+        """Whether so many rules like one run as one: those that did before always do."""
+        return count >= FEWEST or self.names[rule] in self.seeds
+
+    def _bundle(self, strata: Sequence[int]) -> Together | None:
         """Strata of the same shapes as one; None if they cannot be."""
-        rules = [i for stratum in strata for i in stratum.layers[0]]
+        rules = [i for number in strata for i in self.program.strata[number].layers[0]]
         heads = tuple(dict.fromkeys(self.program.rules[i].event for i in rules))
         numbers = {head: number for number, head in enumerate(heads)}
-        families: list[Family] = []
-        for members in self._by_kind(rules):
-            family = self._family(len(families), members)
-            if family is None:
-                return None
-            families.append(family)
+        families = [self._family(members) for members in self._by_kind(rules)]
         types = self.program.events[heads[0]].attributes.values()
         attributes = {"": "int", **{str(place): type_ for place, type_ in enumerate(types)}}
-        event = typed.EventType(HEADS, attributes, declared=False, derived=True)
-        expansions = [
-            Expansion(HEADS, family, tuple(numbers[self.program.rules[i].event] for i in family.members))
-            for family in families
-        ]
-        layers = _common(families)
-        layers.append([(expansion, "") for expansion in expansions])
-        together = self._together(layers, [event, *(family.found for family in families)], {HEADS: heads})
-        return together if reason(together) is None else None
+        event = typed.EventType(f"{HEADS}{strata[0]}", attributes, declared=False, derived=True)
+        parts = []
+        for family in families:
+            if family is None:
+                return None
+            own = tuple(numbers[self.program.rules[i].event] for i in family.members)
+            parts.append(Part(Expansion(event.name, family, own), ""))
+        layers = [*_common(families, strata[0]), Layer(tuple(parts), strata[0], recursive=False)]
+        return replace(self._together(layers, [event]), heads={event.name: heads})
 
-    def together(self, strata: Iterable[typed.Stratum]) -> Together:
-        """Strata that are compiled together, with what is alike in each of them as one."""
-        families: list[Family] = []
-        layers: list[list[tuple[typed.Rule | Expansion, str]]] = []
-        for stratum in strata:
-            for layer in stratum.layers:
-                own, rest = self._families(len(families), layer) if not stratum.recursive else ([], layer)
-                families += own
-                layers += _common(own)
-                expansions = [(Expansion(self.program.rules[f.members[0]].event, f), "") for f in own]
-                layers.append([*((self.program.rules[i], self.names[i]) for i in rest), *expansions])
-        return self._together(layers, [family.found for family in families], {})
+    # --- rules of one shape in a stratum
 
-    def cut(self, stratum: typed.Stratum, most: int) -> Iterator[tuple[int, ...]]:
-        """The rules of a stratum, so many together at most, those alike counted once."""
-        for layer in stratum.layers:
-            families, rest = self._families(0, layer)
-            parts = [[i] for i in rest] + [list(family.members) for family in families]
-            for first in range(0, len(parts), most):
-                yield tuple(sorted(i for part in parts[first : first + most] for i in part))
+    def _stratum(self, number: int) -> Together:
+        """A stratum, with the rules of one shape in each layer as one."""
+        stratum = self.program.strata[number]
+        layers: list[Layer] = []
+        for rules in stratum.layers:
+            families, rest = ([], list(rules)) if stratum.recursive else self._families(rules)
+            layers += _common(families, number)
+            parts = [Part(self.program.rules[i], self.names[i], i) for i in rest]
+            parts += [Part(Expansion(self.program.rules[f.members[0]].event, f), "") for f in families]
+            layers.append(Layer(tuple(parts), number, stratum.recursive))
+        return self._together(layers)
 
-    def _families(self, first: int, layer: Sequence[int]) -> tuple[list[Family], list[int]]:
-        """The families of a layer, numbered from the first on, and the rules that belong to none."""
-        few = len(layer) < FEWEST and not any(self.names[i] in self.seeds for i in layer)
-        if few or not self.sharing:
-            return [], list(layer)
+    def _families(self, rules: Sequence[int]) -> tuple[list[Family], list[int]]:
+        """The families of a layer, and the rules that belong to none."""
+        if not self.sharing or not (len(rules) >= FEWEST or any(self.names[i] in self.seeds for i in rules)):
+            return [], list(rules)
         families: list[Family] = []
         rest: list[int] = []
-        by_event = {(self.program.rules[i].event): None for i in layer}
-        for event in by_event:
-            same = [i for i in layer if self.program.rules[i].event == event]
-            for members in self._by_kind(same):
-                enough = len(members) >= FEWEST or self.names[members[0]] in self.seeds
-                family = self._family(first + len(families), members) if enough else None
-                if family is None:
-                    rest += members
-                else:
-                    families.append(family)
-        return families, sorted(rest, key=list(layer).index) if rest else []
+        events = dict.fromkeys(self.program.rules[i].event for i in rules)
+        same = ([i for i in rules if self.program.rules[i].event == event] for event in events)
+        for members in (members for own in same for members in self._by_kind(own)):
+            family = self._family(members) if self._enough(len(members), members[0]) else None
+            if family is None:
+                rest += members
+            else:
+                families.append(family)
+        return families, sorted(rest)
 
     def _by_kind(self, rules: Iterable[int]) -> Iterable[list[int]]:
         """Rules in groups that may run as one."""
@@ -174,41 +183,38 @@ class Alike:
             found.setdefault(self.kinds[i], []).append(i)
         return found.values()
 
-    def _family(self, number: int, members: Sequence[int]) -> Family | None:
-        """The family of some rules; None if they cannot be one, or not be compiled as one."""
+    def _family(self, members: Sequence[int]) -> Family | None:
+        """The family of some rules; None if they cannot be one."""
         first = members[0]
         own = {self.names[i]: i for i in members}
         seed = self.seeds.get(self.names[first]) or Seed(tuple((name, self.shapes[i][1]) for name, i in own.items()))
+        shape, rule = self.shapes[first][0], self.program.rules[first]
         try:
-            family = family_of(number, self.shapes[first][0], seed, own, self.program.rules[first], self.program.events)
+            family = family_of(self.families, shape, seed, own, rule, self.program.events)
         except NotSharedError:
             return None
-        expansion = Expansion(self.program.rules[first].event, family)
-        together = self._together([*_common([family]), [(expansion, "")]], [family.found], {})
-        return family if reason(together) is None else None
+        self.families += 1
+        return family
 
-    def _together(
-        self, layers: Sequence[Sequence[tuple[typed.Rule | Expansion, str]]], more: Iterable[typed.EventType],
-        heads: Mapping[str, tuple[str, ...]],
-    ) -> Together:  # fmt: skip
-        rules = [rule for layer in layers for rule, _ in layer]
-        names = [name for layer in layers for _, name in layer]
-        numbers = iter(range(len(rules)))
-        numbered = [[next(numbers) for _ in layer] for layer in layers]
-        events = {**self.program.events, **{event.name: event for event in more}}
-        return Together(rules, names, numbered, events, self.ranks, heads)
+    def _together(self, layers: Sequence[Layer], more: Iterable[typed.EventType] = ()) -> Together:
+        """Layers with the types that they take and derive, in the order of the program's; hidden ones come last."""
+        found = Together(tuple(layers), {}, mixed_columns=self.mixed)
+        families = (part.rule.family for part in found.parts if isinstance(part.rule, Expansion))
+        hidden = {event.name: event for event in (*(family.found for family in families), *more)}
+        known = sorted((found.uses | found.derives) - set(hidden), key=self.ranks.__getitem__)
+        return replace(found, events={name: self.program.events[name] for name in known} | hidden)
 
 
-def _common(families: Iterable[Family]) -> list[list[tuple[typed.Rule | Expansion, str]]]:
+def _common(families: Sequence[Family | None], stratum: int) -> list[Layer]:
     """The layer of what families have in common, which comes before that of their members; none without families."""
-    layer: list[tuple[typed.Rule | Expansion, str]] = [(f.common, f.seed.name) for f in families]
-    return [layer] if layer else []
+    parts = tuple(Part(family.common, family.seed.name) for family in families if family is not None)
+    return [Layer(parts, stratum, recursive=False)] if parts else []
 
 
-def reason(together: Together) -> str | None:
-    """Why rules cannot be compiled together, None if they can."""
-    try:
-        write_unit(together, frozenset(), lambda text: 0, check=True)
-    except NotCompiledError as error:
-        return str(error)
-    return None
+def __getattr__(name: str) -> Any:
+    """What the old engine takes from here; it goes with that."""
+    if name in ("Alike", "reason"):
+        from ensue.engine.compiled import groups
+
+        return getattr(groups, name)
+    raise AttributeError(name)

@@ -21,28 +21,32 @@ RESULT, TUPLE = 0, 1
 
 
 def collected_layout() -> Layout:
-    return Layout(("count", "capacity", "there"), (("value", Column("values")),))
+    return Layout(("count", "capacity", "there"), (("value", Column("values")), ("place", Column("places"))))
 
 
 class Collected(Structure):
-    """Values as 64 bits, one after the other; `there` says whether the last answer was one."""
+    """Values as 64 bits, each with its place in their order; `there` says whether the last answer was one."""
+
+    keeps = False
 
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
-        self.put("values", np.zeros(FIRST_VALUES, np.int64))
+        for name in ("values", "places"):
+            self.put(name, np.zeros(FIRST_VALUES, np.int64))
         self.capacity = FIRST_VALUES
 
     def grow(self) -> None:
-        old = self.arrays["values"]
-        self.put("values", np.concatenate([old, np.zeros_like(old)]))
-        self.capacity = 2 * len(old)
+        for name in ("values", "places"):
+            self.put(name, np.concatenate([self.arrays[name], np.zeros_like(self.arrays[name])]))
+        self.capacity *= 2
 
 
-def collect(collected: Collected, value: int) -> None:
+def collect(collected: Collected, value: int, place: int) -> None:
     """Adds a value."""
     if collected.count == collected.capacity:
         grow(collected)
     collected.value[collected.count] = value
+    collected.place[collected.count] = place
     collected.count += 1
 
 
@@ -53,13 +57,11 @@ class Collection:
     name: str
     kind: str
     result: str
-    backwards: bool
     nested: bool
 
     def answer(self, lane: GeneratedLane, structure: Any, number: int) -> int:
-        found = structure.arrays["values"][: structure.count].tolist()
-        if self.backwards:
-            found.reverse()
+        order = np.argsort(structure.arrays["places"][: structure.count], kind="stable")
+        found = structure.arrays["values"][order].tolist()
         if self.nested:
             values = [value for code in found for value in lane._decoded(code, "o")]
         else:

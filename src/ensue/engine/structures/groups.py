@@ -7,6 +7,8 @@ nothing is left.
 
 from __future__ import annotations
 
+from inspect import getsource
+
 import numpy as np
 
 from ensue.engine.machine.builtin import grow
@@ -16,30 +18,28 @@ from ensue.engine.structures.structure import Array, Element, Frame, Layout, row
 
 FIRST_ROWS = 16
 
-NUMBERS = ("free", "size", "serial", "time", "slot_wanted", *KEY_NUMBERS)
+NUMBERS = ("free", "capacity", "used", "serial", "first", "time", "slot_wanted", *KEY_NUMBERS)
 
 
-def groups_layout(width: int, slots: dict[str, Element], rows: dict[str, Element]) -> Layout:
-    """Groups by keys of a width, with these columns in their slots besides ``count``, and these in their rows."""
-    columns = slot_columns(width, {"count": "i64", **slots})
+def groups_layout(kinds: str, slots: dict[str, Element], rows: dict[str, Element]) -> Layout:
+    """Groups by keys of such kinds, with these columns in their slots besides ``count``, and these in their rows."""
+    columns = slot_columns(kinds, {"count": "i64", **slots})
     return Layout(NUMBERS, (*columns, *row_columns("rows", {"link": "i64", **rows})))
 
 
 class Groups(Keyed):
-    """Groups and their rows; `serial` and `time` are for the code that uses them."""
+    """Groups and their rows, `used` of them; `serial`, `first` and `time` are for the code that uses them."""
 
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)
         self.first_slots(width)
         self.put("rows", np.zeros((1, self.layout.column("link").width), np.int64))
-        self.size = 1
-        self.serial = self.free = 0
+        self.capacity = 1
 
     def grow(self) -> None:
         if self.slot_wanted:
             self.slot_wanted = 0
-            slots = self.arrays["slots_"]
-            self.rehash((slots[:, 0] != 0) & (slots[:, self.layout.column("count").place] != 0))
+            self.rehash(self.alive())
             return
         old = self.arrays["rows"]
         size = max(FIRST_ROWS, 2 * len(old))
@@ -48,15 +48,27 @@ class Groups(Keyed):
         rows[len(old) :, self.layout.column("link").place] = np.append(np.arange(len(old) + 1, size), self.free)
         self.free = len(old)
         self.put("rows", rows)
-        self.size = size
+        self.capacity = size
 
-    def in_use(self) -> int:
-        """How many rows are used."""
-        rows: Array = self.arrays["rows"]
-        place, free, at = self.layout.column("link").place, 0, self.free
-        while at:
-            free, at = free + 1, int(rows[at, place])
-        return len(rows) - 1 - free
+    def size(self) -> tuple[int | None, int, int]:
+        keys = int(np.count_nonzero(self.alive()))
+        width = self.arrays["rows"].shape[1]
+        return keys if self.key_width else None, self.used, 8 * (self.used * width + keys)
+
+    def alive(self) -> Array:
+        """The slots of groups of which something is left."""
+        slots = self.arrays["slots_"]
+        found: Array = (slots[:, 0] != 0) & (slots[:, self.layout.column("count").place] != 0)
+        return found
+
+
+class Buckets(Groups):
+    """Groups of a length of time, which ends at `time`, the first part of their keys; earlier ones are over."""
+
+    def alive(self) -> Array:
+        slots = self.arrays["slots_"]
+        found: Array = (slots[:, 0] != 0) & (slots[:, self.layout.column("slot_k0").place] == self.time)
+        return found
 
 
 def take_row(groups: Groups) -> int:
@@ -65,12 +77,14 @@ def take_row(groups: Groups) -> int:
         grow(groups)
     row = groups.free
     groups.free = groups.link[row]
+    groups.used += 1
     return row
 
 
 def free_row(groups: Groups, row: int) -> None:
     groups.link[row] = groups.free
     groups.free = row
+    groups.used -= 1
 
 
 def join_heaps(groups: Groups, one: int, other: int) -> int:
@@ -110,3 +124,32 @@ def without_root(groups: Groups, root: int) -> int:
         found = join_heaps(groups, found, pairs)
         pairs = after
     return found
+
+
+def cut_chain(groups: Groups, at: int, row: int) -> None:
+    """Lets go of the rows of a chain from one on; see `shelf.py`."""
+    while row != 0:
+        after = groups.older[row]
+        free_row(groups, row)
+        groups.count[at] -= 1
+        row = after
+
+
+def sweep_chains(groups: Groups, time: int, life: int) -> None:
+    """Lets go of all rows that ended more than a length of time ago, in chains from the newest to the oldest."""
+    for at in range(groups.slot_mask + 1):
+        row = groups.newest[at]
+        if row != 0 and time - groups.end[row] > life:
+            groups.newest[at] = 0
+            cut_chain(groups, at, row)
+        elif row != 0:
+            after = groups.older[row]
+            while after != 0 and time - groups.end[after] <= life:
+                row = after
+                after = groups.older[row]
+            groups.older[row] = 0
+            cut_chain(groups, at, after)
+
+
+SOURCES = tuple(map(getsource, (take_row, free_row, join_heaps, without_root, cut_chain, sweep_chains)))
+"""What generated code calls."""

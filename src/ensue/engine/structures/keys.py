@@ -6,7 +6,6 @@ keeps its place until the table is enlarged, which drops the slots that its stru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -15,7 +14,7 @@ from ensue.engine.structures.structure import Array, Column, Element, Structure,
 
 FIRST_SLOTS = 16
 
-NUMBERS = ("slots", "slot_mask")
+NUMBERS = ("slots", "slot_mask", "slot_width", "old_slots")
 
 MULTIPLIER = -7046029254386353131
 """Odd, with bits in no order: what is multiplied by it differs in its high bits."""
@@ -52,7 +51,21 @@ def key_functions(width: int) -> str:
     for key in keys[1:]:
         hashed = f"mix({hashed} ^ {key})"
     written = "\n".join(f"    table.slot_{key}[at] = {key}" for key in keys)
+    old = hashed
+    for i in reversed(range(width)):
+        old = old.replace(f"k{i}", f"table.old_k{i}[i]")
     return f"""
+def place_{width}(table: Keyed) -> None:
+    for i in range(table.old_slots):
+        at = {old} & table.slot_mask
+        while table.slot_used[at] != 0:
+            at = (at + 1) & table.slot_mask
+        for c in range(table.slot_width):
+            table.slot_cell[at * table.slot_width + c] = table.old_cell[i * table.slot_width + c]
+    table.slots = table.old_slots
+    table.old_slots = 0
+
+
 def find_{width}(table: Keyed, {given}) -> int:
     at = {hashed} & table.slot_mask
     while table.slot_used[at] != 0:
@@ -72,6 +85,7 @@ def slot_{width}(table: Keyed, {given}) -> int:
     if 2 * table.slots >= table.slot_mask:
         table.slot_wanted = 1
         grow(table)
+        place_{width}(table)
         at = hashed & table.slot_mask
         while table.slot_used[at] != 0:
             at = (at + 1) & table.slot_mask
@@ -89,7 +103,9 @@ def slot_columns(kinds: int | str, payload: dict[str, Element]) -> tuple[tuple[s
     """
     parts = "s" * kinds if isinstance(kinds, int) else kinds
     keys: dict[str, Element] = {f"slot_k{i}": "code" if kind in "so" else "i64" for i, kind in enumerate(parts)}
-    return row_columns("slots_", {"slot_used": "i64", **keys, **payload})
+    fields: dict[str, Element] = {"slot_used": "i64", **keys, **payload}
+    old: dict[str, Element] = {f"old_{name.removeprefix('slot_')}": "i64" for name in fields}
+    return (*row_columns("slots_", fields, cell="slot_cell"), *row_columns("old_slots_", old, cell="old_cell"))
 
 
 class Keyed(Structure):
@@ -103,8 +119,9 @@ class Keyed(Structure):
         slots = self._no_slots(columns["slot_used"].width, 1 if width == 0 else size)
         slots[:, 0] = width == 0
         self.put("slots_", slots)
-        self.slot_mask = len(slots) - 1
-        self.slots = 0
+        self.put("old_slots_", slots[:0])
+        self.slot_mask, self.slot_width = len(slots) - 1, slots.shape[1]
+        self.slots = self.old_slots = 0
 
     def _no_slots(self, width: int, size: int) -> Array:
         slots = np.zeros((size, width), np.int64)
@@ -113,15 +130,21 @@ class Keyed(Structure):
         return slots
 
     def rehash(self, alive: Array, least: int = FIRST_SLOTS) -> None:
-        """Puts the slots that are alive into a table with room for as many again."""
-        old = self.arrays["slots_"]
-        kept = old[alive]
+        """Makes a table with room for as many again as the slots that are alive; code then puts them there."""
+        kept = self.arrays["slots_"][alive]
         size = max(least, 1 << (4 * len(kept)).bit_length())
-        new = self._no_slots(old.shape[1], size)
+        self.put("slots_", self._no_slots(kept.shape[1], size))
+        self.put("old_slots_", kept)
+        self.slot_mask = size - 1
+        self.slots, self.old_slots = 0, len(kept)
+
+    def place_slots(self, kept: Array) -> None:
+        """Puts slots into a table with room for as many again."""
+        size = max(FIRST_SLOTS, 1 << (4 * len(kept)).bit_length())
+        new = self._no_slots(kept.shape[1], size)
         new[places(kept[:, 1 : 1 + self.key_width], size - 1)] = kept
         self.put("slots_", new)
-        self.slot_mask = size - 1
-        self.slots = len(kept)
+        self.slot_mask, self.slots = size - 1, len(kept)
 
 
 def places(keys: Array, mask: int) -> Array:
@@ -150,10 +173,6 @@ def mixed(keys: Array) -> Array:
     with np.errstate(over="ignore"):
         product = (keys ^ (keys.view(np.uint64) >> np.uint64(32)).view(np.int64)) * np.int64(MULTIPLIER)
     return product ^ (product.view(np.uint64) >> np.uint64(29)).view(np.int64)
-
-
-Kernel = Callable[..., int]
-KERNELS: Sequence[Kernel] = ()
 
 
 def wrap(number: int) -> int:

@@ -83,9 +83,10 @@ class Store(Keyed):
         ring[np.arange(self.low, self.high) & self.mask] = rows
         self.put("rows", ring)
         self.put("scratch", np.zeros(self.mask + 1, np.int64))
-        self.put("slots_", slots.copy())
         if self.key_width:
-            self.rehash(np.ones(len(slots), bool))
+            self.place_slots(slots)
+        else:
+            self.put("slots_", slots.copy())
 
     def live(self) -> int:
         """How many rows are in a chain."""

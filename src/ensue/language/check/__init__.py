@@ -6,6 +6,7 @@ In order: what is declared, static rules, event rules, what can never happen, re
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ensue.language import syntax, typed
 from ensue.language.check.cases import check_reaction, check_test
@@ -16,6 +17,7 @@ from ensue.language.check.rules import check_rules
 from ensue.language.check.static import Static
 from ensue.language.diagnostics import Report
 from ensue.language.source import Span
+from ensue.temporal.lengths import with_lengths
 
 
 def check(file: syntax.File, report: Report, known: Known | None = None) -> typed.Program:
@@ -54,16 +56,16 @@ def check(file: syntax.File, report: Report, known: Known | None = None) -> type
                 "W002", event.place, f"the event `{event.name}` is not declared, so its attributes are not checked",
                 f"declare it: `event {event.name}({attributes}).`",
             )  # fmt: skip
-    events = _events(declarations)
-    strata: tuple[typed.Stratum, ...] = ()
-    if not report.failed:
-        for rule in rules:
-            check_possible(rule, events, report)
-        strata = check_recursion(rules, events, report)
-    return typed.Program(
-        events, rules, strata, predicates, static_rules, static_strata, tuple(tests), tuple(reactions),
-        declarations.unit, declarations.durations,
+    program = typed.Program(
+        _events(declarations), rules, (), predicates, static_rules, static_strata, tuple(tests), tuple(reactions),
+        declarations.unit, declarations.durations, declarations.keep,
     )  # fmt: skip
+    if report.failed:
+        return program
+    program = with_lengths(program)
+    for rule in rules:
+        check_possible(rule, program, report)
+    return replace(program, strata=check_recursion(rules, program.events, report))
 
 
 def _title_span(test: syntax.Test, report: Report) -> Span:

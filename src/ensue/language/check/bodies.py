@@ -80,6 +80,7 @@ class Bodies(Patterns):
         found = typed.Body(
             pattern, timers, lookups, related, tuple(on), tuple(where), within, lasting, absences, gatherings, window,
             policy == "restricted", self._correlation() if policy == "restricted" else (), node.span,
+            self.declarations.keep,
         )  # fmt: skip
         if policy == "restricted":
             self._check_restricted(node, items)
@@ -374,7 +375,7 @@ class Bodies(Patterns):
         del self.bound[known:]
         self_contained = len(outer.asked) == asked
         pattern: typed.Pattern = typed.Nested(next(self.ids), found)
-        if found.pattern is not None and found == typed.Body(found.pattern):
+        if found.pattern is not None and found == typed.Body(found.pattern, keep=found.keep):
             pattern = found.pattern
         shared = tuple(name for name in scope.variables if self._visible(name, outer, place))
         return pattern, scope, shared, self_contained

@@ -64,6 +64,8 @@ class Declarations:
     report: Report
     unit: str | None = None
     durations: bool = False
+    keep: int | None = None
+    """The largest lifetime, in the time column's unit."""
     events: dict[str, Event] = field(default_factory=dict)
     predicates: dict[str, Predicate] = field(default_factory=dict)
     lost: frozenset[str] = frozenset()
@@ -128,6 +130,8 @@ def declare(file: syntax.File, report: Report) -> Declarations:
                 declarations.lost |= {head.name.text}
             case syntax.StaticRule(head=head) | syntax.Fact(call=head):
                 _declare_predicate(head, statement, declarations)
+            case syntax.Keep():
+                _declare_keep(statement, declarations)
     return declarations
 
 
@@ -143,6 +147,20 @@ def _declare_unit(statement: syntax.Unit, declarations: Declarations) -> None:
         )
     else:
         declarations.unit = word
+
+
+def _declare_keep(statement: syntax.Keep, declarations: Declarations) -> None:
+    length = declarations.length(statement.length)
+    if declarations.keep is not None:
+        declarations.report.error(
+            "E106", statement.span, "how long events are kept is stated already", "state it once, for all rules"
+        )
+    elif length <= 0:
+        declarations.report.error(
+            "E504", statement.length.span, "events must be kept for a positive length of time", "as in `keep 7d.`"
+        )
+    else:
+        declarations.keep = length
 
 
 def _claim(name: syntax.Name, declarations: Declarations) -> bool:

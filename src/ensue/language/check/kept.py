@@ -5,9 +5,9 @@ from __future__ import annotations
 from ensue.language import typed
 from ensue.language.check.possible import head_span
 from ensue.language.diagnostics import Report
+from ensue.plan.advice import describe_rule
 from ensue.rewriting import rewritten_rule
 from ensue.temporal.instants import possible, with_instants
-from ensue.temporal.plan import plan_of_rule
 from ensue.temporal.said import A_TIMER
 
 
@@ -20,7 +20,7 @@ def note_kept(program: typed.Program, report: Report) -> None:
     instants = with_instants(program)
     for rule in program.rules:
         known = instants if possible(rule.body, instants.events) else program
-        plan = plan_of_rule(rewritten_rule(rule, known.events).rule, known.events)
+        plan = describe_rule(rewritten_rule(rule, known.events).rule, known)
         unbounded = [each for part in plan.walk() for each in part.kept if not each.memory.bounded]
         if unbounded:
             what = " and ".join(dict.fromkeys(_every(each.what) for each in unbounded))

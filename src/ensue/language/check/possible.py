@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import combinations
 
 from ensue.language import typed
 from ensue.language.diagnostics import Report
 from ensue.language.source import Span
-from ensue.temporal.constraints import BODY, bodies, constrain, labelled, parts
+from ensue.temporal.constraints import BODY, bodies, constrain, labelled, length_of_event, parts
 from ensue.temporal.distances import Distances, Point
+from ensue.temporal.said import length_said
 
 
-def check_possible(rule: typed.Rule, events: Mapping[str, typed.EventType], report: Report) -> None:
+def check_possible(rule: typed.Rule, program: typed.Program, report: Report) -> None:
     """Reports what can never happen in a rule, and warns where one event may be matched twice."""
-    possible = [_check_contradiction(body, events, report) for body in bodies(rule.body)]
+    events = program.events
+    possible = [_check_contradiction(body, program, report) for body in bodies(rule.body)]
     possible.append(_check_own_parts(rule.body, report))
     if all(possible):
         _check_instant(rule, events, report)
         _warn_of_twins(rule.body, events, report)
 
 
-def _check_contradiction(body: typed.Body, events: Mapping[str, typed.EventType], report: Report) -> bool:
+def _check_contradiction(body: typed.Body, program: typed.Program, report: Report) -> bool:
     """Whether the conditions of a body can hold together; says so if not."""
-    reasons = constrain(body, events).contradiction()
+    reasons = constrain(body, program.events).contradiction()
     if reasons is None:
         return True
     text = report.source.text
     spans = sorted({span for reason in reasons for span in _spans(reason, text)})
     parts = [f"`{_short(' '.join(text[s.start : s.end].split()))}`" for s in spans]
-    parts += [f"`{r.event}` is instantaneous" for r in reasons if isinstance(r, typed.Atom)]
+    parts += [_lasting(r.event, program) for r in reasons if isinstance(r, typed.Atom)]
     parts += [f"`{_compared(r)}`" for r in reasons if isinstance(r, typed.Operation)]
     parts = list(dict.fromkeys(parts))
     place = spans[-1] if spans else body.span
@@ -40,6 +43,19 @@ def _check_contradiction(body: typed.Body, events: Mapping[str, typed.EventType]
         message = "this can never happen"
     report.error("E501", place, message, "change one of them, or the rule will never find anything")
     return False
+
+
+def _lasting(event: str, program: typed.Program) -> str:
+    """How long events of a type last."""
+    low, high = length_of_event(event, program.events)
+    if high == 0:
+        return f"`{event}` is instantaneous"
+    said = partial(length_said, program=program)
+    if high is None:
+        return f"`{event}` lasts {said(low)} at least"
+    if low == high:
+        return f"`{event}` lasts {said(low)}"
+    return f"`{event}` lasts {f'{said(low)} to {said(high)}' if low else f'{said(high)} at most'}"
 
 
 def _check_own_parts(body: typed.Body, report: Report) -> bool:
@@ -117,7 +133,9 @@ def _spans(reason: object, text: str) -> Iterator[Span]:
                 yield Span(*suffixes[-1].span())
             elif span.end:
                 yield span
-        case typed.Related(span=span) | typed.Pair(span=span) | typed.Timer(span=span) if span.end:
+        case typed.Related(span=span) | typed.Pair(span=span) | typed.Timer(span=span) | typed.Either(span=span) if (
+            span.end
+        ):
             yield span
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ensue.language import typed
-from ensue.language.check.graphs import components
 from ensue.language.diagnostics import Report
+from ensue.language.graphs import components
 from ensue.language.source import Span
 from ensue.temporal.constraints import BODY, constrain
 from ensue.temporal.distances import Distances

@@ -1,0 +1,298 @@
+"""Window: matches of the rest of a body with what a window collects beside them.
+
+What is collected is the same whatever the rest is: a group is the values of shared variables and of the head's terms
+that use the collected event. So a window by itself gives matches (``window_count.py`` and the others), each with the
+names of its last event and with aggregates, and beside a pattern these are joined with the matches of the rest by the
+variables that they share. Null agrees with nothing there. Both sides are kept for partners still to come, for as long as
+``within`` allows, else for ever; where the rest is static rows it is known from the start, and nothing else is kept.
+
+Where a term of the head or the argument of an aggregate uses names of the rest and of the collected event together,
+groups or values are others for each match of the rest: then all is computed anew for each (``window_any.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
+from ensue.engine.generate.operator import Operator
+from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.operators.aggregates import Aggregates, kept
+from ensue.engine.operators.keys import key_of
+from ensue.engine.operators.look_up import Nothing, nothing_under
+from ensue.engine.operators.shelf import Shelf
+from ensue.engine.structures.rows import Numbers, numbers_layout
+from ensue.language import typed
+from ensue.language.walk import visible_variables
+from ensue.plan import operators as plan
+
+HIDDEN = ("part", "span", "agg", "cell")
+"""What a match has of its rest, and never of what is collected."""
+
+
+class Window(Operator):
+    """Matches with what a window collects; see the module."""
+
+    def __init__(
+        self, unit: Unit, node: plan.Window, input_: Operator, collected: Operator, beginning: Operator | None, layer: int
+    ) -> None:
+        super().__init__(unit, "window", layer)
+        self.node, self.window = node, node.window
+        self.collected, self.beginning = collected, beginning
+        self.rest = None if isinstance(input_, Nothing) else input_
+        self.fixed = nothing_under(input_)
+        self.aggregates = Aggregates(self.window.id, collected, None)
+        self.mixed = False
+        """Whether something is made of the rest and of what is collected together."""
+        self._writer: Kind | None = None
+        self.rests: Shelf | None = None
+        self.results: Shelf | None = None
+        self._join_by: list[str] = []
+        self._want_groups()
+        unit.later(layer, f"waits_{self.name}()", f"settle_{self.name}()")
+        if self.window.kind == "each":
+            unit.dues.append(f"due_{self.name}()")
+        collected.feed(lambda w, env: self.writer.take(w, env))
+        if beginning is not None:
+            beginning.feed(lambda w, env: self.writer.begin(w, env))
+        if self.rest is not None:
+            self.rest.feed(lambda w, env: self.writer.take_rest(w, env))
+
+    def _want_groups(self) -> None:
+        """Asks for what makes groups, and for what joins them with the rest."""
+        window = self.window
+        names = dict.fromkeys((*window.shared, *window.keys))
+        self.collected.want(("var", name) for name in names)
+        self.terms: list[typed.Expression] = []
+        for term in self.node.terms:
+            fields = used_by([term])
+            own = [field for field in fields if self._of_event(field)]
+            if own and len(own) < len(fields):
+                self.mixed = True
+            if own:
+                self.terms.append(term)
+                for field in fields:
+                    self._source(field).want([field])
+        if window.beginning is not None and self.beginning is not None:
+            both = [name for name in visible_variables(window.beginning) if self._rest_has(("var", name))]
+            self.mixed = self.mixed or not set(both) <= set(window.shared)
+            self.beginning.want(("var", name) for name in (*self.shared_with_beginning, *both))
+            if self.rest is not None:
+                self.rest.want(("var", name) for name in both)
+        self._join_by = [name for name in window.shared if self._rest_has(("var", name))]
+        if self.rest is not None:
+            self.rest.want(("var", name) for name in self._join_by)
+
+    @property
+    def shared_with_beginning(self) -> list[str]:
+        beginning = self.beginning
+        return [] if beginning is None else [name for name in self.window.shared if beginning.has(("var", name))]
+
+    @property
+    def shared_with_rest(self) -> list[str]:
+        return self._join_by
+
+    # --- where its fields come from
+
+    def _of_event(self, field: Field) -> bool:
+        return field[0] not in HIDDEN and field not in (START, SOURCE) and self.collected.has(field)
+
+    def _rest_has(self, field: Field) -> bool:
+        return self.rest is not None and self.rest.has(field)
+
+    def _begins(self, field: Field) -> bool:
+        return self.beginning is not None and field[0] != "part" and field != SOURCE and self.beginning.has(field)
+
+    def _source(self, field: Field) -> Operator:
+        """The operator that a name in a group's term comes from: the event, or else the beginning, or else the rest."""
+        if self._of_event(field):
+            return self.collected
+        if self._begins(field):
+            assert self.beginning is not None
+            return self.beginning
+        assert self.rest is not None
+        return self.rest
+
+    def route(self, field: Field) -> tuple[Operator, Field]:
+        """The operator that a field of a match comes from, and what it is there; an aggregate of its own aside."""
+        if field[0] == "part":
+            number, parts = int(str(field[1])), 0 if self.rest is None else self.rest.parts
+            if number >= parts:
+                assert self.beginning is not None
+                return self.beginning, ("part", number - parts, field[2])
+            assert self.rest is not None
+            return self.rest, field
+        if self._begins(field):
+            assert self.beginning is not None
+            return self.beginning, field
+        if self._rest_has(field):
+            assert self.rest is not None
+            return self.rest, field
+        return self.collected, field
+
+    @property
+    def parts(self) -> int:
+        return sum(side.parts for side in (self.rest, self.beginning) if side is not None)
+
+    def has(self, field: Field) -> bool:
+        if field[0] == "part":
+            return int(str(field[1])) < self.parts
+        known = self.aggregates.owns(field) or self._rest_has(field) or self._begins(field)
+        return known or field in (START, SOURCE) or self._of_event(field)
+
+    def column(self, field: Field) -> Column:
+        if self.aggregates.owns(field):
+            return self.aggregates.column(field)
+        if field == SOURCE:
+            return Column("i", False)
+        side, inner = self.route(field)
+        return side.column(inner)
+
+    def require(self, fields: list[Field]) -> None:
+        for field in fields:
+            if self.aggregates.owns(field):
+                self._require_aggregate(field)
+            elif field == SOURCE:
+                for side in (self.collected, self.beginning, self.rest):
+                    if side is not None:
+                        side.want([SOURCE])
+            else:
+                side, inner = self.route(field)
+                side.want([inner])
+
+    def _require_aggregate(self, field: Field) -> None:
+        aggregate = field[1]
+        assert isinstance(aggregate, typed.Aggregate)
+        self.aggregates.wanted[field] = None
+        for used in kept(aggregate).fields():
+            if used[0] == "cell" or self._of_event(used):
+                self.collected.want([used])
+            else:
+                self.mixed = True
+                self._source(used).want([used])
+
+    # --- code
+
+    @property
+    def writer(self) -> Kind:
+        """Writes the code of its kind; known when all is known that is wanted."""
+        if self._writer is None:
+            from ensue.engine.operators.window_kinds import KINDS, AnyWindow
+
+            self._writer = AnyWindow(self) if self.mixed else KINDS[self.window.kind](self)
+        return self._writer
+
+    @property
+    def event_fields(self) -> list[Field]:
+        """The fields of the last event that a match has, and those by which it is joined with the rest."""
+        found = [field for field in self.wanted if self._from(field) is self.collected]
+        return list(dict.fromkeys([*found, *(("var", name) for name in self._join_by)]))
+
+    def _from(self, field: Field) -> Operator | None:
+        return None if self.aggregates.owns(field) or field == SOURCE else self.route(field)[0]
+
+    @property
+    def beginning_fields(self) -> dict[Field, Field]:
+        """The fields of a match that its beginning has, and what they are there."""
+        routes = {field: self.route(field) for field in self.wanted if self._from(field) is not None}
+        return {field: inner for field, (side, inner) in routes.items() if side is self.beginning}
+
+    def found(self, w: Writer, env: Env) -> None:
+        """Hands on what a window by itself has found, or joins it with the rest."""
+        if self.rest is None:
+            self.push(w, env)
+            return
+        key = key_of(self.unit, w, self._join_by, env, self.rest)
+        if key is None:
+            return
+        self._shelves(env)
+        assert self.rests is not None
+        if self.fixed is not None:
+            begun = self.unit.structure("begun", Numbers, numbers_layout(("once",)))
+            with w.block(f"if {begun}.once == 0:"):
+                w.line(f"{begun}.once = 1")
+                self.fixed.occur(w)
+        with w.when(key.there):
+            self.rests.visit(w, key.parts, lambda w, rest: self._both(w, rest, env))
+            if self.results is not None:
+                self.results.put(w, key.parts, env)
+
+    def take_rest(self, w: Writer, env: Env) -> None:
+        """A match of the rest: it is joined with what the window has found, and kept."""
+        assert self.rest is not None
+        key = key_of(self.unit, w, self._join_by, env, self.collected)
+        if key is None:
+            return
+        self._shelves(None)
+        with w.when(key.there):
+            if self.results is not None:
+                self.results.visit(w, key.parts, lambda w, own: self._both(w, env, own))
+            assert self.rests is not None
+            self.rests.put(w, key.parts, env)
+
+    def _shelves(self, env: Env | None) -> None:
+        if self.rests is not None:
+            return
+        assert self.rest is not None
+        reach = self.node.reach
+        life = None if reach is None or self.fixed is not None else self.unit.number(reach)
+        width = len(self._join_by)
+        self.rests = Shelf(self.unit, "rests", width, self.rest.columns, life)
+        if self.fixed is None:
+            own = [field for field in self.wanted if self._from(field) is not self.rest]
+            self.results = Shelf(self.unit, "collected", width, {field: self.column(field) for field in own}, life)
+
+    def _both(self, w: Writer, rest: Env, own: Env) -> None:
+        """A match of the rest and of the window by itself as one."""
+        found = Env()
+        for field in self.wanted:
+            if field == SOURCE:
+                found[field] = Code(f"union({rest[SOURCE].value}, {own[SOURCE].value})", "True", "i")
+            else:
+                found[field] = rest[field] if self._from(field) is self.rest else own[field]
+        found[START] = Code(w.let("start", f"min({rest[START].value}, {own[START].value})"), "True", "i")
+        self.push(w, found)
+
+    def write(self) -> None:
+        super().write()
+        self.writer.write()
+
+
+class Kind:
+    """How one kind of window finds what it collects. Its code is part of the functions of its inputs."""
+
+    def __init__(self, operator: Window) -> None:
+        self.operator, self.unit, self.name = operator, operator.unit, operator.name
+        self.window, self.wanted = operator.window, operator.aggregates.wanted
+
+    def take(self, w: Writer, env: Env) -> None:
+        """Takes in an event."""
+        raise NotImplementedError
+
+    def begin(self, w: Writer, env: Env) -> None:
+        """Takes in a beginning."""
+        raise NotImplementedError
+
+    def take_rest(self, w: Writer, env: Env) -> None:
+        """Takes in a match of the rest."""
+        self.operator.take_rest(w, env)
+
+    def write(self) -> None:
+        """Writes its other functions: whether something waits for the end of the step, and what is done then."""
+        self.settle("False", Writer())
+
+    def settle(self, waits: str, w: Writer) -> None:
+        test = Writer()
+        test.line(f"return {waits}")
+        self.unit.function(f"waits_{self.name}", [], test, "bool")
+        self.unit.function(f"settle_{self.name}", [], w)
+
+    def group(self, w: Writer, env: Env, leave_out: Iterable[str] = ()) -> list[Code]:
+        """What makes the group of an event, some variables aside."""
+        from ensue.engine.generate.expressions import value
+
+        names = [n for n in dict.fromkeys((*self.window.shared, *self.window.keys)) if n not in leave_out]
+        codes = [env["var", name] for name in names]
+        codes += [value(self.unit, w, term, env) for term in self.operator.terms]
+        return list({code.value: w.held(code) for code in codes if code.valid != "False"}.values())

@@ -1,0 +1,227 @@
+"""Events of several types as columns side by side, in the order in which generated code takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ensue.engine.batch import Batch, Columns, Integers
+from ensue.engine.structures.values import Dictionary
+from ensue.values import order
+
+Array = np.ndarray[Any, Any]
+Values = tuple[Array, Array]
+"""Values, and a flag for each that is there."""
+
+FEW = 64
+"""Up to how many rows are taken one by one."""
+
+NONE = np.empty(0, np.int64)
+NO_FLOATS = np.empty(0, np.float64)
+NO_FLAGS = np.empty(0, np.uint8)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows in order: the rank of the type, start and end of each, and the columns that are read."""
+
+    kind: np.ndarray[Any, np.dtype[np.int32]]
+    start: Integers
+    end: Integers
+    columns: Sequence[Values]
+    nulls: bool
+    """Whether a value is null."""
+    sequenced: Array | None = None
+    """Which rows have a number in a sequence, where any has."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Events of one type from one source."""
+
+    event: str
+    columns: Columns
+
+
+def stream_of(
+    batch: Batch, types: Collection[str], ranks: Mapping[str, int], inputs: Mapping[tuple[str, str], tuple[int, str]],
+    ordered: bool, dictionary: Dictionary,
+) -> Stream:  # fmt: skip
+    """The events of some types that are new, with the columns that are read of them."""
+    mixed, derived = batch.mixed, batch.derived_of(types)
+    if mixed is not None and (mixed.unique or not ordered) and not (batch.given or batch.rows or derived):
+        return mixed.stream(inputs, dictionary)
+    if mixed is None and not batch.given and not derived and len(batch.rows) <= FEW:
+        return _few_rows(batch, types, ranks, inputs, ordered, dictionary)
+    pieces = [Piece(event, columns) for event in sorted(types) for columns in batch.columns_of(event)]
+    pieces = [piece for piece in pieces if len(piece.columns)]
+    count = sum(len(piece.columns) for piece in pieces)
+    kind = np.empty(count, np.int32)
+    start, end = np.empty(count, np.int64), np.empty(count, np.int64)
+    columns = [_blank(event, kind_, pieces, count) for (event, _), (_, kind_) in inputs.items()]
+    at, nulls = 0, False
+    for piece in pieces:
+        to = at + len(piece.columns)
+        kind[at:to] = ranks[piece.event]
+        start[at:to], end[at:to] = piece.columns.start, piece.columns.end
+        for (event, attribute), (index, kind_) in inputs.items():
+            if event == piece.event:
+                values, flags = values_of(piece.columns.attributes.get(attribute), kind_, dictionary, to - at)
+                columns[index][0][at:to], columns[index][1][at:to] = values, flags
+                nulls = nulls or not flags.all()
+        at = to
+    numbered = _sequenced([piece.columns for piece in pieces])
+    by = _in_order(batch, pieces, kind, start, end, ordered)
+    if by is not None:
+        numbered = None if numbered is None else numbered[by]
+        kind, start, end = kind[by], start[by], end[by]
+        columns = [(values[by], flags[by]) if len(values) else (values, flags) for values, flags in columns]
+    return Stream(kind, start, end, columns, nulls, numbered)
+
+
+def _sequenced(columns: Sequence[Columns]) -> Array | None:
+    """Which rows have a number in a sequence; None where none has."""
+    if all(each.sequence is None for each in columns):
+        return None
+    flags = [
+        np.zeros(len(each), bool) if each.sequence is None else each.sequence.is_valid().to_numpy(zero_copy_only=False)
+        for each in columns
+    ]
+    return np.concatenate(flags)
+
+
+def _few_rows(
+    batch: Batch, types: Collection[str], ranks: Mapping[str, int], inputs: Mapping[tuple[str, str], tuple[int, str]],
+    ordered: bool, dictionary: Dictionary,
+) -> Stream:  # fmt: skip
+    """The same for a few rows of Python values, without a detour over Arrow."""
+    rows = [row for row in batch.rows if row[0] in types]
+    if len(rows) > 1:
+        rows.sort(key=(lambda row: batch.event(row).key) if ordered else (lambda row: row[3]))
+    columns: list[Values] = []
+    nulls, present = False, {row[0] for row in rows}
+    for (event, attribute), (_, kind) in inputs.items():
+        if event not in present:
+            columns.append((NO_FLOATS if kind == "f" else NONE, NO_FLAGS))
+            continue
+        values = [row[1].get(attribute) if row[0] == event else 0 for row in rows]
+        there = [value is not None for value in values]
+        if not all(there):
+            nulls = True
+        if kind in "so":
+            values = [0 if value is None or row[0] != event else dictionary.code(value)
+                      for row, value in zip(rows, values, strict=True)]  # fmt: skip
+        elif not all(there):
+            values = [0 if value is None else value for value in values]
+        numbers = np.array(values, np.float64 if kind == "f" else np.int64)
+        columns.append((numbers, np.array(there, np.uint8)))
+    return Stream(
+        np.array([ranks[row[0]] for row in rows], np.int32),
+        np.array([row[2] for row in rows], np.int64),
+        np.array([row[3] for row in rows], np.int64),
+        columns,
+        nulls,
+        np.array([row[4] is not None for row in rows]) if any(row[4] is not None for row in rows) else None,
+    )
+
+
+def _blank(event: str, kind: str, pieces: Iterable[Piece], count: int) -> Values:
+    if not any(piece.event == event for piece in pieces):
+        return (NO_FLOATS if kind == "f" else NONE), NO_FLAGS
+    return np.zeros(count, np.float64 if kind == "f" else np.int64), np.zeros(count, np.uint8)
+
+
+def values_of(
+    column: pa.Array | None, kind: str, dictionary: Dictionary, count: int, everywhere: Array | None = None
+) -> Values:
+    """A column as numbers, and which of them are there; `everywhere` is a flag for each row that is set."""
+    if column is None or pa.types.is_null(column.type):
+        return np.zeros(count, np.float64 if kind == "f" else np.int64), np.zeros(count, np.uint8)
+    if column.null_count:
+        flags = column.is_valid().to_numpy(zero_copy_only=False).view(np.uint8)
+    else:
+        flags = np.ones(count, np.uint8) if everywhere is None else everywhere
+    if kind in "so":
+        return dictionary.encode(column), flags
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    if column.null_count:
+        column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
+    values = column.to_numpy(zero_copy_only=False)
+    return values.astype(np.float64 if kind == "f" else np.int64, copy=False), flags
+
+
+# --- order
+
+
+def _in_order(
+    batch: Batch, pieces: Sequence[Piece], kind: Array, start: Integers, end: Integers, ordered: bool
+) -> Array | None:
+    """The rows by end; where it matters by start, sequence, type and attributes, too. None if they are so already."""
+    if len(end) < 2:
+        return None
+    rises = bool(np.all(end[1:] >= end[:-1]))
+    if not ordered or (rises and not np.any(end[1:] == end[:-1])):
+        return None if rises else np.argsort(end, kind="stable")
+    sequence = sequence_keys([piece.columns for piece in pieces])
+    keys = [*attribute_keys(batch, pieces), kind, *sequence, start, end]
+    return np.lexsort(keys)
+
+
+def sequence_keys(columns: Sequence[Columns]) -> list[Array]:
+    """The sequence of rows as numbers in its order, null first; the last key counts first."""
+    if all(each.sequence is None for each in columns):
+        return []
+    values = [
+        v for each in columns for v in (each.sequence.to_pylist() if each.sequence is not None else [None] * len(each))
+    ]
+    return [_dense(values)]
+
+
+def attribute_keys(batch: Batch, pieces: Sequence[Piece]) -> list[Array]:
+    """Attributes as numbers in their order, the first attribute last."""
+    names = [_names(batch, piece) for piece in pieces]
+    keys: list[Array] = []
+    for position in reversed(range(max(map(len, names), default=0))):
+        parts, flags = [], []
+        for piece, own in zip(pieces, names, strict=True):
+            column = piece.columns.attributes.get(own[position]) if position < len(own) else None
+            part, flag = sortable(column, len(piece.columns))
+            parts.append(part)
+            flags.append(flag)
+        keys += [np.concatenate(parts), np.concatenate(flags)]
+    return keys
+
+
+def _names(batch: Batch, piece: Piece) -> Sequence[str]:
+    names = batch.place(piece.event)[1]
+    return sorted(piece.columns.attributes) if names is None else names
+
+
+def sortable(column: pa.Array | None, count: int) -> tuple[Integers, Array]:
+    """A column as integers in the order of its values, and a flag that puts nulls first."""
+    if column is None or pa.types.is_null(column.type):
+        return np.zeros(count, np.int64), np.zeros(count, np.uint8)
+    flags = column.is_valid().to_numpy(zero_copy_only=False).view(np.uint8)
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    if pa.types.is_integer(column.type) or pa.types.is_boolean(column.type):
+        filled = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
+        return filled.to_numpy(zero_copy_only=False).astype(np.int64), flags
+    if pa.types.is_floating(column.type):
+        values = column.fill_null(0.0).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
+        bits = values.view(np.int64)
+        bits = np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
+        return np.where(np.isnan(values), np.int64(2**63 - 1), bits), flags
+    return _dense(column.to_pylist()), flags
+
+
+def _dense(values: list[Any]) -> Integers:
+    """Values as their places in their order."""
+    keys = [order(value) for value in values]
+    places = {key: place for place, key in enumerate(sorted(set(keys)))}
+    return np.array([places[key] for key in keys], np.int64)

@@ -1,0 +1,179 @@
+"""Which rules become which unit of generated code.
+
+Rules that hand events to each other, directly or not, are one unit, so that what one derives reaches the others without
+a way out; all others are apart. Two things are handed over between units instead: events of a family whose members
+derive several types, which are told apart outside, and those of a stratum of very many rules, which is cut. A unit is no
+larger than `MOST_PARTS`, so that the time it takes to build all of them grows with their number only.
+
+Units have levels. A unit takes events from itself and from lower levels; so they run in the order of levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ensue.engine.generate.program import Layer, Part, Together
+from ensue.engine.operators.members import Expansion
+from ensue.engine.options import ALL, Options
+from ensue.engine.sharing.families import Family
+from ensue.engine.sharing.groups import Decided, Sharing
+from ensue.engine.sharing.shapes import rule_names
+from ensue.language import typed
+
+MOST_PARTS = 32
+"""How many rules are one unit at most; a family counts as two."""
+
+
+def units_of(
+    program: typed.Program, emit: Collection[str], apart: bool = False, decided: Decided | None = None,
+    options: Options = ALL,
+) -> list[Together]:  # fmt: skip
+    """The units of a program in the order in which they run. `emit` are the types that are wanted outside.
+
+    With `apart` each stratum is a unit of its own, families aside, so that rules can be added and removed: `decided`
+    says what was before that.
+    """
+    groups = Sharing(program, decided, options.sharing).groups()
+    units = groups if apart else _units(groups, {name: rank for rank, name in enumerate(program.events)})
+    users: dict[str, set[int]] = {}
+    for number, unit in enumerate(units):
+        for event in unit.uses:
+            users.setdefault(event, set()).add(number)
+    wanted = frozenset(emit)
+    return [
+        replace(unit, emit=frozenset(e for e in derived_by(unit) if e in wanted or users.get(e, set()) - {number}))
+        for number, unit in enumerate(units)
+    ]
+
+
+def derived_by(unit: Together) -> Iterator[str]:
+    """The types of the program that a unit derives; what common rules find is none of them."""
+    found = {part.rule.family.found.name for part in unit.parts if isinstance(part.rule, Expansion)}
+    for event in unit.derives - found:
+        yield from unit.heads.get(event, (event,))
+
+
+def families_of(units: Iterable[Together]) -> tuple[Family, ...]:
+    """The rules that run as one, with the table of their constants; see `ensue.engine.sharing`."""
+    return tuple(part.rule.family for unit in units for part in unit.parts if isinstance(part.rule, Expansion))
+
+
+def rules_of(unit: Together) -> tuple[int, ...]:
+    """The rules of a unit by number, the members of families among them."""
+    numbers = [part.number for part in unit.parts if part.number is not None]
+    return tuple(sorted([*numbers, *(i for family in families_of([unit]) for i in family.members)]))
+
+
+def decided_of(program: typed.Program, units: Iterable[Together]) -> Decided:
+    """What rules that come later have to do with."""
+    seeds = {family.seed.name: family.seed for family in families_of(units)}
+    return Decided(tuple(seeds.values()), frozenset(rule_names(program, range(len(program.rules))).values()))
+
+
+# --- what belongs together
+
+
+@dataclass(eq=False)
+class _Unit:
+    """Groups that become one unit, by their numbers."""
+
+    level: int
+    groups: list[int]
+    parts: int
+
+
+@dataclass
+class _Joining:
+    """Units as they grow, and which of them derives each type; `closed` types are handed over outside."""
+
+    units: list[_Unit] = field(default_factory=list)
+    deriving: dict[str, list[_Unit]] = field(default_factory=dict)
+    closed: set[str] = field(default_factory=set)
+    joined: dict[_Unit, _Unit] = field(default_factory=dict)
+
+    def now(self, unit: _Unit) -> _Unit:
+        """The unit that one has become part of."""
+        while unit in self.joined:
+            unit = self.joined[unit]
+        return unit
+
+    def add(self, number: int, group: Together, alone: bool) -> None:
+        """A group joins the units that it takes events from, if there is room; else, or if it is `alone`, it runs after."""
+        sources = [(event, self.now(u)) for event in group.uses for u in self.deriving.get(event, ())]
+        level = max((unit.level + (event in self.closed) for event, unit in sources), default=0)
+        beside = {id(u): u for event, u in sources if u.level == level and event not in self.closed}
+        parts = len(group.parts)
+        if beside and (alone or parts + sum(unit.parts for unit in beside.values()) > MOST_PARTS):
+            level, beside = level + 1, {}
+        unit = _Unit(level, [number], parts)
+        self.units.append(unit)
+        for other in beside.values():
+            unit.groups += other.groups
+            unit.parts += other.parts
+            self.joined[other] = unit
+        for event in derived_by(group):
+            self.deriving.setdefault(event, []).append(unit)
+        self.closed |= {head for heads in group.heads.values() for head in heads}
+
+
+def _units(groups: Sequence[Together], ranks: Mapping[str, int]) -> list[Together]:
+    joining = _Joining()
+    pieces: list[Together] = []
+    for group in groups:
+        own = list(_pieces(group)) if len(group.parts) > MOST_PARTS else [group]
+        for piece in own:
+            joining.add(len(pieces), piece, alone=len(own) > 1)
+            pieces.append(piece)
+        if len(own) > 1:
+            joining.closed |= set(derived_by(group))
+    units = [unit for unit in joining.units if unit not in joining.joined]
+    units.sort(key=lambda unit: (unit.level, min(unit.groups)))
+    return [_joined([pieces[number] for number in sorted(unit.groups)], ranks) for unit in units]
+
+
+def _joined(groups: Sequence[Together], ranks: Mapping[str, int]) -> Together:
+    """Groups as one unit."""
+    if len(groups) == 1:
+        return groups[0]
+    events = {name: event for group in groups for name, event in group.events.items()}
+    return replace(
+        groups[0],
+        layers=tuple(layer for group in groups for layer in group.layers),
+        events=_in_order(events, ranks),
+        heads={event: heads for group in groups for event, heads in group.heads.items()},
+    )
+
+
+def _pieces(group: Together) -> Iterator[Together]:
+    """A stratum of many rules for one type in several groups, a family in one with its common rule."""
+    *before, last = group.layers
+    if any(layer.recursive for layer in group.layers) or len({layer.stratum for layer in group.layers}) > 1:
+        yield group
+        return
+    common = {part.rule.event: part for layer in before for part in layer.parts}
+    own: list[Part] = []
+    for part in last.parts:
+        rule = part.rule
+        more = [common[rule.family.found.name], part] if isinstance(rule, Expansion) else [part]
+        if len(own) + len(more) > MOST_PARTS:
+            yield _piece(group, own, common)
+            own = []
+        own += more
+    yield _piece(group, own, common)
+
+
+def _piece(group: Together, parts: Sequence[Part], common: Mapping[str, Part]) -> Together:
+    last = group.layers[-1]
+    first = tuple(part for part in parts if part.rule.event in common)
+    layers = (replace(last, parts=tuple(part for part in parts if part.rule.event not in common)),)
+    if first:
+        layers = (Layer(first, last.stratum, recursive=False), *layers)
+    piece = replace(group, layers=layers)
+    needed = piece.uses | piece.derives
+    return replace(piece, events={name: event for name, event in group.events.items() if name in needed})
+
+
+def _in_order(events: Mapping[str, typed.EventType], ranks: Mapping[str, int]) -> dict[str, typed.EventType]:
+    """Types in the order of the program's; hidden ones come last."""
+    return dict(sorted(events.items(), key=lambda item: ranks.get(item[0], len(ranks))))

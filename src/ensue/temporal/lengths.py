@@ -1,0 +1,95 @@
+"""How long derived events last, from the rules that derive them ([000], rule 4).
+
+An event covers what its rule matches, so the closure of the rule's distances bounds its length. What several rules
+derive is as short and as long as any of them allows. The bounds of a type enter the closure of the rules that use it,
+those of its own rules included: such rules are looked at again until nothing changes. A bound that goes on changing
+is given up, so that this comes to an end.
+
+This holds of types that only rules derive. Of a type that is declared rows may be given, and nothing is known of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from ensue.language import typed
+from ensue.language.graphs import components
+from ensue.language.walk import atoms
+from ensue.temporal.constraints import ANY, Length, length_of, union
+
+Events = Mapping[str, typed.EventType]
+
+TURNS = 3
+"""How often rules that depend on themselves are looked at before what still changes is given up."""
+
+NEVER: Length = (1, 0)
+"""No length at all, of a type of which nothing has been derived yet: no rule that needs one can be matched."""
+
+
+def with_lengths(program: typed.Program) -> typed.Program:
+    """The program with what its rules say of how long derived events last.
+
+    >>> from ensue.program import compile
+    >>> program = compile("event a() instant. event b() instant. c() <- a() seq b() within 5. d() <- c() seq a().")
+    >>> program.typed.events["c"].length
+    (1, 5)
+    """
+    return replace(program, events=known_events(program.rules, program.events))
+
+
+def known_events(rules: Sequence[typed.Rule], events: Events) -> dict[str, typed.EventType]:
+    """Event types with what rules say of how long derived events last."""
+    return {name: _lasting(events[name], length) for name, length in _all_lengths(rules, events).items()}
+
+
+def lengths_of(program: typed.Program) -> dict[str, Length]:
+    """The smallest and the largest length of the types that rules derive and use, where rows of them are not given."""
+    events = known_events(program.rules, program.events)
+    return {name: event.length for name, event in events.items() if not event.given}
+
+
+def _lasting(event: typed.EventType, length: Length | None) -> typed.EventType:
+    if length is None:
+        return event
+    return replace(event, length=length, instant=length == (0, 0))
+
+
+def _all_lengths(rules: Sequence[typed.Rule], events: Events) -> dict[str, Length | None]:
+    """The lengths of all types, None where they stay as they are."""
+    used = {atom.event for rule in rules for atom in atoms(rule.body)}
+    deriving: dict[str, list[typed.Rule]] = {name: [] for name in events if name in used and not events[name].given}
+    for rule in rules:
+        if rule.event in deriving:
+            deriving[rule.event].append(rule)
+    uses = {name: {a.event for rule in own for a in atoms(rule.body)} for name, own in deriving.items()}
+    known = {name: _lasting(event, NEVER) if name in deriving else event for name, event in events.items()}
+    for component in components(uses):
+        recursive = len(component) > 1 or component[0] in uses[component[0]]
+        _settle(component, deriving, known, recursive)
+    found = {name: known[name].length for name in deriving}
+    return {name: None if name not in found else ANY if found[name] == NEVER else found[name] for name in events}
+
+
+def _settle(
+    component: Iterable[str], deriving: Mapping[str, Sequence[typed.Rule]], known: dict[str, typed.EventType],
+    recursive: bool,
+) -> None:  # fmt: skip
+    """Finds the lengths of types that depend on each other; all that they depend on besides is known."""
+    changed, turn = True, 0
+    while changed:
+        changed = False
+        turn += 1
+        for name in component:
+            before = None if known[name].length == NEVER else known[name].length
+            lengths = (length_of(rule.body, known, rule.beginning) for rule in deriving[name])
+            found = union([before, *lengths])
+            if found is not None and found != before:
+                wider = found if before is None or turn <= TURNS else _given_up(before, found)
+                known[name] = _lasting(known[name], wider)
+                changed = recursive
+
+
+def _given_up(before: Length, found: Length) -> Length:
+    """Bounds without those that have changed."""
+    return (before[0] if found[0] == before[0] else 0), (before[1] if found[1] == before[1] else None)
