@@ -17,10 +17,9 @@ from typing import Any
 
 from ensue.data import DataError
 from ensue.data.errors import did_you_mean, listed, shortened
+from ensue.engine.evaluate import evaluate, match_atom
+from ensue.engine.event import Event
 from ensue.engine.knowledge import Knowledge, Row
-from ensue.engine.network.atoms import AtomNode
-from ensue.engine.network.expressions import Value, holding, value_of
-from ensue.engine.network.instances import Event, Instance
 from ensue.language import typed
 from ensue.live.detections import Shown
 
@@ -110,19 +109,24 @@ def check_actions(reactions: Sequence[typed.Reaction], actions: Mapping[str, Act
 class _Reaction:
     """A reaction with the function that it calls."""
 
-    name: str
-    atom: AtomNode
-    holds: Callable[[Instance], bool] | None
-    arguments: Sequence[tuple[Value, Callable[[Any], Any] | None]]
+    reaction: typed.Reaction
+    knowledge: Knowledge
+    shows: Sequence[Callable[[Any], Any] | None]
     action: Action
     keyed: bool
 
+    @property
+    def name(self) -> str:
+        return self.reaction.action
+
     def react(self, event: Event, key: str) -> None:
-        for match in self.atom.step(event.end, {event.type: [event]}):
-            if self.holds is None or self.holds(match):
-                found = [(value(match), show) for value, show in self.arguments]
-                values = [value if value is None or show is None else show(value) for value, show in found]
-                self.action(*values, **({"key": key} if self.keyed else {}))
+        match, condition, held = match_atom(self.reaction.atom, event), self.reaction.condition, self.knowledge.held
+        if match is None or not (condition is None or evaluate(condition, match, held) is True):
+            return
+        found = [evaluate(term, match, held) for term in self.reaction.arguments]
+        shown = zip(found, self.shows, strict=True)
+        values = [value if value is None or show is None else show(value) for value, show in shown]
+        self.action(*values, **({"key": key} if self.keyed else {}))
 
 
 class Reactions:
@@ -139,10 +143,8 @@ class Reactions:
         knowledge = Knowledge(program, tables)
         for reaction in program.reactions:
             action = actions[reaction.action]
-            holds = None if reaction.condition is None else holding((reaction.condition,), knowledge)
-            arguments = [(value_of(term, knowledge), shown.value(term.type)) for term in reaction.arguments]
-            keyed = _takes_key(action, len(arguments))
-            found = _Reaction(reaction.action, AtomNode(reaction.atom), holds, arguments, action, keyed)
+            shows = [shown.value(term.type) for term in reaction.arguments]
+            found = _Reaction(reaction, knowledge, shows, action, _takes_key(action, len(shows)))
             self.by_type.setdefault(reaction.atom.event, []).append(found)
 
     def add_calls(self, events: Iterable[Event], calls: Calls, callbacks: Mapping[str, Sequence[Action]]) -> None:

@@ -14,13 +14,12 @@ import pyarrow as pa
 from ensue.data import BadRow, DataError, Form
 from ensue.data.errors import did_you_mean, listed, shortened
 from ensue.engine.batch import Batch
-from ensue.engine.network.instances import Event
+from ensue.engine.event import Event
 from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size
 from ensue.engine.state import StateError, fingerprint, seal, unseal
-from ensue.engine.tables import FEW
 from ensue.live.arrangement import Arrangement, Settings
-from ensue.live.change import carry_over, rules_of, with_statements, without_rule
+from ensue.live.change import with_statements, without_rule
 from ensue.live.detections import derived
 from ensue.live.notices import Notices
 from ensue.live.progress import Progress
@@ -182,7 +181,7 @@ class Session:
     def begin(self, timestamps: bool, timezone: str | None) -> None:
         """For other parts of ensue: says what times are, where no event may come that does."""
         if self._arranged.timestamps is None:
-            self._decide(timestamps, timezone, None)
+            self._decide(timestamps, timezone)
 
     def close_by_type(self, until: Moment | None) -> dict[str, pa.Table]:
         """For other parts of ensue: as `close`, but the answer is a table for each type."""
@@ -248,13 +247,13 @@ class Session:
 
     def _change(self, program: Program) -> None:
         self._check_open()
-        before, old = self.program.file, self._progress.run
+        old = self._progress.run
         after = replace(self._arranged, program=program)
         check_actions(program.typed.reactions, after.actions, exactly=False)
-        run = None if old is None else after.run(old.compiled, old.strings.texts, old.decided)
+        run = None if old is None else after.run(old.decided)
         if old is not None and run is not None:
             after.wanted  # noqa: B018 (raises where it cannot be)
-            carry_over(old, rules_of(before), run, rules_of(program.file), self._progress.time)
+            run.take_over(old, self._progress.time)
         self._arrange(after)
         if run is not None:
             self._progress.begin(run, after.lateness)
@@ -275,7 +274,6 @@ class Session:
         return {
             "timestamps": self._arranged.timestamps,
             "timezone": self._arranged.timezone,
-            "compiled": self._progress.run is not None and self._progress.run.compiled,
             "form": (self._form.kind, self._form.by_type),
             "progress": self._progress.saved(),
         }
@@ -285,27 +283,23 @@ class Session:
         try:
             self._form = Form(*state["form"])
             if state["timestamps"] is not None:
-                run, saved = state["progress"]["run"], state["progress"]["decided"]
+                saved = state["progress"]["decided"]
                 decided = None if saved is None else Decided.restored(saved)
-                texts = () if saved is None else run["strings"]  # rules that changed wrote them in another order
-                self._decide(state["timestamps"], state["timezone"], state["compiled"], texts, decided)
+                self._decide(state["timestamps"], state["timezone"], decided)
             self._progress.restore(state["progress"])
         except StateError:
             raise
         except Exception as error:
             raise StateError("The state is damaged, so it cannot be resumed; use another copy of it.") from error
 
-    def take_over(self, other: Session, before: Sequence[str], after: Sequence[str]) -> None:
-        """For other parts of ensue: goes on from what a session of other rules knew; both are given as written.
-
-        Rules that both have keep what they know; `DataError` says where that cannot be.
-        """
+    def take_over(self, other: Session) -> None:
+        """For other parts of ensue: goes on from what a session of other rules knew; rules that both have keep it."""
         old, arranged = other.progress.run, other._arranged
         if old is None or arranged.timestamps is None:
             return
         self.begin(arranged.timestamps, arranged.timezone)
-        run = self._arranged.run(old.compiled, old.strings.texts, old.decided)
-        carry_over(old, before, run, after, other.progress.time)
+        run = self._arranged.run(old.decided)
+        run.take_over(old, other.progress.time)
         self._progress.begin(run, self._arranged.lateness)
         self._progress.continue_from(other.progress)
 
@@ -334,13 +328,10 @@ class Session:
         self._events = arranged.rules.events
         self._arranged = arranged
 
-    def _decide(
-        self, timestamps: bool, timezone: str | None, compiled: bool | None = False, texts: Sequence[str | None] = (),
-        decided: Decided | None = None,
-    ) -> None:  # fmt: skip
-        """The first times say what times are, and what is sent first how rules are run: see `compiled` of `Run`."""
+    def _decide(self, timestamps: bool, timezone: str | None, decided: Decided | None = None) -> None:
+        """Fixes the time unit from the first events, and begins."""
         arranged = replace(self._arranged, timestamps=timestamps, timezone=timezone)
-        run, lateness = arranged.run(compiled, texts, decided), arranged.lateness
+        run, lateness = arranged.run(decided), arranged.lateness
         self._arrange(arranged)
         self._progress.begin(run, lateness)
         if self._until is not None:
@@ -351,8 +342,7 @@ class Session:
         if sent.form.kind != "rows" and not sent.form.by_type:
             self._arranged.no_detections  # noqa: B018 (refuses what one table cannot hold)
         if sent.timestamps is not None and self._arranged.timestamps is None:
-            single = sent.form.kind == "rows" and sent.count <= FEW  # events one by one: the network answers sooner
-            self._decide(sent.timestamps, sent.timezone, False if single else None)
+            self._decide(sent.timestamps, sent.timezone)
         elif self._arranged.timestamps and self._arranged.timezone is None and sent.timezone is not None:
             self._arrange(replace(self._arranged, timezone=sent.timezone))
         self._form = sent.form

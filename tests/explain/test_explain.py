@@ -170,14 +170,14 @@ def test_whatever_runs_is_described_and_counted(text, data):
     except ensue.DetectError:
         assume(False)
     for rule in explanation.rules:
-        described = [part for part in rule.plan.walk()]
+        described = list(rule.plan.walk())
         keys = [part.key for part in described]
         assert len(keys) == len(set(keys))
         assert set(rule.observed) <= set(keys)
         by_output = {id(part.output): part for part in described}
         for part in described:
             takes = [by_output[id(each)].key for each in part.inputs if id(each) in by_output]
-            if rule.observed and part.event is None and len(takes) == len(part.inputs):
+            if part.key in rule.observed and part.event is None and len(takes) == len(part.inputs):
                 assert rule.observed[part.key].rows_in == sum(rule.observed[key].rows_out for key in takes)
     for form in FORMS.values():
         assert form(explanation)

@@ -15,14 +15,13 @@ import pyarrow as pa
 
 from ensue.engine import machine
 from ensue.engine.batch import Batch, Columns
-from ensue.engine.compiled.output import merged
-from ensue.engine.stream import stream_of
 from ensue.engine.clock import Clock
 from ensue.engine.evaluate import operate
 from ensue.engine.event import Event
-from ensue.engine.generate.program import Generated
+from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.knowledge import Knowledge
+from ensue.engine.stream import merged, stream_of
 from ensue.engine.structures.answers import Answers, Facts, row_codes
 from ensue.engine.structures.chains import Chains
 from ensue.engine.structures.members import MemberTable
@@ -35,7 +34,8 @@ from ensue.language import typed
 from ensue.language.limits import MOST_OCCURRENCES
 from ensue.values import identity
 
-ENTRIES = ("run", "next_due")
+FARTHEST = 2**61
+"""How far from 0 times may be."""
 
 FEW = 1_000
 """How many events a lane takes in as plain Python before there is machine code for it."""
@@ -89,8 +89,7 @@ class GeneratedLane:
         return machine.plain([self.code.source], self.structures, self._ask)
 
     def _compile(self) -> Mapping[str, Callable[..., Any]]:
-        ir = machine.translate([self.code.source], self.bases, ENTRIES)
-        loaded = machine.load(machine.cached_object(ir, machine.QUICK), ENTRIES)
+        loaded = self.code.machine
         self._callbacks = machine.callbacks(self.frame, self.by_base, self._ask)
         address = self.frame.address
 
@@ -184,6 +183,7 @@ class GeneratedLane:
         self._set_first()
         self._check_periods(time)
         self._arrive(batch)
+        self._check_times()
         self.seen += self.given.rows
         if not self._fast and self.choice is None and self.seen > FEW and machine.available():
             self._functions, self._fast = self._compile(), True
@@ -211,6 +211,15 @@ class GeneratedLane:
         found = self.structures["origins"]
         assert isinstance(found, Sources)
         return found
+
+    def _check_times(self) -> None:
+        """Refuses times that leave no room for lengths to be added to them."""
+        rows, start, end = self.given.rows, self.given.arrays["start"], self.given.arrays["end"]
+        if rows and (end[-1] > FARTHEST or start.min() < -FARTHEST):
+            raise DetectError(
+                f"Times must lie within {FARTHEST:,} of 0, so that lengths can be added to them, and there is an event "
+                "beyond that."
+            )
 
     def _check_periods(self, time: int) -> None:
         for name, period in self.code.unit.periods:

@@ -1,4 +1,4 @@
-"""A program at work: its strata one after the other, each in a lane that keeps its state.
+"""A program at work: units of generated code one after the other, each with its state.
 
 Time advances from one moment to the next. All that ends up to the new moment is handed over at once, and everything
 that follows from it comes back; where the moments lie makes no difference.
@@ -6,26 +6,30 @@ that follows from it comes back; where the moments lie makes no difference.
 
 from __future__ import annotations
 
+import os
+from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from ensue.engine.batch import Batch, Place
-from ensue.engine.compiled.asking import forget_strings
-from ensue.engine.compiled.lane import CompiledLane
-from ensue.engine.compiled.strings import Strings
-from ensue.engine.knowledge import Knowledge, Row
-from ensue.engine.lanes import Lane, Plan, known_program, lane_of, plan_of
 from ensue.engine.clock import Clock
-from ensue.engine.network.node import Setting
-from ensue.engine.network.stratum import Stratum
+from ensue.engine.generate.program import Generated, generate
+from ensue.engine.generated import GeneratedLane
+from ensue.engine.knowledge import Knowledge, Row
 from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size, sizes_of
+from ensue.engine.structures.values import Dictionary
+from ensue.engine.units import decided_of, units_of
 from ensue.language import typed
+from ensue.plan.build import Planner
+from ensue.rewriting import rewritten
 from ensue.rewriting.rates import UNKNOWN, Rates
-from ensue.temporal.feeding import awaited_rules
+from ensue.temporal.instants import with_instants
+
+MOST_PLANS = 64
+"""How many programs are kept as code, in case they are run again."""
 
 
 def places_of(program: typed.Program) -> dict[str, Place]:
@@ -33,48 +37,84 @@ def places_of(program: typed.Program) -> dict[str, Place]:
     return {name: (rank, tuple(event.attributes)) for rank, (name, event) in enumerate(program.events.items())}
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A program as it is run: its rules rewritten, and the code of its units."""
+
+    program: typed.Program
+    codes: tuple[Generated, ...]
+    decided: Decided
+    """Which rules share what is kept: what rules that come later have to do with."""
+
+
+_prepared: OrderedDict[tuple[Any, ...], tuple[typed.Program, Prepared]] = OrderedDict()
+
+
+def known_program(program: typed.Program, instant: bool, options: Options, rates: Rates = UNKNOWN) -> typed.Program:
+    """The program as it is run: with what is known of its events, its rules rewritten."""
+    known = with_instants(program) if instant else program
+    return rewritten(known, rates, options.ordering) if options.rewriting else known
+
+
+def prepare(
+    program: typed.Program, emit: Collection[str], instant: bool = False, apart: bool = False,
+    decided: Decided | None = None, options: Options = ALL, rates: Rates = UNKNOWN, provenance: bool = False,
+) -> Prepared:  # fmt: skip
+    """The code of a program. `emit` are the types that are wanted; `instant` says that given events have one time each.
+
+    With `apart` each stratum is a unit of its own, so that rules can be added and removed; `decided` says what was
+    before that. Joins are ordered by `rates`. The last ones are kept.
+    """
+    wanted = frozenset(emit)
+    key = (id(program), wanted, instant, apart, options, rates, provenance)
+    if decided is None and key in _prepared:
+        return _prepared[key][1]
+    known = known_program(program, instant, options, rates)
+    shared = replace(options, sharing=options.sharing and not provenance)
+    units = units_of(known, wanted, apart, decided, shared)
+    planner = Planner(known.events, options.lifetimes, options.streaming, options.ending, options.suppressing)
+    codes = tuple(generate(unit, unit.emit, planner, provenance) for unit in units)
+    found = Prepared(known, codes, decided_of(known, units))
+    if decided is None:
+        _prepared[key] = (program, found)
+        if len(_prepared) > MOST_PLANS:
+            _prepared.popitem(last=False)
+    return found
+
+
 class Run:
     """A program with its state, at a moment.
 
-    `compiled` says how rules run that can be compiled: at once compiled, compiled as soon as there are enough events
-    (None), or not. `emit` are the derived types that are wanted, all if None. `instant` says that each given event has
-    one time. With `apart` rules keep their states apart, so that they can be added and removed; `texts` are strings
-    that a state knows already, and `decided` is which rules share what is kept. `options` switches optimisations off.
-    `rates` says how frequent events are, by which joins are ordered: a state fits a run with the same rates only.
+    `compiled` says how rules run: as machine code at once, as soon as there are enough events (None), or never. `emit`
+    are the derived types that are wanted, all if None. `instant` says that each given event has one time. With `apart`
+    rules keep their states apart, so that they can be added and removed; `decided` is which rules share what is kept.
+    `options` switches optimisations off. `rates` says how frequent events are, by which joins are ordered: a state fits
+    a run with the same rates only.
     """
 
     def __init__(
         self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False,
         compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False, apart: bool = False,
-        texts: Sequence[str | None] = (), decided: Decided | None = None, options: Options = ALL,
-        rates: Rates = UNKNOWN,
+        decided: Decided | None = None, options: Options = ALL, rates: Rates = UNKNOWN,
     ) -> None:  # fmt: skip
         self.program = program
         self.provenance = provenance
-        self.compiled = False if provenance else compiled
+        if os.environ.get("ENSUE_NEW") == "machine" and compiled is False:
+            compiled = True
+        self.compiled = compiled
         self.places = places_of(program)
-        self.plan: Plan | None = None
         self.changed = decided is not None
         """Whether rules have come or gone, so that they may share less than if they were new."""
         self.clock = Clock()
-        self.strings = Strings()
+        self.values = Dictionary()
         self.knowledge = Knowledge(program, tables or {})
         wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
-        if compiled is not False and not provenance:
-            self.plan = plan_of(program, wanted, instant, apart, texts, decided, options, rates)
-        self.known = known_program(program, instant, options, rates) if self.plan is None else self.plan.program
-        """The program as its lanes have it: with what is known of its events, its rules rewritten."""
-        alone = options.suppressing and not (apart or provenance)
-        awaited = awaited_rules(self.known, wanted) if alone else {}
-        setting = Setting(self.knowledge, self.known.events, self.clock, options=options, awaited=awaited)
-        if self.plan is None:
-            self.lanes: list[Lane] = [
-                lane_of(self.known, stratum, setting, self.places, provenance, options)
-                for stratum in program.strata
-            ]
-        else:
-            self.lanes = self.plan.lanes(setting, self.places, self.strings, compiled)
-            self.constants = np.array(sorted(self.plan.constants), np.int64)
+        self.prepared = prepare(program, wanted, instant, apart, decided, options, rates, provenance)
+        self.known = self.prepared.program
+        self.lanes = [
+            GeneratedLane(self.known, code, self.knowledge, self.clock, compiled, self.values)
+            for code in self.prepared.codes
+        ]
 
     def batch(self) -> Batch:
         """An empty batch, to be filled with events."""
@@ -91,11 +131,10 @@ class Run:
         self.clock.now = time
         for lane in self.lanes:
             lane.run(batch, time)
-        if self.strings.many:
-            states = [lane.arrays for lane in self.lanes if isinstance(lane, CompiledLane)]
-            self.strings.forget([self.constants, *(codes for arrays in states for codes in arrays.codes())])
-            for arrays in states:
-                forget_strings(arrays)
+        if self.values.many:
+            self.values.forget([codes for lane in self.lanes for codes in lane.used_codes()])
+            for lane in self.lanes:
+                lane.forget_answers()
         return batch
 
     def due(self) -> int | None:
@@ -104,25 +143,32 @@ class Run:
 
     def sizes(self) -> list[Size]:
         """How many keys and tuples each part of the rules keeps."""
-        return sizes_of(self.program, self.lanes)
+        return sizes_of(self.lanes)
 
     # --- state
 
     @property
-    def decided(self) -> Decided | None:
-        """Which rules share what is kept; None where none do."""
-        return None if self.plan is None else self.plan.decided
+    def decided(self) -> Decided:
+        """Which rules share what is kept."""
+        return self.prepared.decided
 
     def saved(self) -> dict[str, Any]:
         return {
             "first_end": self.clock.first_end,
             "now": self.clock.now,
-            "strings": list(self.strings.texts),
+            "values": self.values.saved(),
             "lanes": [lane.saved() for lane in self.lanes],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.clock.first_end, self.clock.now = state["first_end"], state["now"]
-        self.strings.restore(state["strings"])
+        self.values.restore(state["values"])
         for lane, kept in zip(self.lanes, state["lanes"], strict=True):
             lane.restore(kept)
+
+    def take_over(self, old: Run, time: int | None) -> None:
+        """Takes over what another run knows of the rules that both have; what is new begins after a time."""
+        self.clock.first_end, self.clock.now = old.clock.first_end, old.clock.now
+        self.values.restore(old.values.saved())
+        for lane in self.lanes:
+            lane.take_over(old.lanes, time)

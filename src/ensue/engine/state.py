@@ -1,7 +1,7 @@
 """The state of a detection as bytes, in an encoding of its own: data only, so that reading it runs nothing.
 
 A value is written after its parts, with how many of the values before it those are; so neither writing nor reading is
-recursive. Texts, tuples, dicts and what the engine makes of events are written once. After that a number refers to
+recursive. Texts, tuples and dicts are written once. After that a number refers to
 them, and what was one object is one object again.
 
 Around it stand a magic text, versions, a fingerprint of the program, the length, and a checksum. The checksum finds
@@ -12,23 +12,21 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import count
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from ensue.engine.network.instances import NOTHING, Event, Instance, Mark
 from ensue.language import syntax
 from ensue.language.print import show
 
 MAGIC = b"ensue state\n"
 FORMAT = 1
 """The version of the encoding."""
-VERSION = 4
+VERSION = 5
 """The version of what is encoded: it grows whenever the engine keeps something else."""
 
 _HEADER = struct.Struct("<HH32sQ")
@@ -37,9 +35,6 @@ _DOUBLE = struct.Struct("<d")
 _LONG = struct.Struct("<q")
 
 DTYPES = ("|b1", "|u1", "|i1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f4", "<f8")
-
-_of_event = attrgetter("type", "attributes", "start", "end", "place", "identity", "sequence", "sources")
-_of_instance = attrgetter("start", "end", "values", "labels", "parts", "spans", "gathered", "sources")
 
 
 class StateError(ValueError):
@@ -102,7 +97,7 @@ _END = object()
 
 
 def encode(value: Any) -> bytes:
-    """Plain values, arrays, and events, marks and instances of the engine as bytes."""
+    """Plain values and arrays as bytes."""
     out: list[bytes] = []
     write = out.append
     known: dict[Any, int] = {}  # texts, and the ids of what else is written once, with the numbers that refer to them
@@ -126,8 +121,6 @@ def encode(value: Any) -> bytes:
             text = value.encode("utf-8", "surrogatepass")
             write(b"s" + _number(len(text)) + text)
             known[value] = next(numbers)
-        elif value is NOTHING:
-            write(b"0")
         else:
             if kind in _ONCE:
                 known[id(value)] = -1
@@ -194,9 +187,9 @@ _LEAVES: dict[type, Callable[[Any], bytes]] = {
     timedelta: _text(b"l", lambda length: str(length // timedelta(microseconds=1))),
     Decimal: _text(b"n", str),
 }
-_ONCE = frozenset({str, tuple, dict, Event, Mark, Instance})
+_ONCE = frozenset({str, tuple, dict})
 """The types of values that are written once."""
-_KEPT = frozenset((b"(", b"{", b"E", b"M", b"I"))
+_KEPT = frozenset((b"(", b"{"))
 """The tags of what the reader keeps, to be referred to."""
 
 
@@ -205,15 +198,9 @@ def _parts(value: Any) -> tuple[bytes, Sequence[Any]]:
     kind = type(value)
     if kind is tuple:
         return b"(" + _number(len(value)), value
-    if kind is Instance:
-        return b"I", _of_instance(value)
-    if kind is Event:
-        return b"E", _of_event(value)
     match value:
         case Mapping():
             return b"{" + _number(len(value)), [each for item in value.items() for each in item]
-        case Mark():
-            return b"M", (value.key, value.identity)
         case tuple():
             return b"(" + _number(len(value)), value
         case list():
@@ -328,23 +315,6 @@ class _Reader:
             size *= length
         return np.frombuffer(self.take(size), dtype).reshape(shape).copy()
 
-    def event(self) -> Event:
-        type_, attributes, start, end, place, identity, sequence, sources = self.parts(8)
-        _expect((type_, str), (attributes, dict), (start, int), (end, int), (place, tuple), (sources, frozenset))
-        return Event(type_, attributes, start, end, place, identity, sequence, sources)
-
-    def instance(self) -> Instance:
-        start, end, values, labels, parts, spans, gathered, sources = self.parts(8)
-        _expect((start, int), (end, int), (values, dict), (labels, dict), (parts, tuple), (spans, dict))
-        _expect((gathered, dict), (sources, frozenset))
-        return Instance(start, end, values, labels, parts, spans, gathered, sources)
-
-
-def _expect(*typed: tuple[Any, type]) -> None:
-    for value, kind in typed:
-        if not isinstance(value, kind):
-            raise TypeError(f"{kind.__name__} expected")
-
 
 _READERS: dict[int, Callable[[_Reader], Any]] = {
     ord(tag): read
@@ -366,32 +336,10 @@ _READERS: dict[int, Callable[[_Reader], Any]] = {
         "s": lambda r: r.keep(r.counted().decode("utf-8", "surrogatepass")),
         "r": lambda r: r.kept[r.number()],
         "=": lambda r: r.parts(1)[0],
-        "0": lambda r: NOTHING,
         "(": lambda r: r.keep(tuple(r.parts(r.number()))),
         "[": lambda r: r.parts(r.number()),
         "{": lambda r: r.keep(r.mapping()),
         "S": lambda r: set(r.parts(r.number())),
         "Z": lambda r: frozenset(r.parts(r.number())),
-        "E": lambda r: r.keep(r.event()),
-        "M": lambda r: r.keep(Mark(*r.parts(2))),
-        "I": lambda r: r.keep(r.instance()),
     }.items()
 }
-
-
-# --- all the events in it ---------------------------------------------------------------------------------------------
-
-
-def events_in(state: Any) -> Iterable[Event]:
-    """Each event that a state holds, once."""
-    seen: set[int] = set()
-    waiting: list[Any] = [state]
-    while waiting:
-        value = waiting.pop()
-        kind = type(value)
-        if kind in _LEAVES or kind is str or id(value) in seen:
-            continue
-        seen.add(id(value))
-        if kind is Event:
-            yield value
-        waiting.extend(_parts(value)[1])

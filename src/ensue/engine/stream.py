@@ -225,3 +225,20 @@ def _dense(values: list[Any]) -> Integers:
     keys = [order(value) for value in values]
     places = {key: place for place, key in enumerate(sorted(set(keys)))}
     return np.array([places[key] for key in keys], np.int64)
+
+
+def merged(one: Columns, other: Columns) -> Columns:
+    """Events of one type that were derived apart, in order; those that are the same are one."""
+    start, end = (np.concatenate([a, b]) for a, b in ((one.start, other.start), (one.end, other.end)))
+    attributes = {name: pa.concat_arrays([one.attributes[name], other.attributes[name]]) for name in one.attributes}
+    keys: list[Any] = [end, start]
+    for column in attributes.values():
+        values, there = sortable(column, len(end))
+        keys += [there, values]
+    by = np.lexsort(keys[::-1])
+    differs = np.zeros(max(0, len(by) - 1), bool)
+    for key in keys:
+        differs |= key[by][1:] != key[by][:-1]
+    by = by[np.concatenate([np.ones(min(1, len(by)), bool), differs])]
+    taken = {name: column.take(pa.array(by)) for name, column in attributes.items()}
+    return Columns(start[by], end[by], taken)

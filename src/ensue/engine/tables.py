@@ -9,20 +9,12 @@ import pyarrow as pa
 
 from ensue.data import Events
 from ensue.engine.batch import Batch, Columns, Integers, columns_of
-from ensue.engine.compiled.lane import FARTHEST
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.language import typed
 from ensue.results import arrow_type, derived_table, time_type
 from ensue.rewriting.rates import joined_types, powers, rates_of
-
-FEW = 10_000
-"""Up to how many events rules are not compiled, unless that is asked for."""
-
-FEW_RULES = 12
-"""Up to how many rules it is decided so; with more, a handful of events is answered sooner by rules that share."""
-
 
 def detect_tables(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
@@ -33,11 +25,10 @@ def detect_tables(
     counts = {name: table.num_rows for name, table in events.tables.items()}
     given = {name: columns_of(table) for name, table in events.tables.items()}
     instant = all(np.array_equal(columns.start, columns.end) for columns in given.values())
-    first_start = min((int(columns.start.min()) for columns in given.values() if len(columns)), default=None)
     run = Run(
         program,
         tables,
-        compiled=_choice(compiled, program, sum(counts.values()), first_start, events.last_end),
+        compiled=compiled,
         emit=emit,
         instant=instant,
         rates=rates_of(program, counts),
@@ -61,7 +52,7 @@ def detect_mixed(
     run = Run(
         program,
         tables,
-        compiled=_choice(compiled, program, len(events), int(events.start.min()), max(last, horizon)),
+        compiled=compiled,
         emit=emit,
         instant=instant,
         rates=powers(events.counts(joined_types(program))),
@@ -70,17 +61,6 @@ def detect_mixed(
     batch.mixed = events if horizon >= last else events.upto(horizon)[0]
     run.advance(batch, horizon, first if first <= horizon else None)
     return derived_tables(batch, program, emit, events.timestamps, events.timezone)
-
-
-def _choice(
-    compiled: bool | None, program: typed.Program, count: int, first: int | None, last: int | None
-) -> bool | None:
-    """Whether to compile; None leaves it to the lanes. Times must leave room for lengths to be added to them."""
-    if first is None or last is None or first < -FARTHEST or last > FARTHEST:
-        return False
-    if compiled is not None:
-        return compiled
-    return count > FEW if len(program.rules) <= FEW_RULES else None
 
 
 def derived_tables(

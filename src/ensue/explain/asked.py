@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ensue.engine.generate.program import generate, of_strata
+from ensue.engine.generate.program import Layer, Part, Together, generate
 from ensue.engine.generate.unit import Question, Unit
+from ensue.engine.operators.look_up import mixed_columns
+from ensue.engine.sharing.shapes import Shape, shape_of
 from ensue.language import typed
 from ensue.plan.build import Planner
 from ensue.plan.operators import NotPlannedError
@@ -13,25 +15,34 @@ from ensue.temporal.said import expression_said
 
 
 def asked_by(program: typed.Program) -> dict[int, tuple[str, ...]]:
-    """What the rules of a program ask, by their numbers, in their words; static rows that are joined apart."""
-    names = {rule: str(rule) for rule in range(len(program.rules))}
-    found: dict[int, dict[str, None]] = {}
-    for stratum in program.strata:
-        try:
-            unit = generate(of_strata(program, [stratum], names), (), Planner(program.events)).unit
-        except NotPlannedError:
-            continue
-        for owner, expression in _questions(unit):
-            found.setdefault(int(owner), {})[expression_said(expression, program)] = None
-    return {rule: tuple(said) for rule, said in found.items()}
+    """What the rules of a program ask, by their numbers, in their words; static rows that are joined apart.
+
+    Rules of one shape have the same code. So if one of them asks nothing, none of them does.
+    """
+    mixed, quiet = mixed_columns(program), set[Shape]()
+    found = {}
+    for number, rule in enumerate(program.rules):
+        shape, _ = shape_of(rule, program.events[rule.event])
+        if shape not in quiet:
+            alone = Together((Layer((Part(rule, ""),), 0, False),), program.events, mixed_columns=mixed)
+            said = dict.fromkeys(expression_said(each, program) for each in _questions(alone))
+            if said:
+                found[number] = tuple(said)
+            else:
+                quiet.add(shape)
+    return found
 
 
-def _questions(unit: Unit) -> Iterator[tuple[str, typed.Expression]]:
-    for name, question in unit.questions.items():
-        if isinstance(question, Question) and not _converts(question.expression):
-            yield unit.structures[name].owner, question.expression
-
-
-def _converts(expression: typed.Expression) -> bool:
-    """Whether a question only has a value written in another way."""
-    return isinstance(expression, typed.Operation) and expression.name.startswith("as ")
+def _questions(together: Together) -> Iterator[typed.Expression]:
+    """The expressions that Python computes; not those that only have a value written in another way."""
+    try:
+        unit: Unit = generate(together, (), Planner(together.events)).unit
+    except NotPlannedError:
+        return
+    for question in unit.questions.values():
+        if isinstance(question, Question):
+            match question.expression:
+                case typed.Operation(name=name) if name.startswith("as "):
+                    pass
+                case expression:
+                    yield expression

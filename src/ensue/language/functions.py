@@ -123,8 +123,11 @@ def _logarithm(function: Callable[[float], float]) -> Meaning:
 
 
 def _power(base: Any, exponent: Any) -> float | None:
-    found = floating(lambda: float(base) ** float(exponent))
-    return None if isinstance(found, complex) else found
+    """Null where there is no real number: of zero to a negative exponent, of a negative number to a fraction."""
+    base, exponent = float(base), float(exponent)
+    if base < 0 and math.isfinite(base) and math.isfinite(exponent) and not exponent.is_integer():
+        return None
+    return floating(lambda: base**exponent)
 
 
 def _absolute(x: Any) -> Any:

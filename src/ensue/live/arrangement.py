@@ -96,19 +96,15 @@ class Arrangement:
         """In the unit of the time column."""
         return length_of(self.settings.lateness, self.program.typed.unit, bool(self.timestamps), "the lateness")
 
-    def run(
-        self, compiled: bool | None = False, texts: Sequence[str | None] = (), decided: Decided | None = None
-    ) -> Run:
+    def run(self, decided: Decided | None = None) -> Run:
         """The engine, as it begins; rules keep their states apart where they can be added and removed.
 
-        `compiled` counts where the settings leave it open; `texts` are strings that a state knows already, and
         `decided` is which rules share what is kept.
         """
         self.program.check_unit(bool(self.timestamps))
         settings = self.settings
-        choice = compiled if settings.compiled is None else settings.compiled
         return Run(
-            self.rules, settings.tables, provenance=settings.provenance, compiled=choice,
+            self.rules, settings.tables, provenance=settings.provenance, compiled=settings.compiled,
             emit=self.wanted if settings.fixed else None, instant=settings.columns.time is not None,
-            apart=not settings.fixed, texts=texts, decided=decided,
+            apart=not settings.fixed, decided=decided,
         )  # fmt: skip

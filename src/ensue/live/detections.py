@@ -14,7 +14,7 @@ from ensue.data.form import Form
 from ensue.data.give_back import give_back
 from ensue.data.iso import EPOCH
 from ensue.engine.batch import Batch, rows_of
-from ensue.engine.network.instances import Event
+from ensue.engine.event import Event
 from ensue.engine.provenance import with_sources
 from ensue.engine.tables import table_of
 from ensue.language import typed

@@ -13,7 +13,6 @@ from typing import Any
 from ensue.engine.batch import Batch, Row, rows_of
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
-from ensue.engine.state import StateError
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
 from ensue.live.sent import Sent
@@ -139,8 +138,7 @@ class Progress:
             "received": self.received,
             "late": self.late,
             "waiting": [] if run is None else self.waiting.all_rows(run.program.events),
-            "lanes": [] if run is None else _lanes(run),
-            "decided": None if run is None or not run.changed or run.decided is None else run.decided.saved(),
+            "decided": None if run is None or not run.changed else run.decided.saved(),
             "run": None if run is None else run.saved(),
         }
 
@@ -155,14 +153,6 @@ class Progress:
         for row in state["waiting"]:
             self.waiting.add_row(row)
         if self.run is not None:
-            if state["lanes"] != _lanes(self.run):
-                raise StateError(
-                    "The state was saved where these rules are evaluated in another way, compiled or not. Resume it "
-                    "with the same versions of ensue and what it needs, or send the events again to a new session."
-                )
             self.run.restore(state["run"])
             self.due = self.run.due()
 
-
-def _lanes(run: Run) -> list[str]:
-    return [type(lane).__name__ for lane in run.lanes]

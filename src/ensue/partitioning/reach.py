@@ -26,7 +26,7 @@ def reach(body: typed.Body, events: Events) -> int | None:
     if body.restricted or any(pair.left_context is not None for pair in pairs(body.pattern)):
         return None
     if body.window is not None:
-        return _window(body, body.window, events)
+        return _least(_window(body, body.window, events), _kept(body, events))
     found: list[int | None] = []
     for unit in _units(body.pattern):
         from_start = _sum(since(Frame.of(body), (unit.id, False), events), _from_start(unit, events))
@@ -37,7 +37,36 @@ def reach(body: typed.Body, events: Events) -> int | None:
             beginning = _beginning(part.scope, body)
             inside = _from_start(part.pattern, events)
             found.append(None if beginning is None else _sum(since(Frame.of(body), beginning, events), inside))
-    return _most(found)
+    return _least(_most(found), _kept(body, events))
+
+
+def _kept(body: typed.Body, events: Events) -> int | None:
+    """How far back a body reaches where events are kept for some time only: that long, and as far as each by itself.
+
+    Beside a pattern a window may have ended that long ago, and have seen what ended as long before its own end.
+    """
+    if body.keep is None:
+        return None
+    apart = [part.pattern for part in _apart(body)]
+    found = [_alone(unit, body.keep, events) for unit in (*_units(body.pattern), *apart)]
+    if body.window is not None:
+        window = (body.window.pattern, body.window.beginning)
+        own = _most(_alone(each, body.keep, events) for each in window if each is not None)
+        found.append(own if body.pattern is None else _sum(own, body.keep))
+    return _sum(_most(found), body.keep)
+
+
+def _alone(pattern: typed.Pattern, keep: int, events: Events) -> int | None:
+    """How far back a pattern reaches from its own end, where what it is made of is kept for some time only."""
+    match pattern:
+        case typed.Run(pattern=inner):
+            return _alone(inner, keep, events)
+        case typed.Pair() | typed.Lacking():
+            return reach(typed.Body(pattern, keep=keep), events)
+        case typed.Either(alternatives=alternatives):
+            return _most(_alone(each, keep, events) for each in alternatives)
+        case _:
+            return _from_end(pattern, events)
 
 
 def _window(body: typed.Body, window: typed.Window, events: Events) -> int | None:

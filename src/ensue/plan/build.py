@@ -11,6 +11,7 @@ from ensue.plan import operators as plan
 from ensue.temporal.adjacent import ended_by
 from ensue.temporal.constraints import Events, parts, selects
 from ensue.temporal.joins import Side, sides_of
+from ensue.temporal.keeping import may_be_older
 from ensue.temporal.lifetimes import FOREVER, Frame, scope_reach, since
 from ensue.temporal.openers import Opener, opener_of
 from ensue.temporal.restricted import longest, memory_of, tightest
@@ -48,11 +49,16 @@ class Planner:
             found = plan.Wait(body.timers, found, self._longest_wait(frame))
         if body.window is not None:
             window = body.window
-            beginning = None if window.beginning is None else self._alone(window.beginning)
+            beginning = None if window.beginning is None else self._alone(window.beginning, body.keep)
             terms = tuple(term for term in head if not has_aggregate(term))
-            found = plan.Window(window, found, self._alone(window.pattern), beginning, terms)
-        if body.related or body.within is not None or body.lasting is not None:
-            found = plan.Restrict(found, body.related, body.within, body.lasting)
+            lengths = [length for length in (body.within, body.lasting) if length is not None and self.lifetimes]
+            lengths += [] if body.keep is None or not self.lifetimes else [body.keep]
+            reach = min(lengths, default=None)
+            collected = self._alone(window.pattern, body.keep)
+            found = plan.Window(window, found, collected, beginning, terms, reach, body.keep)
+        keep = body.keep if frame.whole is body and may_be_older(body, self.events) else None
+        if body.related or body.within is not None or body.lasting is not None or keep is not None:
+            found = plan.Restrict(found, body.related, body.within, body.lasting, keep=keep)
         for gathering in body.gatherings:
             found = plan.Gather(gathering, found, *self._apart(gathering, frame))
         ended = [absence for pair in pairs(body.pattern) for absence in self._ending(pair, frame)]
@@ -75,7 +81,7 @@ class Planner:
 
     def _apart(
         self, part: Apart, frame: Frame
-    ) -> tuple[plan.Operator, int | None, plan.Conditions, Opener | None]:
+    ) -> tuple[plan.Operator, int | None, plan.Conditions, Opener | None, int | None]:
         """What is negated or gathered: its plan, how long it is stored, conditions that are checked with a match, and
         what must have come before."""
         pattern, conditions = self_contained(part)
@@ -83,11 +89,16 @@ class Planner:
             raise plan.NotPlannedError("a negated or collected pattern that is matched anew for each match")
         reach = scope_reach(part.scope, frame, self.events) if self.lifetimes else None
         opener = opener_of(part, frame, self.events) if self.suppressing else None
-        return self._alone(pattern), reach, conditions, opener
+        keep = frame.body.keep
+        if keep is not None and reach is not None and reach <= keep:
+            keep = None  # nothing in the scope ended earlier
+        return self._alone(pattern, frame.body.keep), reach, conditions, opener, keep
 
-    def _alone(self, pattern: typed.Pattern) -> plan.Operator:
+    def _alone(self, pattern: typed.Pattern, keep: int | None) -> plan.Operator:
         """A pattern that stands alone, as what is negated, gathered or collected does."""
-        return self._pattern(pattern, Frame.of(typed.Body(pattern)), {})
+        body = typed.Body(pattern, keep=keep)
+        found = self._pattern(pattern, Frame.of(body), {})
+        return plan.Restrict(found, keep=keep) if may_be_older(body, self.events) else found
 
     # --- patterns
 
@@ -104,7 +115,7 @@ class Planner:
                 if pattern.left_context is not None:
                     return plan.Choose(pattern, one, other, (sides[0].lifetime, sides[1].lifetime), frame.body)
                 endings = tuple(
-                    plan.Ending(self._alone(absence.pattern), absence.shared)
+                    plan.Ending(self._alone(absence.pattern, frame.body.keep), absence.shared)
                     for absence in self._ending(pattern, frame)
                 )
                 return plan.Join(pattern, one, other, sides, endings, conditions)
@@ -113,7 +124,7 @@ class Planner:
             case typed.Lacking(id=id_, pattern=inner):
                 return plan.Spanned(id_, self._pattern(inner, frame, placed))
             case typed.Run(pattern=inner):
-                return plan.Repeat(pattern, self._alone(inner))
+                return plan.Repeat(pattern, self._alone(inner, frame.body.keep))
             case typed.Nested():
                 return plan.Named(pattern, self.body(frame.inside(pattern)))
 
@@ -180,7 +191,7 @@ class Planner:
             case typed.Nested(body=body):
                 return plan.Named(pattern, self.body(Frame.of(body), limit=limit))
             case _:
-                return self._alone(pattern)
+                return self._alone(pattern, None)
 
 
 def _correlation(pattern: typed.Pattern, body: typed.Body) -> tuple[str, ...]:

@@ -119,24 +119,34 @@ class Wait:
 
 @dataclass(frozen=True)
 class Window:
-    """Matches with what a window collects; `terms` are the head's terms that make a group."""
+    """Matches with what a window collects; `terms` are the head's terms that make a group.
+
+    `reach` is how long a match lasts at most: so long what is found is kept for matches of the rest, and these for it.
+    """
 
     window: typed.Window
     input: Operator
     collected: Operator
     beginning: Operator | None
     terms: Conditions
+    reach: int | None = None
+    keep: int | None = None
+    """How long before the window's own end what it collects, or begins with, ended at most."""
 
 
 @dataclass(frozen=True)
 class Restrict:
-    """Matches of the right length, whose names are related, for which conditions hold."""
+    """Matches of the right length, whose names are related, for which conditions hold.
+
+    `keep` is how long before a match all that it is made of ends at most.
+    """
 
     input: Operator
     related: tuple[typed.Related, ...] = ()
     within: int | None = None
     lasting: int | None = None
     conditions: Conditions = ()
+    keep: int | None = None
 
 
 @dataclass(frozen=True)
@@ -150,6 +160,8 @@ class Gather:
     conditions: Conditions
     opener: Opener | None = None
     """What must have come before anything is stored."""
+    keep: int | None = None
+    """How long before a match ends something ended at most that counts."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +175,8 @@ class Absent:
     conditions: Conditions
     opener: Opener | None = None
     """What must have come before anything is stored."""
+    keep: int | None = None
+    """How long before a match ends something ended at most that counts."""
 
 
 @dataclass(frozen=True)

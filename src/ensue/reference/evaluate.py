@@ -4,8 +4,8 @@ Nothing here is incremental or clever. A pattern's matches are computed from tho
 its constituents, joined with timers and static rows, then filtered by one kind of condition after the other.
 
 With a largest lifetime (``keep 7d.``) a match that ends at `t` is made of events that end at ``t - 7d`` or later, those in
-parentheses included; what is negated, gathered, collected or begins a window counts if it ends then or later. It is a
-match of its own: what it is made of ends no earlier than so long before its own end. `Match.oldest` is what is compared.
+parentheses included (`Match.oldest`); what is negated or gathered counts if it ends then or later. What stands alone so
+is a match of its own, as a window is, which is decided when its last event comes or its span is over.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class World:
                 else:
                     since = event.end - window.size
                     members = [m for m in group if m is event or (m.end <= event.end and m.start > since)]
-                yield from _collected(window, keep, rest, event, members)
+                yield _collected(window, keep, rest, event, members)
 
     def _group(self, window: typed.Window, rest: Match, event: Match, terms: list[typed.Expression]) -> Any:
         """The group of an event: the head's other terms, and the variables it shares."""
@@ -189,10 +189,11 @@ class World:
         for end in ends:
             if end <= self.last_end:
                 members = [m for m in group if end - window.size <= m.end < end]
-                members = [m for m in members if _known_at(max(rest.end, end), m, keep)]
+                members = [m for m in members if _known_at(end, m, keep)]
                 if members:
                     found = gather(_with_names(rest, members[-1]), window.id, members)
-                    yield covering(found, max(end - window.size, EARLIEST), end)
+                    found = covering(found, max(end - window.size, EARLIEST), end)
+                    yield replace(found, oldest=min(rest.oldest, end))
 
     def _since(
         self, window: typed.Window, keep: int | None, rest: Match, terms: list[typed.Expression]
@@ -203,13 +204,13 @@ class World:
         for event in events:
             before = [
                 b for b in beginnings
-                if b.end < event.start and _known_at(max(rest.end, event.end), b, keep)
+                if b.end < event.start and _known_at(event.end, b, keep)
                 and agree(b, event, _known(window.shared, b))
                 and agree(rest, b, tuple(n for n in b.values if n in rest.values))
             ]  # fmt: skip
             if not before:
                 continue
-            known = both(rest, before[-1])
+            known = replace(both(rest, before[-1]), oldest=rest.oldest)
             if not agree(known, event, window.shared):
                 continue
             group = self._group(window, known, event, terms)
@@ -218,7 +219,7 @@ class World:
                 if before[-1].end < m.start and m.end <= event.end and agree(known, m, window.shared)
                 and self._group(window, known, m, terms) == group
             ]  # fmt: skip
-            yield from _collected(window, keep, known, event, members)
+            yield _collected(window, keep, known, event, members)
 
     # --- patterns
 
@@ -315,11 +316,7 @@ class World:
                 inside = self._restricted(absence.pattern, body, set(body.correlation) & set(absence.shared))
                 return [
                     m for m in self._restricted(inner, body, body.correlation)
-                    if not any(
-                        m.start <= a.start and a.end <= m.end and _known_at(m.end, a, body.keep)
-                        and agree(m, a, absence.shared)
-                        for a in inside
-                    )
+                    if not any(m.start <= a.start and a.end <= m.end and agree(m, a, absence.shared) for a in inside)
                 ]  # fmt: skip
             case typed.Nested(body=nested, label=label):
                 return [_named(m, label) for m in self.body(nested)]
@@ -392,12 +389,12 @@ def _with_names(match: Match, event: Match) -> Match:
 
 def _collected(
     window: typed.Window, keep: int | None, rest: Match, event: Match, members: list[Match]
-) -> Iterator[Match]:
-    """The match of a window at one of its events, unless that ended too long before the rest does."""
-    members = [m for m in members if _known_at(max(rest.end, event.end), m, keep)]
-    if event in members:
-        found = gather(_with_names(rest, event), window.id, members)
-        yield covering(found, min(m.start for m in members), max(m.end for m in members))
+) -> Match:
+    """The match of a window at one of its events."""
+    members = [m for m in members if _known_at(event.end, m, keep)]
+    found = gather(_with_names(rest, event), window.id, members)
+    found = covering(found, min(m.start for m in members), max(m.end for m in members))
+    return replace(found, oldest=min(rest.oldest, event.end))
 
 
 def _moment(id_: int, label: str | None, time: int) -> Match:

@@ -205,9 +205,8 @@ def _crosses(relation: typed.Relation) -> bool:
 
 def _plain(body: typed.Body) -> bool:
     """Whether parentheses hold a pairing of events and nothing else."""
-    return (
-        isinstance(body.pattern, typed.Pair) and body == typed.Body(body.pattern) and not has_alternatives(body.pattern)
-    )
+    plain = body == typed.Body(body.pattern, keep=body.keep)  # what events are kept for counts for the whole body
+    return isinstance(body.pattern, typed.Pair) and plain and not has_alternatives(body.pattern)
 
 
 def _asked(relation: typed.Relation, side: int) -> Iterator[tuple[bool, bool, bool]]:

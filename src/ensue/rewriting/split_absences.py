@@ -33,6 +33,6 @@ def _alternatives(pattern: typed.Pattern) -> tuple[typed.Pattern, ...] | None:
         case typed.Either(alternatives=alternatives):
             return alternatives
         case typed.Nested(body=typed.Body(pattern=typed.Either(alternatives=alternatives)) as body):
-            return alternatives if body == typed.Body(body.pattern) else None
+            return alternatives if body == typed.Body(body.pattern, keep=body.keep) else None
         case _:
             return None

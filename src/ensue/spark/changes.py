@@ -18,7 +18,7 @@ from ensue.spark.job import Job
 def carry(before: Job, old: Session, after: Job, new: Session, stage: int, about: About) -> None:
     """Has rules that are written as before go on with what they know, in a session that has others besides."""
     try:
-        new.take_over(old, before.rules_of(stage), after.rules_of(stage))
+        new.take_over(old)
     except (DataError, IndexError):
         refuse(after, about.buckets, about)
 

@@ -271,23 +271,26 @@ def _parts(pattern: typed.Pattern) -> Iterator[int]:
             yield pattern.id
 
 
-def made_of(pattern: typed.Pattern, toward: int | None = None) -> Iterator[int]:
-    """The ids of what a match of a pattern is made of, in parentheses or not: all parts but relative timers."""
+def made_of(pattern: typed.Pattern, toward: int | None = None, every: bool = False) -> Iterator[int]:
+    """The ids of what a match of a pattern is made of, in parentheses or not: all parts but relative timers.
+
+    Of an ``or`` there are those of the side that was taken, or with `every` those of all sides.
+    """
     match pattern:
         case typed.Pair(left=left, right=right):
-            yield from made_of(left, toward)
-            yield from made_of(right, toward)
+            yield from made_of(left, toward, every)
+            yield from made_of(right, toward, every)
         case typed.Lacking(pattern=inner):
-            yield from made_of(inner, toward)
+            yield from made_of(inner, toward, every)
         case typed.Either(id=id_, alternatives=alternatives):
             yield id_
             for each in alternatives:
-                if toward is not None and _holds(each, toward):
-                    yield from made_of(each, toward)
+                if every or (toward is not None and _holds(each, toward)):
+                    yield from made_of(each, toward, every)
         case typed.Nested(id=id_, body=body):
             yield id_
             if body.pattern is not None:
-                yield from made_of(body.pattern, toward)
+                yield from made_of(body.pattern, toward, every)
         case _:
             yield pattern.id
 

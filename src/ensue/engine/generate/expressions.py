@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ensue.engine.generate.fields import Env
+from ensue.engine.generate.functions import function_of, quotient, remainder
 from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
 from ensue.engine.sharing import families
 from ensue.language import typed
@@ -70,11 +71,14 @@ def _operation(unit: Unit, w: Writer, operation: typed.Operation, name: str, cod
         case "or" if set(kinds) <= {"b"}:
             return _logic(codes, "or")
         case "=" | "!=" | "<" | "<=" | ">" | ">=":
-            found = _comparison(w, name, *codes)
+            found = comparison(w, name, *codes)
             return found or unit.called(w, operation, codes)
-        case "+" | "-" | "*" | "/" | "//" | "%" | "mod":
-            found = _arithmetic(w, name, *codes)
-            return found or unit.called(w, operation, codes)
+        case "+" | "-" | "*" | "/":
+            return _arithmetic(w, name, *codes) or unit.called(w, operation, codes)
+        case "//":
+            return quotient(unit, w, codes) or unit.called(w, operation, codes)
+        case "%":
+            return remainder(unit, w, codes) or unit.called(w, operation, codes)
         case "neg" if kinds == "i":
             return Code(f"wrap(-{codes[0].value})", codes[0].valid, "i")
         case "neg" if kinds == "f":
@@ -86,8 +90,10 @@ def _operation(unit: Unit, w: Writer, operation: typed.Operation, name: str, cod
         case "coalesce":
             kind = kind_of(operation.type)
             return _coalesce(w, [convert(unit, w, code, kind) for code in codes], kind)
-        case _:
+        case "and" | "or" | "not" | "neg":
             return unit.called(w, operation, codes)
+        case _:
+            return function_of(unit, w, operation, codes)
 
 
 def _among(unit: Unit, w: Writer, code: Code, family: object) -> Code:
@@ -129,7 +135,8 @@ def _logic(codes: list[Code], word: str) -> Code:
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def _comparison(w: Writer, name: str, left: Code, right: Code) -> Code | None:
+def comparison(w: Writer, name: str, left: Code, right: Code) -> Code | None:
+    """How two values compare; None where Python must say."""
     operator = {"=": "=="}.get(name, name)
     valid = all_of(left.valid, right.valid)
     match left.kind + right.kind:
@@ -163,12 +170,7 @@ def _arithmetic(w: Writer, name: str, left: Code, right: Code) -> Code | None:
             return Code(f"wrap({left.value} {name} {right.value})", valid, "i")
         return Code(f"({one} {name} {other})", valid, "f")
     there = w.let("ok", all_of(valid, f"{right.value} != {NOTHING[right.kind]}"))
-    if name == "/":
-        return Code(f"({one} / {other} if {there} else 0.0)", there, "f")
-    if kinds == "ii":
-        sign = "//" if name == "//" else "%"
-        return Code(f"(wrap({left.value} {sign} {right.value}) if {there} else 0)", there, "i")
-    return None
+    return Code(f"({one} / {other} if {there} else 0.0)", there, "f")
 
 
 def _coalesce(w: Writer, codes: list[Code], kind: str) -> Code:

@@ -20,7 +20,8 @@ other side was taken. ``("agg", aggregate)``: an aggregate of what was gathered,
 state, see `operators/aggregations.py`. ``("part", number, "end" | "start" |
 "k")``: an event, timer or static row among the parts of the match as written; by these three in turn parts are ordered,
 and ``end`` and ``k`` together make an event itself; ``("part", number, "more")`` is the chain of those that follow, where
-it stands for many. ``("source",)``: the inputs that it came from.
+it stands for many. ``("source",)``: the inputs that it came from. ``("oldest",)``: the smallest end of the events, and
+timers of absolute time, that it is made of.
 """
 
 Env = dict[Field, Code]
@@ -28,6 +29,7 @@ Env = dict[Field, Code]
 
 START: Field = ("start",)
 SOURCE: Field = ("source",)
+OLDEST: Field = ("oldest",)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from functools import cached_property
 from inspect import getsource
 
 from ensue.engine.generate.fields import SOURCE, START, Env
@@ -15,6 +17,7 @@ from ensue.engine.generate.nulls import nullable_attributes
 from ensue.engine.generate.operator import write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.machine import QUICK, Machine, cached_object, load, translate
 from ensue.engine.operators.build import build
 from ensue.engine.operators.derive import Derive, Derived
 from ensue.engine.operators.look_up import mixed_columns
@@ -28,6 +31,10 @@ from ensue.plan import operators as plan
 from ensue.plan.build import Planner
 
 
+ENTRIES = ("run", "next_due")
+"""The functions of a unit that are called from outside."""
+
+
 @dataclass(frozen=True)
 class Part:
     """Something that derives events: a rule, or what the members of a family do; and the name of its state.
@@ -38,6 +45,13 @@ class Part:
     rule: typed.Rule | Expansion
     name: str
     number: int | None = None
+
+    @property
+    def title(self) -> str | None:
+        """What people call it: by its label, or by the event that it derives; None where it stands for several."""
+        if isinstance(self.rule, typed.Rule) and not self.rule.event.startswith("#"):
+            return self.rule.label or self.rule.event
+        return None
 
 
 @dataclass(frozen=True)
@@ -92,6 +106,12 @@ class Generated:
     @property
     def uses(self) -> frozenset[str]:
         return self.together.uses
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The unit as machine code, which has no state of its own."""
+        ir = translate([self.source], self.unit.bases(), ENTRIES)
+        return load(cached_object(ir, QUICK), ENTRIES)
 
 
 def of_strata(program: typed.Program, strata: Sequence[typed.Stratum], names: Mapping[int, str]) -> Together:
@@ -151,6 +171,7 @@ KERNELS = {
 }
 
 
+@cache
 def _kernels(module: object) -> dict[str, str]:
     return {name: getsource(getattr(module, name)) for name in KERNELS[module]}  # type: ignore[index]
 
@@ -247,11 +268,21 @@ class _Driver:
     # --- steps
 
     def _drain(self, number: int) -> None:
-        w = Writer()
-        for condition, call in self.steps[number]:
-            with w.when(condition):
-                w.line(call)
-        self.unit.function(f"drain_{number}", [], w)
+        """``drain_n()``: what waited for the events of a step; ``last_n()``: also what waits for all that is derived."""
+        for word in ("drain", "last") if self._waits(number) else ("drain",):
+            w = Writer()
+            for condition, call in self.steps[number]:
+                if word == "last" or call not in self.unit.last:
+                    with w.when(condition):
+                        w.line(call)
+            self.unit.function(f"{word}_{number}", [], w)
+
+    def _waits(self, number: int) -> bool:
+        return any(call in self.unit.last for _, call in self.steps[number])
+
+    def _late_events(self, number: int) -> list[str]:
+        """The types that later layers derive for rules of a layer."""
+        return [event for event in self.heads if any(scan.layer == number for scan in self._scans("late", event))]
 
     def _own(self, number: int) -> list[str]:
         return [event for event in self.heads if self.unit.derived[event] == number]
@@ -292,7 +323,9 @@ class _Driver:
                 with w.block(f"for row in range({head.rows}.first, {head.rows}.count):"):
                     w.line(f"after_{head.title}(row)")
                 again = again or any(scan.layer == number for scan in scans)
-        if again:
+        if self._waits(number) and not self._late_events(number):
+            w.line(f"last_{number}()")
+        elif again:
             w.line(f"drain_{number}()")
         stratum = self.layers[number].stratum
         if number + 1 == len(self.layers) or self.layers[number + 1].stratum != stratum:
@@ -309,7 +342,7 @@ class _Driver:
                     w.line(f"late_{head.title}(row)")
                 layers |= {scan.layer for scan in scans}
         for number in sorted(layers):
-            w.line(f"drain_{number}()")
+            w.line(f"{'last' if self._waits(number) else 'drain'}_{number}()")
 
     def _finish(self) -> None:
         w = Writer()

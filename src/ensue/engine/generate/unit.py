@@ -25,6 +25,7 @@ from ensue.engine.structures.sources import Sources, sources_layout
 from ensue.engine.structures.structure import Element, Layout, Structure, class_of
 from ensue.engine.structures.values import Values, values_layout
 from ensue.language import typed
+from ensue.language.walk import atoms
 
 CLOCK = ("now", "due", "until", "first", "failed", "derived")
 """The time at hand, the next time at which something is due, up to where time runs, the smallest end seen.
@@ -94,6 +95,8 @@ class Unit:
     scans: dict[str, list[Any]] = field(default_factory=dict)
     steps: list[list[tuple[str, str]]] = field(default_factory=list)
     """By layer: calls that are made when the events of a step have been handed over, and when each is worth while."""
+    last: set[str] = field(default_factory=set)
+    """Those of them that are made once, when what rules of the same or a later layer derive has been handed over, too."""
     dues: list[str] = field(default_factory=list)
     """Source for times at which something is due."""
     periods: list[tuple[str, int]] = field(default_factory=list)
@@ -221,15 +224,22 @@ class Unit:
 
     # --- steps
 
-    def later(self, layer: int, condition: str, call: str, due: bool = False) -> None:
+    def later(self, layer: int, condition: str, call: str, due: bool = False, last: bool = False) -> None:
         """Has a call made when all events of a step have been handed over; calls follow the order of operators.
 
-        With `due` it is made only where something is due, by `dues`: a step with nothing due need not look.
+        With `due` it is made only where something is due, by `dues`: a step with nothing due need not look. With `last`
+        it waits for events that rules of its own or a later layer derive: nothing of this step may follow from it.
         """
         while len(self.steps) <= layer:
             self.steps.append([])
         self.steps[layer].append((condition, call))
+        if last:
+            self.last.add(call)
         self.holds_back = self.holds_back or not due
+
+    def comes_late(self, pattern: typed.Pattern, layer: int) -> bool:
+        """Whether a pattern takes events that the rules of a layer, or of a later one, derive."""
+        return any(self.derived.get(atom.event, -1) >= layer for atom in atoms(typed.Body(pattern)))
 
     # --- what it comes to
 

@@ -105,6 +105,11 @@ def _signed_infinity(base: float, exponent: float) -> float:
     return math.copysign(math.inf, base) if exponent % 2 == 1 else math.inf
 
 
+def fmod(left: float, right: float) -> float:
+    """The remainder with the sign of the dividend, as C has it: NaN of an infinite one, or of a division by zero."""
+    return math.fmod(left, right) if right and math.isfinite(left) else math.nan
+
+
 def prefetch(column: Any, index: int) -> None:
     """Load an element into the processor's cache; a plain run does nothing."""
 

@@ -25,6 +25,7 @@ SIMPLE: dict[str, tuple[tuple[str, ...], str, str]] = {
     "log": ((FLOAT,), FLOAT, "call double @log(double {0}) #1"),
     "log10": ((FLOAT,), FLOAT, "call double @log10(double {0}) #1"),
     "pow": ((FLOAT, FLOAT), FLOAT, "call double @pow(double {0}, double {1}) #1"),
+    "fmod": ((FLOAT, FLOAT), FLOAT, "call double @fmod(double {0}, double {1}) #1"),
 }
 """Functions that are one instruction or one call: types of parameters, of the result, and the instruction."""
 
@@ -57,6 +58,7 @@ declare double @exp(double) #1
 declare double @log(double) #1
 declare double @log10(double) #1
 declare double @pow(double, double) #1
+declare double @fmod(double, double) #1
 attributes #1 = { nobuiltin nounwind willreturn memory(none) }
 attributes #2 = { cold nounwind }
 """

@@ -19,6 +19,7 @@ from ensue.engine.operators.restricted_without import RestrictedWithout
 from ensue.engine.operators.scan import Scan
 from ensue.engine.operators.scope import Absent, Gather
 from ensue.engine.operators.wait import Wait
+from ensue.engine.operators.window import Window
 from ensue.plan import operators as plan
 
 
@@ -61,6 +62,12 @@ def _built(unit: Unit, node: plan.Operator, layer: int) -> Operator:
             return LookUp(unit, node, build(unit, node.input, layer), layer)
         case plan.Wait():
             return Wait(unit, node, build(unit, node.input, layer), layer)
+        case plan.Window():
+            collected = in_order(unit, build(unit, node.collected, layer), layer)
+            beginning = None
+            if node.beginning is not None:
+                beginning = in_order(unit, build(unit, node.beginning, layer), layer)
+            return Window(unit, node, build(unit, node.input, layer), collected, beginning, layer)
         case plan.Restrict():
             return Restrict(unit, node, build(unit, node.input, layer), layer)
         case plan.Absent():

@@ -14,7 +14,7 @@ ended some time ago, older ones go when the pool is full. See `structures/waitin
 
 from __future__ import annotations
 
-from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field
+from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
@@ -128,7 +128,7 @@ class Choose(Pairing):
         for field in fields:
             if field[:2] == ("span", self.pair.id):
                 continue
-            for side, inner in [(0, field), (1, field)] if field == SOURCE else [self.route(field)]:
+            for side, inner in [(0, field), (1, field)] if field in (SOURCE, OLDEST) else [self.route(field)]:
                 cumulative = self.cumulative[side]
                 if cumulative is None:
                     self.inputs[side].want([inner])
@@ -136,7 +136,7 @@ class Choose(Pairing):
                     cumulative.want(inner)
 
     def column(self, field: Field) -> Column:
-        if field[:2] != ("span", self.pair.id) and field != SOURCE:
+        if field[:2] != ("span", self.pair.id) and field not in (SOURCE, OLDEST):
             side, inner = self.route(field)
             cumulative = self.cumulative[side]
             if cumulative is not None and not (field[0] == "var" and field[1] in self.pair.shared):
@@ -249,7 +249,7 @@ class Choose(Pairing):
         newest_first = context in ("recent", "continuous")
         each = context == "chronicle" and self.contexts[side].terminator == "continuous"
         cumulative = self.cumulative[other]
-        composite = None if cumulative is None else Composite(cumulative, w, SOURCE in self.wanted)
+        composite = None if cumulative is None else Composite(cumulative, w, self.wanted)
         found = w.let("found", "-1")
         row = w.let("row", f"{waiting}.{'newest' if newest_first else 'oldest'}[{at}]")
         with w.block(f"while {row} >= 0:"):
@@ -317,7 +317,7 @@ class Choose(Pairing):
             w.line(f"{taken} = True")
         own = self.cumulative[side]
         if own is not None:
-            composite = Composite(own, w, SOURCE in self.wanted)
+            composite = Composite(own, w, self.wanted)
             composite.add(w, env, "clock.now", there)
             env = composite.found(w, env)
         sides = (there, env) if side == 1 else (env, there)

@@ -42,7 +42,7 @@ class Clock(Operator):
             case ("part", number, _):
                 return number == 0
             case _:
-                return field[0] == "source"
+                return field[0] in ("source", "oldest")
 
     def column(self, field: Field) -> Column:
         return Column("i", False)

@@ -6,7 +6,9 @@ members, one after the other: the first of them, and a chain of the others where
 
 from __future__ import annotations
 
-from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field
+from collections.abc import Container
+
+from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
@@ -29,7 +31,7 @@ class Cumulative:
     def has(self, field: Field) -> bool:
         if field[0] == "var":
             return field[1] in self.shared
-        return field == SOURCE or self.aggregates.owns(field)
+        return field in (SOURCE, OLDEST) or self.aggregates.owns(field)
 
     def want(self, field: Field) -> None:
         aggregate = field[1] if self.aggregates.owns(field) else None
@@ -55,11 +57,12 @@ class Cumulative:
 class Composite:
     """A composite while its members are visited, oldest first."""
 
-    def __init__(self, of: Cumulative, w: Writer, source: bool) -> None:
+    def __init__(self, of: Cumulative, w: Writer, wanted: Container[Field]) -> None:
         self.of = of
         self.sums = Accumulators(of.unit, w, of.aggregates.wanted, newest_first=False)
         self.start, self.end = w.let("start", str(NEVER)), w.let("finish", "0")
-        self.source = w.let("source", "0") if source else None
+        self.source = w.let("source", "0") if SOURCE in wanted else None
+        self.oldest = w.let("oldest", str(NEVER)) if OLDEST in wanted else None
         if of.chained:
             w.line(f"begin_chain({chains_of(of.unit)})")
 
@@ -69,6 +72,8 @@ class Composite:
         w.line(f"{self.end} = {end}")
         if self.source is not None:
             w.line(f"{self.source} = union({self.source}, {member[SOURCE].value})")
+        if self.oldest is not None:
+            w.line(f"{self.oldest} = min({self.oldest}, {member[OLDEST].value})")
         if self.of.chained:
             self._chain(w, member)
         self.sums.add(w, Env({**other, **member}))
@@ -93,4 +98,6 @@ class Composite:
             env["part", 0, "more"] = Code(w.let("more", f"{chains_of(self.of.unit)}.head"), "True", "c")
         if self.source is not None:
             env[SOURCE] = Code(self.source, "True", "i")
+        if self.oldest is not None:
+            env[OLDEST] = Code(self.oldest, "True", "i")
         return Env({**env, **self.sums.results(w)})

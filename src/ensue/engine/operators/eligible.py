@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ensue.engine.generate.expressions import truth
-from ensue.engine.generate.fields import START, Env, Field, used_by
+from ensue.engine.generate.fields import OLDEST, START, Env, Field, used_by
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
@@ -70,6 +70,9 @@ class Eligible:
         if any(map(has_aggregate, self.on)):
             raise plan.NotPlannedError("an aggregate that decides which instances are paired")
         self.within, self.lasting = body.within, body.lasting
+        self.keep = body.keep
+        for input_ in inputs if self.keep is not None else ():
+            input_.want([OLDEST])
         self.whole = body.pattern is not None and body.pattern.id == node.pair.id
         apart = any(
             bound.low is not None and bound.low >= 1 and not bound.end and bound.of_end
@@ -105,8 +108,11 @@ class Eligible:
         tests = [related(unit, self.pair.relation, *points), f"not {common}" if common != "False" else "True"]
         if not self.timers:
             tests += self._lasts(f"clock.now - min({points[0][0]}, {points[1][0]})")
+            tests += [test for side in (left, right) for test in self._is_kept(side, "clock.now")]
         with w.when(all_of(*tests)):
             env = Env({**left, **right})
+            if self.keep is not None:
+                env[OLDEST] = Code(f"min({left[OLDEST].value}, {right[OLDEST].value})", "True", "i")
             later = self._set_timers(w, env, points) if self.timers else []
             for each in self.related:
                 one, other = (_times(env, name) for name in (each.left, each.right))
@@ -128,7 +134,11 @@ class Eligible:
                 env["time", timer.label, "start"] = Code(begins, "True", "i")
                 env["time", timer.label, "end"] = Code(ends, "True", "i")
             start, end = f"min({start}, {begins})", f"max({end}, {ends})"
-        return self._lasts(f"{end} - {start}")
+        return [*self._lasts(f"{end} - {start}"), *self._is_kept(env, end)]
+
+    def _is_kept(self, env: Env, end: str) -> list[str]:
+        """What must hold so that no event of an instance ended too long before the end of the pair."""
+        return [] if self.keep is None else [f"{end} - {env[OLDEST].value} <= {self.unit.number(self.keep)}"]
 
     def _lasts(self, length: str) -> list[str]:
         tests = [] if self.within is None else [f"{length} <= {self.unit.number(self.within)}"]
@@ -176,7 +186,10 @@ def newest(eligible: Eligible, initiator: int, events: Events) -> Newest | None:
     of_own = any(own.has(("time", name, "end")) for name in names) or any(
         own.has(("var", name)) or own.has(("time", name, "end")) for each in eligible.on for name in names_used(each)
     )
+    composite = not isinstance(eligible.patterns[initiator], typed.Atom)  # which may be made of older events
     if known is None or of_own or (eligible.lasting is not None and eligible.whole):
+        return None
+    if eligible.keep is not None and composite:
         return None
     by_start = (eligible.within is not None or eligible.lasting is not None) and not instant
     ripe, at_once = 0, True

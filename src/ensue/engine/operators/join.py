@@ -9,7 +9,7 @@ State: the sides that may still find a partner, by key; see `structures/store.py
 from __future__ import annotations
 
 from ensue.engine.generate.expressions import truth
-from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
+from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
@@ -82,7 +82,7 @@ class Pairing(Operator):
         for field in fields:
             if field[:2] == ("span", self.pair.id):
                 continue
-            if field == SOURCE:
+            if field in (SOURCE, OLDEST):
                 for side in self.inputs:
                     side.want([field])
             else:
@@ -90,7 +90,7 @@ class Pairing(Operator):
                 self.inputs[side_].want([inner])
 
     def column(self, field: Field) -> Column:
-        if field[:2] == ("span", self.pair.id) or field == SOURCE:
+        if field[:2] == ("span", self.pair.id) or field in (SOURCE, OLDEST):
             return Column("i", False)
         side, inner = self.route(field)
         column = self.inputs[side].column(inner)
@@ -109,6 +109,8 @@ class Pairing(Operator):
                 env[field] = right[START]
             elif field == SOURCE:
                 env[field] = Code(f"union({left[SOURCE].value}, {right[SOURCE].value})", "True", "i")
+            elif field == OLDEST:
+                env[field] = Code(f"min({left[OLDEST].value}, {right[OLDEST].value})", "True", "i")
             else:
                 side, inner = self.route(field)
                 code = sides[side][inner]

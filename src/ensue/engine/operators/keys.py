@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ensue.engine.generate.fields import Env
+from ensue.engine.generate.fields import Column, Env
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
@@ -80,3 +80,8 @@ def group_parts(codes: Sequence[Code]) -> list[str]:
         else:
             parts.append(bits)
     return parts
+
+
+def column_kinds(columns: Iterable[Column]) -> str:
+    """The kinds of the numbers that a group has for values of some columns; see `group_parts`."""
+    return "".join(("s" if column.kind in "so" else "i") + ("i" if column.nullable else "") for column in columns)

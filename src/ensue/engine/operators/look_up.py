@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from inspect import getsource
 
-from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field
+from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields
 from ensue.engine.generate.unit import NEVER, Spec, Unit
 from ensue.engine.generate.writer import Code, Writer, all_of, kind_of
@@ -146,7 +146,7 @@ class Nothing(Operator):
         pass
 
     def has(self, field: Field) -> bool:
-        return field in (START, SOURCE)
+        return field in (START, SOURCE, OLDEST)
 
     def column(self, field: Field) -> Column:
         return Column("i", False)
@@ -154,7 +154,7 @@ class Nothing(Operator):
     def occur(self, w: Writer) -> None:
         """Writes a call that hands on a match of nothing."""
         nowhere, none = Code(str(NEVER), "True", "i"), Code("0", "True", "i")
-        self.push(w, Env({START: nowhere, SOURCE: none}))
+        self.push(w, Env({START: nowhere, SOURCE: none, OLDEST: nowhere}))
 
 
 def nothing_under(operator: Operator) -> Nothing | None:

@@ -42,11 +42,8 @@ class Expansion:
         return [*self.family.columns, *numbers]
 
     def kinds(self) -> list[str]:
-        """How the constants are held: those of an index like the values that they must equal."""
-        kinds = [kind_of(column.type) for column in self.columns()]
-        if self.family.index is not None:
-            kinds[self.family.index.column] = kind_of(self.family.index.value.type)
-        return kinds
+        """How the constants are held."""
+        return [kind_of(column.type) for column in self.columns()]
 
 
 class Members(Operator):
@@ -65,7 +62,7 @@ class Members(Operator):
         self.terms = dict(zip(derived.columns, head, strict=True))
         constants = [(kind, column.values) for kind, column in zip(self.kinds, expansion.columns(), strict=True)]
         index = None if family.index is None else family.index.column
-        layout = members_layout(self.kinds, index is not None)
+        layout = members_layout(self.kinds, index)
         self.table = unit.structure("constants", MemberTable, layout, len(family.members), constants, index)
         if index is not None:
             unit.indexes[family.number] = (self.table, self.kinds[index])

@@ -9,7 +9,7 @@ chain of the others.
 
 from __future__ import annotations
 
-from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field
+from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
@@ -65,7 +65,7 @@ class Repeat(Operator):
             case ("part", int(number), _):
                 return number < self.parts
             case _:
-                return field in (START, SOURCE) or self.aggregates.owns(field)
+                return field in (START, SOURCE, OLDEST) or self.aggregates.owns(field)
 
     def require(self, fields: list[Field]) -> None:
         for field in fields:
@@ -96,8 +96,8 @@ class Repeat(Operator):
         inner = list(dict.fromkeys(self._part(field)[1] for field in self.wanted if field[0] == "part"))
         if self.chained and MORE in self.wanted:
             inner = order_fields(self.input)
-        extra = [*mixed, *inner, *([SOURCE] if SOURCE in self.wanted else [])]
-        member = members.member(w, env, extra)
+        extra = [*mixed, *inner, *(field for field in (SOURCE, OLDEST) if field in self.wanted)]
+        member = members.member(w, Env({**env, OLDEST: Code("clock.now", "True", "i")}), extra)
         g = members.lay_out(group_kinds(groups), member, {}, {})
         size = unit.number(self.run.count)
         at = lookup(unit, w, "slot", g, parts)
@@ -107,9 +107,10 @@ class Repeat(Operator):
         with w.block(f"if {g}.count[{at}] == {size}:"):
             found = Env({**env, **members.results(w, at)})
             found[START] = Code(w.let("start", members.first_start(at)), "True", "i")
-            if mixed:
+            first = [*mixed, *([OLDEST] if OLDEST in self.wanted else [])]
+            if first:
                 oldest = members.read(f"{g}.{ALL}_first[{at}]")
-                found |= {field: oldest[field] for field in mixed}
+                found |= {field: oldest[field] for field in first}
             self._parts(w, members, at, found)
             if SOURCE in self.wanted:
                 found[SOURCE] = members.source(w, at)

@@ -6,7 +6,7 @@ Also what gives a match a name, or has it remember where it lies.
 from __future__ import annotations
 
 from ensue.engine.generate.expressions import truth
-from ensue.engine.generate.fields import START, Column, Env, Field, used_by
+from ensue.engine.generate.fields import OLDEST, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator, Passing
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
@@ -23,6 +23,7 @@ class Restrict(Passing):
         self.related = [r for r in node.related if all(input_.has(("time", n, "end")) for n in (r.left, r.right))]
         names = [name for r in self.related for name in (r.left, r.right)]
         input_.want([*used_by(node.conditions), *(("time", name, which) for name in names for which in ("start", "end"))])
+        input_.want([] if node.keep is None else [OLDEST])
 
     def take(self, w: Writer, env: Env) -> None:
         unit, node = self.unit, self.node
@@ -31,6 +32,8 @@ class Restrict(Passing):
             tests.append(f"clock.now - {env[START].value} <= {unit.number(node.within)}")
         if node.lasting is not None:
             tests.append(f"clock.now - {env[START].value} == {unit.number(node.lasting)}")
+        if node.keep is not None:
+            tests.append(f"clock.now - {env[OLDEST].value} <= {unit.number(node.keep)}")
         for each in self.related:
             left, right = ((env["time", n, "start"].value, env["time", n, "end"].value) for n in (each.left, each.right))
             tests.append(related(unit, each.relation, left, right))
@@ -81,4 +84,6 @@ class Named(Passing):
 
     def take(self, w: Writer, env: Env) -> None:
         own: dict[Field, Code] = {("time", self.label, "start"): env[START], ("time", self.label, "end"): NOW}
+        if OLDEST in env:  # where only a window stands in parentheses, it is its own end
+            own[OLDEST] = Code(f"min({env[OLDEST].value}, clock.now)", "True", "i")
         self.push(w, Env({**env, **own}))

@@ -15,7 +15,7 @@ from ensue.engine.generate.operator import Operator, Passing, read_row, row_fiel
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.alternatives import Alternatives
-from ensue.engine.operators.keys import group_parts, lookup
+from ensue.engine.operators.keys import column_kinds, group_parts, lookup
 from ensue.engine.operators.ordered import in_order, place_of
 from ensue.engine.operators.scan import Scan
 from ensue.engine.structures.chosen import Chosen, chosen_layout
@@ -77,7 +77,8 @@ class Choice(Operator):
         parts = self._key(env)
         if self.chosen is None:
             fields = row_fields(columns) if number is None else {"number": "i64", **row_fields(columns)}
-            self.chosen = self.structure("chosen", Chosen, chosen_layout(len(parts), fields), len(parts))
+            kinds = column_kinds(self.column(field) for field in self.group)
+            self.chosen = self.structure("chosen", Chosen, chosen_layout(kinds, fields), len(kinds))
         chosen, start = self.chosen, env[START].value
         at = lookup(self.unit, w, "slot", chosen, parts)
         row, better = w.let("row", f"{chosen}.row[{at}]"), w.let("better", "False")

@@ -100,7 +100,7 @@ class RestrictedAnd(RestrictedPair):
             g = w.let("g", f"{new}.of[i]")
             with w.block(f"if {new}.start[i] > {table}.latest[{g}]:"):
                 w.line(f"{table}.latest[{g}] = {new}.start[i]")
-                row = w.let("row", f"only_row({table}, {g})")
+                row = w.let("row", f"only_instance({table}, {g})")
                 w.line(f"{table}.start[{row}] = {new}.start[i]")
                 w.line(f"{table}.end[{row}] = clock.now")
                 write_row(w, table, row, columns, read_row(new, "i", columns))

@@ -15,7 +15,7 @@ from ensue.engine.generate.operator import Operator, read_row, row_fields
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.join import Pairing
-from ensue.engine.operators.keys import group_parts
+from ensue.engine.operators.keys import column_kinds, group_parts, key_kinds
 from ensue.engine.operators.ordered import in_order
 from ensue.engine.operators.scan import Scan
 from ensue.engine.structures.instances import KERNELS, Instances, instances_layout
@@ -69,16 +69,17 @@ class RestrictedPair(Pairing):
         """The structure of a side: it is laid out when it is first used, when all is known that is wanted."""
         own = self.sides[side]
         if not own.table:
-            width = len(self.shared) + (self._others(side) + 1 if own.chained else 0)
-            layout = instances_layout(width, row_fields(own.input.columns), own.chained, own.jumps)
-            own.table = self.structure("lefts" if side == 0 else "rights", Instances, layout, width)
-            self._write_group(side, width)
+            kinds = key_kinds(self.shared, *self.inputs)
+            kinds += self.others(side) + "i" if own.chained else ""
+            layout = instances_layout(kinds, row_fields(own.input.columns), own.chained, own.jumps)
+            own.table = self.structure("lefts" if side == 0 else "rights", Instances, layout, len(kinds))
+            self._write_group(side, len(kinds))
         return own.table
 
-    def _others(self, side: int) -> int:
-        """How many numbers tell the groups of a chain apart."""
+    def others(self, side: int) -> str:
+        """The kinds of the numbers that tell the groups of a chain apart."""
         own = self.sides[side]
-        return sum(1 + own.input.column(field).nullable for field in own.others)
+        return column_kinds(own.input.column(field) for field in own.others)
 
     def _write_group(self, side: int, width: int) -> None:
         """``group_…(key)``: the group of a key, a new one if there is none. What is over goes before more are made."""
@@ -93,10 +94,10 @@ class RestrictedPair(Pairing):
         if width and (self.node.within is not None or own.gone is not None):
             over, gone = (NEVER if length is None else length for length in (self.node.within, own.gone))
             with w.block(f"if 2 * {table}.slots >= {table}.slot_mask:"):
-                word = "sweep_chains" if own.chained else "sweep"
+                word = "sweep_linked_groups" if own.chained else "sweep_groups"
                 w.line(f"{word}({table}, clock.now - {unit.number(over)}, clock.now - {unit.number(gone)})")
         w.line(f"at = slot_{width}({given})")
-        w.line(f"g = new_group({table})")
+        w.line(f"g = open_group({table})")
         if own.chained:
             w.line(f"{table}.head[at] = 0")
             w.line(f"{table}.linked[g] = 0")
@@ -115,13 +116,13 @@ class RestrictedPair(Pairing):
         table = self.table(side)
         head = w.let("head", f"slot_{self._width(side)}({', '.join([table, *self._head(side, key)])})")
         w.line(f"{table}.head[{head}] = 1")
-        w.line(f"link({table}, {head}, {group})")
+        w.line(f"link_group({table}, {head}, {group})")
 
     def _width(self, side: int) -> int:
-        return len(self.shared) + self._others(side) + 1
+        return len(self.shared) + len(self.others(side)) + 1
 
     def _head(self, side: int, key: list[str]) -> list[str]:
-        return [*key, *["0"] * self._others(side), "1"]
+        return [*key, *["0"] * len(self.others(side)), "1"]
 
     def walk(self, w: Writer, side: int, key: list[str], each: Each, limit: str | None = None) -> None:
         """Writes what happens with each group of a side that a match of the other side finds by its key.
@@ -150,10 +151,10 @@ class RestrictedPair(Pairing):
                 with w.block(f"if clock.now - {table}.latest[{g}] <= {unit.number(self.node.within)}:"):
                     each(w, g)
                 with w.block("else:"):
-                    w.line(f"unlink({table}, {at}, {g})")
+                    w.line(f"unlink_group({table}, {at}, {g})")
             if self.uses_up:
                 with w.block(f"if {table}.linked[{g}] != 0 and {table}.first[{g}] < 0:"):
-                    w.line(f"unlink({table}, {at}, {g})")
+                    w.line(f"unlink_group({table}, {at}, {g})")
             w.line(f"{g} = {behind}")
 
     uses_up = False

@@ -18,7 +18,7 @@ from ensue.engine.generate.fields import START, Env
 from ensue.engine.generate.operator import Operator, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Writer
-from ensue.engine.operators.keys import group_parts, key_of, lookup
+from ensue.engine.operators.keys import group_parts, key_kinds, key_of, lookup
 from ensue.engine.operators.restricted_pairs import RestrictedPair
 from ensue.engine.structures.times import LONG_AGO, Times, times_layout
 from ensue.plan import operators as plan
@@ -52,14 +52,14 @@ class RestrictedSequence(RestrictedPair):
             table = self.table(0)
             g = self.group(w, 0, env, key.parts)
             before = w.let("before", f"{table}.last[{g}]") if self.sides[0].jumps else ""
-            row = w.let("row", f"admitted({table}, {g}, {start}, clock.now)")
+            row = w.let("row", f"admitted_instance({table}, {g}, {start}, clock.now)")
             with w.block(f"if {row} >= 0:"):
                 write_row(w, table, row, self.inputs[0].columns, env)
                 if before:
-                    w.line(f"set_jump({table}, {g}, {row}, {before})")
+                    w.line(f"set_instance_jump({table}, {g}, {row}, {before})")
                 if within is not None or self.longest is not None:
                     end, begin = (NEVER if length is None else length for length in (self.longest, within))
-                    w.line(f"drop_useless({table}, {g}, clock.now - {unit.number(end)}, clock.now - {unit.number(begin)})")
+                    w.line(f"drop_useless_instances({table}, {g}, clock.now - {unit.number(end)}, clock.now - {unit.number(begin)})")
                 if self.sides[0].chained:
                     self.link(w, 0, g, key.parts)
 
@@ -76,22 +76,23 @@ class RestrictedSequence(RestrictedPair):
 
     def _take_out(self, w: Writer, env: Env, g: str) -> None:
         table = self.table(0)
-        row = w.let("row", f"used_up({table}, {g}, {env[START].value})")
+        row = w.let("row", f"used_up_instance({table}, {g}, {env[START].value})")
         with w.block(f"if {row} >= 0:"):
             self.hand_on(w, self.instance(0, row), env)
-            w.line(f"free_place({table}, {row})")
+            w.line(f"close_instance({table}, {row})")
 
     def _find(self, w: Writer, env: Env, key: list[str]) -> None:
         """Pairs where a left instance that one right instance used is still there for others."""
         unit, table, start, within = self.unit, self.table(0), env[START].value, self.node.within
         parts = [*key, *group_parts([env[field] for field in self.sides[1].others])]
         if self.times is None:
-            self.times = self.structure("used", Times, times_layout(len(parts)), len(parts))
+            kinds = key_kinds(self.shared, *self.inputs) + self.others(1)
+            self.times = self.structure("used", Times, times_layout(kinds), len(kinds))
         times = self.times
         at = lookup(unit, w, "find", times, parts)
         since = w.let("since", f"{times}.latest[{at}] if {at} >= 0 else {LONG_AGO}")
         found = w.let("found", "False")
-        word = "found_before" if self.sides[0].jumps else "last_before"
+        word = "found_instance_before" if self.sides[0].jumps else "last_instance_before"
 
         def each(w: Writer, g: str) -> None:
             row = w.let("row", f"{word}({table}, {g}, {start})")

@@ -11,7 +11,7 @@ from ensue.engine.generate.fields import START, Env
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.operators.keys import key_of, lookup
+from ensue.engine.operators.keys import key_kinds, key_of, lookup
 from ensue.engine.structures.rows import Rows, rows_layout
 from ensue.engine.structures.times import Times, times_layout
 from ensue.plan import operators as plan
@@ -30,12 +30,13 @@ class RestrictedWithout(Passing):
         for each in (input_, inner):
             each.want(("var", name) for name in self.shared)
         inner.feed(self.note)
-        unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()")
+        late = unit.comes_late(node.part.pattern, layer)
+        unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()", last=late)
 
     def _times(self) -> str:
         if self.times is None:
-            width = len(self.shared)
-            self.times = self.structure("negated", Times, times_layout(width), width)
+            kinds = key_kinds(self.shared, self.input, self.inner)
+            self.times = self.structure("negated", Times, times_layout(kinds), len(kinds))
         return self.times
 
     def note(self, w: Writer, env: Env) -> None:

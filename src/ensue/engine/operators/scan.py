@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 from ensue.engine.generate.expressions import convert, truth
-from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
+from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of, kind_of
@@ -49,7 +49,7 @@ class Scan(Operator):
             case ("part", number, _):
                 return number == 0
             case _:
-                return field in (START, SOURCE)
+                return field in (START, SOURCE, OLDEST)
 
     def column(self, field: Field) -> Column:
         match field:
@@ -116,6 +116,8 @@ class Scan(Operator):
                     env[field] = attribute["k",]
                 case ("source",):
                     env[field] = attribute[SOURCE]
+                case ("oldest",):
+                    env[field] = Code("clock.now", "True", "i")
         return env
 
     def attributes(self) -> list[str]:

@@ -44,7 +44,8 @@ class Scope(Passing):
             self.gate = Gate(unit, scan, inner, self.shared, opener.reach)
         inner.feed(self.keep)
         if self.included:
-            unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()")
+            late = unit.comes_late(node.part.pattern, layer)
+            unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()", last=late)
 
     def _span(self) -> tuple[Field, Field]:
         """The fields that say where the scope begins and ends."""
@@ -69,8 +70,9 @@ class Scope(Passing):
         if key is None:
             return
         with w.when(key.there), w.when("True" if self.gate is None else self.gate.lets(w, env, key.parts)):
-            if self.node.reach is not None:
-                w.line(f"expire({store}, clock.now, {unit.number(self.node.reach)})")
+            lengths = [length for length in (self.node.reach, self.node.keep) if length is not None]
+            if lengths:
+                w.line(f"expire({store}, clock.now, {unit.number(min(lengths))})")
             w.line(f"make_room({store}, clock.now, {unit.number(NEVER if self.node.reach is None else self.node.reach)})")
             at = lookup(unit, w, "slot", store, key.parts)
             place = w.let("p", f"{store}.high & {store}.mask")
@@ -107,6 +109,9 @@ class Scope(Passing):
                     place = w.let("p", f"{row} & {store}.mask")
                     with w.block(f"if {store}.end[{place}] {'<' if self.included else '<='} {begin.value}:"):
                         w.line("break")
+                    if self.node.keep is not None:
+                        with w.block(f"if clock.now - {store}.end[{place}] > {unit.number(self.node.keep)}:"):
+                            w.line("break")
                     w.line(f"{row} = {store}.older[{place}]")
                     if self.included:
                         lies = f"{begin.value} <= {store}.start[{place}] and {store}.end[{place}] <= {end.value}"

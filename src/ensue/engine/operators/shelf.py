@@ -56,12 +56,13 @@ class Shelf:
                 w.line(f"{row} = {g}.older[{row}]")
 
 
-def swept_slot(unit: Unit, w: Writer, g: str, key: Sequence[str], sweep: str) -> str:
+def swept_slot(unit: Unit, w: Writer, g: str, key: Sequence[str], sweep: str, rows: bool = True) -> str:
     """A name for the slot of a key in groups that are swept first where there is no room for another row or key."""
-    with w.block(f"if {g}.free == 0:"):
-        w.line(sweep)
-        with w.block(f"if 2 * {g}.used >= {g}.capacity:"):
-            w.line(f"grow({g})")
+    if rows:
+        with w.block(f"if {g}.free == 0:"):
+            w.line(sweep)
+            with w.block(f"if 2 * {g}.used >= {g}.capacity:"):
+                w.line(f"grow({g})")
     if not key:
         return "0"
     at = lookup(unit, w, "find", g, key)

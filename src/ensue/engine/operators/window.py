@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
+from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
@@ -26,6 +26,7 @@ from ensue.engine.structures.rows import Numbers, numbers_layout
 from ensue.language import typed
 from ensue.language.walk import visible_variables
 from ensue.plan import operators as plan
+from ensue.temporal.instants import instantaneous
 
 HIDDEN = ("part", "span", "agg", "cell")
 """What a match has of its rest, and never of what is collected."""
@@ -96,13 +97,14 @@ class Window(Operator):
     # --- where its fields come from
 
     def _of_event(self, field: Field) -> bool:
-        return field[0] not in HIDDEN and field not in (START, SOURCE) and self.collected.has(field)
+        return field[0] not in HIDDEN and field not in (START, SOURCE, OLDEST) and self.collected.has(field)
 
     def _rest_has(self, field: Field) -> bool:
         return self.rest is not None and self.rest.has(field)
 
     def _begins(self, field: Field) -> bool:
-        return self.beginning is not None and field[0] != "part" and field != SOURCE and self.beginning.has(field)
+        apart = field[0] == "part" or field in (SOURCE, OLDEST)
+        return self.beginning is not None and not apart and self.beginning.has(field)
 
     def _source(self, field: Field) -> Operator:
         """The operator that a name in a group's term comes from: the event, or else the beginning, or else the rest."""
@@ -139,12 +141,12 @@ class Window(Operator):
         if field[0] == "part":
             return int(str(field[1])) < self.parts
         known = self.aggregates.owns(field) or self._rest_has(field) or self._begins(field)
-        return known or field in (START, SOURCE) or self._of_event(field)
+        return known or field in (START, SOURCE, OLDEST) or self._of_event(field)
 
     def column(self, field: Field) -> Column:
         if self.aggregates.owns(field):
             return self.aggregates.column(field)
-        if field == SOURCE:
+        if field in (SOURCE, OLDEST):
             return Column("i", False)
         side, inner = self.route(field)
         return side.column(inner)
@@ -157,6 +159,9 @@ class Window(Operator):
                 for side in (self.collected, self.beginning, self.rest):
                     if side is not None:
                         side.want([SOURCE])
+            elif field == OLDEST:  # a window counts by its own end
+                if self.rest is not None:
+                    self.rest.want([OLDEST])
             else:
                 side, inner = self.route(field)
                 side.want([inner])
@@ -180,8 +185,13 @@ class Window(Operator):
         if self._writer is None:
             from ensue.engine.operators.window_kinds import KINDS, AnyWindow
 
-            self._writer = AnyWindow(self) if self.mixed else KINDS[self.window.kind](self)
+            self._writer = AnyWindow(self) if self.mixed or self._leaves_twice() else KINDS[self.window.kind](self)
         return self._writer
+
+    def _leaves_twice(self) -> bool:
+        """Whether intervals leave a span both by their start and by their end, as they are not kept that long."""
+        keep, instant = self.node.keep, instantaneous(self.window.pattern, self.unit.events)
+        return keep is not None and self.window.kind == "span" and keep < self.window.size - 1 and not instant
 
     @property
     def event_fields(self) -> list[Field]:
@@ -190,7 +200,7 @@ class Window(Operator):
         return list(dict.fromkeys([*found, *(("var", name) for name in self._join_by)]))
 
     def _from(self, field: Field) -> Operator | None:
-        return None if self.aggregates.owns(field) or field == SOURCE else self.route(field)[0]
+        return None if self.aggregates.owns(field) or field in (SOURCE, OLDEST) else self.route(field)[0]
 
     @property
     def beginning_fields(self) -> dict[Field, Field]:
@@ -200,6 +210,7 @@ class Window(Operator):
 
     def found(self, w: Writer, env: Env) -> None:
         """Hands on what a window by itself has found, or joins it with the rest."""
+        env = Env({**env, OLDEST: Code("clock.now", "True", "i")})
         if self.rest is None:
             self.push(w, env)
             return
@@ -249,6 +260,8 @@ class Window(Operator):
         for field in self.wanted:
             if field == SOURCE:
                 found[field] = Code(f"union({rest[SOURCE].value}, {own[SOURCE].value})", "True", "i")
+            elif field == OLDEST:
+                found[field] = Code(f"min({rest[OLDEST].value}, {own[OLDEST].value})", "True", "i")
             else:
                 found[field] = rest[field] if self._from(field) is self.rest else own[field]
         found[START] = Code(w.let("start", f"min({rest[START].value}, {own[START].value})"), "True", "i")
@@ -265,6 +278,7 @@ class Kind:
     def __init__(self, operator: Window) -> None:
         self.operator, self.unit, self.name = operator, operator.unit, operator.name
         self.window, self.wanted = operator.window, operator.aggregates.wanted
+        self.keep = operator.node.keep
 
     def take(self, w: Writer, env: Env) -> None:
         """Takes in an event."""

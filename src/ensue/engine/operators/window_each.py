@@ -39,16 +39,18 @@ class EachWindow(Kind):
         w.line(f"{g}.time = (clock.now // {size} + 1) * {size}")
         with w.block(f"if {g}.time < clock.due:"):
             w.line(f"clock.due = {g}.time")
-        at = lookup(unit, w, "slot", g, [f"{g}.time", *key])
-        row = w.let("row", f"{g}.row[{at}]")
-        with w.block(f"if {row} == 0:"):
-            w.line(f"{row} = take_row({g})")
-            w.line(f"{g}.row[{at}] = {row}")
-            w.line(f"{g}.link[{row}] = {g}.first")
-            w.line(f"{g}.first = {row}")
-        w.line(f"{g}.serial += 1")
-        running.add(w, g, row, env, f"{g}.serial")
-        write_row(w, g, row, self.columns, env, "of_f")
+        too_old = self.keep is not None and self.keep < self.window.size
+        with w.when(f"{g}.time - clock.now <= {unit.number(self.keep or 0)}" if too_old else "True"):
+            at = lookup(unit, w, "slot", g, [f"{g}.time", *key])
+            row = w.let("row", f"{g}.row[{at}]")
+            with w.block(f"if {row} == 0:"):
+                w.line(f"{row} = take_row({g})")
+                w.line(f"{g}.row[{at}] = {row}")
+                w.line(f"{g}.link[{row}] = {g}.first")
+                w.line(f"{g}.first = {row}")
+            w.line(f"{g}.serial += 1")
+            running.add(w, g, row, env, f"{g}.serial")
+            write_row(w, g, row, self.columns, env, "of_f")
 
     def write(self) -> None:
         g, operator, running = self.groups, self.operator, self.running

@@ -22,8 +22,8 @@ from ensue.engine.operators.window import Kind, Window
 from ensue.engine.structures.groups import SOURCES, Groups, groups_layout
 from ensue.engine.structures.rows import StepRows, rows_layout
 from ensue.engine.structures.structure import Element
-from ensue.temporal.constraints import constrain
 from ensue.language import typed
+from ensue.temporal.constraints import constrain
 
 
 class SinceWindow(Kind):
@@ -41,7 +41,7 @@ class SinceWindow(Kind):
         self.kept: list[Field] = [*inner, *([SOURCE] if self.source else [])]
         self.columns = {field: operator.beginning.column(field) for field in self.kept}
         kinds = key_kinds(self.names, operator.beginning, operator.collected)
-        rows: dict[str, Element] = {"older": "i64", "start": "i64", "end": "i64", "number": "i64"}
+        rows: dict[str, Element] = {"older": "i64", "newer": "i64", "start": "i64", "end": "i64", "number": "i64"}
         layout = groups_layout(kinds, {"newest": "i64"}, {**rows, **row_fields(self.columns)})
         self.beginnings = operator.structure("beginnings", Groups, layout, len(kinds))
         for source in SOURCES:
@@ -55,12 +55,18 @@ class SinceWindow(Kind):
         if key is None:
             return
         with w.when(key.there):
-            at = lookup(self.unit, w, "slot", b, key.parts)
+            if self.keep is None:
+                at = lookup(self.unit, w, "slot", b, key.parts)
+            else:
+                at = swept_slot(self.unit, w, b, key.parts, f"forget_{self.name}()")
             row = w.let("row", f"take_row({b})")
             before = w.let("before", f"{b}.newest[{at}]")
             w.line(f"{b}.serial += 1")
             w.line(f"{b}.number[{row}] = {b}.serial")
             w.line(f"{b}.older[{row}] = {before}")
+            w.line(f"{b}.newer[{row}] = 0")
+            with w.block(f"if {before} != 0:"):
+                w.line(f"{b}.newer[{before}] = {row}")
             w.line(f"{b}.newest[{at}] = {row}")
             w.line(f"{b}.count[{at}] += 1")
             w.line(f"{b}.start[{row}] = {env[START].value}")
@@ -97,7 +103,7 @@ class SinceWindow(Kind):
         self.width = len(kinds) - 1
         if key is None:
             with w.block("if False:"):
-                self._add(w, env, "0", "0", group_key(w, group))
+                self._add(w, env, "0", group_key(w, group))
             return
         with w.when(key.there):
             at = lookup(unit, w, "find", b, key.parts)
@@ -105,37 +111,59 @@ class SinceWindow(Kind):
                 row = w.let("row", f"{b}.newest[{at}]")
                 with w.block(f"while {row} != 0 and {b}.end[{row}] >= {env[START].value}:"):
                     w.line(f"{row} = {b}.older[{row}]")
-                with w.block(f"if {row} != 0:"):
-                    self._add(w, env, at, row, group_key(w, group))
+                late = "" if self.keep is None else f" and clock.now - {b}.end[{row}] <= {unit.number(self.keep)}"
+                with w.block(f"if {row} != 0{late}:"):
+                    self._add(w, env, row, group_key(w, group))
 
-    def _add(self, w: Writer, env: Env, chain: str, row: str, key: list[str]) -> None:
+    def _add(self, w: Writer, env: Env, row: str, key: list[str]) -> None:
         g, b, start = self.groups, self.beginnings, env[START].value
         number = w.let("number", f"{b}.number[{row}]")
-        at = swept_slot(self.unit, w, g, [number, *key], f"sweep_{self.name}()")
+        at = swept_slot(self.unit, w, g, [number, *key], f"sweep_{self.name}()", rows=False)
         with w.block(f"if {g}.count[{at}] == 0 or {start} < {g}.least[{at}]:"):
             w.line(f"{g}.least[{at}] = {start}")
         w.line(f"{g}.count[{at}] = 1")
         w.line(f"{g}.begin[{at}] = {row}")
         w.line(f"{g}.serial += 1")
         self.running.add(w, g, at, env, f"{g}.serial")
-        self._hold(w, env, chain, row, key)
+        self._hold(w, env, row, key)
 
-    def _hold(self, w: Writer, env: Env, chain: str, row: str, key: list[str]) -> None:
+    def _hold(self, w: Writer, env: Env, row: str, key: list[str]) -> None:
         operator = self.operator
         self.event_columns = {field: operator.collected.column(field) for field in operator.event_fields}
         keys: dict[str, Element] = {f"key{i}": "i64" for i in range(len(key))}
-        own: dict[str, Element] = {"chain": "i64", "begin": "i64"}
-        self.held = held = operator.structure("held", StepRows, rows_layout({**own, **keys, **row_fields(self.event_columns)}))
+        layout = rows_layout({"begin": "i64", **keys, **row_fields(self.event_columns)})
+        self.held = held = operator.structure("held", StepRows, layout)
         with w.block(f"if {held}.count == {held}.capacity:"):
             w.line(f"grow({held})")
         place = f"{held}.count"
-        for name, value in {"chain": chain, "begin": row, **{f"key{i}": part for i, part in enumerate(key)}}.items():
-            w.line(f"{held}.{name}[{place}] = {value}")
+        w.line(f"{held}.begin[{place}] = {row}")
+        for i, part in enumerate(key):
+            w.line(f"{held}.key{i}[{place}] = {part}")
         write_row(w, held, place, self.event_columns, env)
         w.line(f"{held}.count += 1")
 
+    def _write_forget(self) -> None:
+        """Writes the function that lets go of beginnings that ended too long ago."""
+        b, w = self.beginnings, Writer()
+        over = f"clock.now - {self.unit.number(self.keep or 0)}"
+        with w.block(f"for at in range({b}.slot_mask + 1):"), w.block(f"if {b}.count[at] > 0:"):
+            w.line(f"row = {b}.newest[at]")
+            with w.block(f"if {b}.end[row] < {over}:"):
+                w.line(f"{b}.newest[at] = 0")
+                w.line(f"let_go_{self.name}(at, row)")
+            with w.block("else:"):
+                w.line(f"after = {b}.older[row]")
+                with w.block(f"while after != 0 and {b}.end[after] >= {over}:"):
+                    w.line("row = after")
+                    w.line(f"after = {b}.older[row]")
+                w.line(f"{b}.older[row] = 0")
+                w.line(f"let_go_{self.name}(at, after)")
+        self.unit.function(f"forget_{self.name}", [], w)
+
     def write(self) -> None:
         self._write_let_go()
+        if self.keep is not None:
+            self._write_forget()
         self._write_sweep()
         w, held, b, operator = Writer(), self.held, self.beginnings, self.operator
         with w.block(f"for i in range({held}.count):"):
@@ -164,17 +192,15 @@ class SinceWindow(Kind):
         g, b, running = self.groups, self.beginnings, self.running
         count, states = running.local(w)
         start, source = w.let("least", f"{b}.start[{row}]"), w.let("source", "0")
-        other = w.let("row", f"{b}.newest[{self.held}.chain[i]]")
-        with w.block("while True:"):
+        other = w.let("row", row)
+        with w.block(f"while {other} != 0:"):
             at = lookup(self.unit, w, "find", g, [f"{b}.number[{other}]", *key])
             with w.block(f"if {at} >= 0:"):
                 w.line(f"{start} = min({start}, {g}.least[{at}])")
                 running.merge(w, count, states, g, at)
                 if self.source:
                     w.line(f"{source} = union({source}, {g}.source[{at}])")
-            with w.block(f"if {other} == {row}:"):
-                w.line("break")
-            w.line(f"{other} = {b}.older[{other}]")
+            w.line(f"{other} = {b}.newer[{other}]")
         return start, source, running.results(w, count, states)
 
     def _write_sweep(self) -> None:

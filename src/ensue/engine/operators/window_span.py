@@ -27,6 +27,7 @@ class SpanWindow(Kind):
     def take(self, w: Writer, env: Env) -> None:
         unit, operator = self.unit, self.operator
         self.instant = instantaneous(self.window.pattern, unit.events) and self.window.size > 0
+        self.size = self.window.size if self.keep is None else min(self.window.size, self.keep + 1)
         self.members = members = Sliding(operator, self.wanted, by_start=not self.instant, starts=False)
         group = self.group(w, env)
         key = group_key(w, group)
@@ -37,7 +38,7 @@ class SpanWindow(Kind):
             slots = {"line_first": "i64", "line_last": "i64", "heap": "i64"}
             rows = {"end": "i64", "sibling": "i64", "child": "i64"}
         g = members.lay_out(group_kinds(group), member, slots, rows)
-        since = w.let("since", f"clock.now - {unit.number(self.window.size)}")
+        since = w.let("since", f"clock.now - {unit.number(self.size)}")
         at = swept_slot(unit, w, g, key, f"sweep_{members.name}({since})")
         w.line(f"evict_{members.name}({at}, {since})")
         with w.when("True" if self.instant else f"{env[START].value} > {since}"):

@@ -147,6 +147,7 @@ class _Walk:
             window,
             body.restricted,
             tuple(map(self.name, body.correlation)),
+            keep=body.keep,
         )
 
     def argument(self, argument: typed.Variable | typed.Constant | None) -> typed.Variable | typed.Constant | None:

@@ -10,15 +10,17 @@ from ensue.engine.structures.structure import Element, Frame, Layout, row_column
 FIRST_ROWS = 16
 
 
-def chosen_layout(width: int, fields: dict[str, Element]) -> Layout:
-    """Rows with a start and these fields, by groups of a width. ``turn`` is the turn at hand, from 1 on."""
-    slots = slot_columns(width, {"chosen_in": "i64", "row": "i64"})
+def chosen_layout(kinds: str, fields: dict[str, Element]) -> Layout:
+    """Rows with a start and these fields, by keys of these kinds. ``turn`` is the turn at hand, from 1 on."""
+    slots = slot_columns(kinds, {"chosen_in": "i64", "row": "i64"})
     rows = row_columns("rows", {"start": "i64", **fields})
     return Layout(("count", "capacity", "turn", "slot_wanted", *NUMBERS), (*slots, *rows))
 
 
 class Chosen(Keyed):
     """``count`` rows; a slot knows the row of its group if that was ``chosen_in`` the turn at hand."""
+
+    keeps = False
 
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)

@@ -68,7 +68,7 @@ class Collection:
             values = [lane._decoded(value, self.kind) for value in found]
         if number == TUPLE:
             structure.there = 1
-            return int(lane._encoded(tuple(values), "o"))
+            return int(lane._encoded(held_by(tuple(values), "any"), "o"))
         result = held_by(aggregate(self.name, values), "any")
         structure.there = int(result is not None)
         if result is None:

@@ -27,8 +27,8 @@ NUMBERS = (
 """``groups`` and ``used`` are how many places were ever taken, ``waiting`` how many instances there are."""
 
 
-def instances_layout(width: int, fields: dict[str, Element], chained: bool = False, jumps: bool = False) -> Layout:
-    """Instances with these fields besides their interval, in groups by keys of a width.
+def instances_layout(kinds: str, fields: dict[str, Element], chained: bool = False, jumps: bool = False) -> Layout:
+    """Instances with these fields besides their interval, in groups by keys of these kinds.
 
     ``arrived`` is the turn in which an instance of a group came last, ``pending`` its row among those of that turn.
     """
@@ -39,7 +39,7 @@ def instances_layout(width: int, fields: dict[str, Element], chained: bool = Fal
     rows: dict[str, Element] = {"start": "i64", "end": "i64", "newer": "i64"}
     if jumps:
         rows |= {"older": "i64", "depth": "i64", "jump": "i64", "jump_depth": "i64"}
-    columns = (*slot_columns(width, slots), *row_columns("groups_", groups), *row_columns("rows", {**rows, **fields}))
+    columns = (*slot_columns(kinds, slots), *row_columns("groups_", groups), *row_columns("rows", {**rows, **fields}))
     return Layout(NUMBERS, columns)
 
 
@@ -71,11 +71,20 @@ class Instances(Keyed):
         else:
             self.room = 2 * len(old)
 
+    def size(self) -> tuple[int | None, int, int]:
+        """Groups that are known are keys, though nothing may wait there: their latest start counts."""
+        slots, width = self.arrays["slots_"], self.arrays["rows"].shape[1]
+        known = (slots[:, 0] != 0) & (slots[:, self.layout.column("group").place] >= 0)
+        if "head" in dict(self.layout.columns):
+            known &= slots[:, self.layout.column("head").place] == 0
+        keys = int(np.count_nonzero(known))
+        return keys if self.key_width else None, self.waiting, 8 * (self.waiting * width + keys)
+
 
 # --- groups
 
 
-def new_group(table: Instances) -> int:
+def open_group(table: Instances) -> int:
     """A place for a group, which is empty."""
     g = table.free_group
     if g >= 0:
@@ -93,46 +102,46 @@ def new_group(table: Instances) -> int:
     return g
 
 
-def is_over(table: Instances, g: int, over: int, gone: int) -> bool:
+def is_group_over(table: Instances, g: int, over: int, gone: int) -> bool:
     """Whether no instance of a group is of use: all start before `over`, or none waits and `gone` is later, too."""
     latest = table.latest[g]
     return table.arrived[g] != table.turn and (latest < over or (table.first[g] < 0 and latest < gone))
 
 
-def let_go(table: Instances, at: int) -> None:
+def close_group(table: Instances, at: int) -> None:
     """Lets go of the group of a slot, with its instances."""
     g = table.group[at]
     while table.first[g] >= 0:
-        drop_first(table, g)
+        drop_first_instance(table, g)
     table.first[g] = table.free_group
     table.free_group = g
     table.group[at] = -1
 
 
-def sweep(table: Instances, over: int, gone: int) -> None:
+def sweep_groups(table: Instances, over: int, gone: int) -> None:
     """Lets go of the groups that are over."""
     for at in range(table.slot_mask + 1):
-        if table.slot_used[at] != 0 and table.group[at] >= 0 and is_over(table, table.group[at], over, gone):
-            let_go(table, at)
+        if table.slot_used[at] != 0 and table.group[at] >= 0 and is_group_over(table, table.group[at], over, gone):
+            close_group(table, at)
 
 
-def sweep_chains(table: Instances, over: int, gone: int) -> None:
+def sweep_linked_groups(table: Instances, over: int, gone: int) -> None:
     """The same where groups form chains: they leave these first."""
     for at in range(table.slot_mask + 1):
         if table.slot_used[at] != 0 and table.head[at] != 0:
             g = table.group[at]
             while g >= 0:
                 behind = table.behind[g]
-                if is_over(table, g, over, gone):
-                    unlink(table, at, g)
+                if is_group_over(table, g, over, gone):
+                    unlink_group(table, at, g)
                 g = behind
     for at in range(table.slot_mask + 1):
         if table.slot_used[at] != 0 and table.head[at] == 0 and table.group[at] >= 0:
-            if is_over(table, table.group[at], over, gone):
-                let_go(table, at)
+            if is_group_over(table, table.group[at], over, gone):
+                close_group(table, at)
 
 
-def unlink(table: Instances, at: int, g: int) -> None:
+def unlink_group(table: Instances, at: int, g: int) -> None:
     """Takes a group out of the chain of a head."""
     ahead = table.ahead[g]
     behind = table.behind[g]
@@ -145,12 +154,12 @@ def unlink(table: Instances, at: int, g: int) -> None:
     table.linked[g] = 0
 
 
-def link(table: Instances, at: int, g: int) -> None:
+def link_group(table: Instances, at: int, g: int) -> None:
     """Puts a group first in the chain of a head."""
     if table.group[at] == g:
         return
     if table.linked[g] != 0:
-        unlink(table, at, g)
+        unlink_group(table, at, g)
     front = table.group[at]
     table.ahead[g] = -1
     table.behind[g] = front
@@ -163,7 +172,7 @@ def link(table: Instances, at: int, g: int) -> None:
 # --- instances
 
 
-def new_row(table: Instances) -> int:
+def open_instance(table: Instances) -> int:
     """A place for an instance."""
     row = table.free_row
     if row >= 0:
@@ -178,28 +187,28 @@ def new_row(table: Instances) -> int:
     return row
 
 
-def free_place(table: Instances, row: int) -> None:
+def close_instance(table: Instances, row: int) -> None:
     table.newer[row] = table.free_row
     table.free_row = row
     table.waiting -= 1
 
 
-def drop_first(table: Instances, g: int) -> None:
+def drop_first_instance(table: Instances, g: int) -> None:
     row = table.first[g]
     table.first[g] = table.newer[row]
     if table.first[g] < 0:
         table.last[g] = -1
-    free_place(table, row)
+    close_instance(table, row)
 
 
-def admitted(table: Instances, g: int, start: int, now: int) -> int:
+def admitted_instance(table: Instances, g: int, start: int, now: int) -> int:
     """The row for an instance that ends now; -1 if one that starts no earlier came before. One ends now at most."""
     if start <= table.latest[g]:
         return -1
     table.latest[g] = start
     row = table.last[g]
     if row < 0 or table.end[row] < now:
-        row = new_row(table)
+        row = open_instance(table)
         table.newer[row] = -1
         if table.last[g] < 0:
             table.first[g] = row
@@ -211,31 +220,31 @@ def admitted(table: Instances, g: int, start: int, now: int) -> int:
     return row
 
 
-def only_row(table: Instances, g: int) -> int:
+def only_instance(table: Instances, g: int) -> int:
     """The row of a group that has one instance at most."""
     if table.first[g] < 0:
-        row = new_row(table)
+        row = open_instance(table)
         table.newer[row] = -1
         table.first[g] = row
         table.last[g] = row
     return table.first[g]
 
 
-def drop_useless(table: Instances, g: int, end: int, start: int) -> None:
+def drop_useless_instances(table: Instances, g: int, end: int, start: int) -> None:
     """Drops the first ones of a group as long as the next one ended before a time, too, or they start before one."""
     while table.first[g] != table.last[g] and (
         table.end[table.newer[table.first[g]]] < end or table.start[table.first[g]] < start
     ):
-        drop_first(table, g)
+        drop_first_instance(table, g)
 
 
-def used_up(table: Instances, g: int, start: int) -> int:
+def used_up_instance(table: Instances, g: int, start: int) -> int:
     """Takes out of a group what ended before a time; gives the last of it, whose place is to be freed, or -1."""
     found = -1
     row = table.first[g]
     while row >= 0 and table.end[row] < start:
         if found >= 0:
-            free_place(table, found)
+            close_instance(table, found)
         found = row
         row = table.newer[row]
     table.first[g] = row
@@ -244,7 +253,7 @@ def used_up(table: Instances, g: int, start: int) -> int:
     return found
 
 
-def last_before(table: Instances, g: int, start: int) -> int:
+def last_instance_before(table: Instances, g: int, start: int) -> int:
     """The last instance of a group, of a few, that ended before a time, or -1."""
     found = -1
     row = table.first[g]
@@ -254,7 +263,7 @@ def last_before(table: Instances, g: int, start: int) -> int:
     return found
 
 
-def set_jump(table: Instances, g: int, row: int, before: int) -> None:
+def set_instance_jump(table: Instances, g: int, row: int, before: int) -> None:
     """Has a new instance know the one before it, and one far behind; `before` is -1 where there is none."""
     if row == before:
         return
@@ -275,7 +284,7 @@ def set_jump(table: Instances, g: int, row: int, before: int) -> None:
             table.jump_depth[row] = table.jump_depth[far]
 
 
-def found_before(table: Instances, g: int, start: int) -> int:
+def found_instance_before(table: Instances, g: int, start: int) -> int:
     """The last instance of a group, of any number, that ended before a time, or -1."""
     row = table.last[g]
     if row < 0:
@@ -294,8 +303,9 @@ def found_before(table: Instances, g: int, start: int) -> int:
 KERNELS = tuple(
     getsource(kernel)
     for kernel in (
-        new_group, is_over, let_go, sweep, sweep_chains, unlink, link, new_row, free_place, drop_first, admitted, only_row,
-        drop_useless, used_up, last_before, set_jump, found_before,
+        open_group, is_group_over, close_group, sweep_groups, sweep_linked_groups, unlink_group, link_group,
+        open_instance, close_instance, drop_first_instance, admitted_instance, only_instance, drop_useless_instances,
+        used_up_instance, last_instance_before, set_instance_jump, found_instance_before,
     )
 )  # fmt: skip
 """The source of what generated code calls."""

@@ -47,13 +47,8 @@ def key_functions(width: int) -> str:
     keys = [f"k{i}" for i in range(width)]
     given = ", ".join(f"{key}: int" for key in keys)
     same = " and ".join(f"table.slot_{key}[at] == {key}" for key in keys)
-    hashed = "mix(k0)"
-    for key in keys[1:]:
-        hashed = f"mix({hashed} ^ {key})"
+    hashed, old = _hashed(keys), _hashed([f"table.old_{key}[i]" for key in keys])
     written = "\n".join(f"    table.slot_{key}[at] = {key}" for key in keys)
-    old = hashed
-    for i in reversed(range(width)):
-        old = old.replace(f"k{i}", f"table.old_k{i}[i]")
     return f"""
 def place_{width}(table: Keyed) -> None:
     for i in range(table.old_slots):
@@ -94,6 +89,14 @@ def slot_{width}(table: Keyed, {given}) -> int:
 {written}
     return at
 """
+
+
+def _hashed(keys: list[str]) -> str:
+    """Source for the hash of a key."""
+    found = f"mix({keys[0]})"
+    for key in keys[1:]:
+        found = f"mix({found} ^ {key})"
+    return found
 
 
 def slot_columns(kinds: int | str, payload: dict[str, Element]) -> tuple[tuple[str, Column], ...]:

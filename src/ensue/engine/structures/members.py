@@ -21,9 +21,9 @@ Constants = tuple[str, Sequence[typed.Value]]
 """How constants are held, and those of the members in order."""
 
 
-def members_layout(kinds: Sequence[str], indexed: bool) -> Layout:
+def members_layout(kinds: Sequence[str], index: int | None) -> Layout:
     """Columns ``c0`` … of constants of these kinds; with an index slots that say from where to where its rows lie."""
-    slots = slot_columns(1, {"first": "i64", "past": "i64"}) if indexed else ()
+    slots = () if index is None else slot_columns(kinds[index], {"first": "i64", "past": "i64"})
     rows = row_columns("rows", {f"c{place}": ELEMENTS[kind] for place, kind in enumerate(kinds)})
     return Layout(("count", *NUMBERS), (*slots, *rows))
 

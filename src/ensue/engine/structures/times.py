@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
 from ensue.engine.structures.structure import Frame, Layout
 
 LONG_AGO = -(2**62)
 
 
-def times_layout(width: int) -> Layout:
-    return Layout(("over", "slot_wanted", *NUMBERS), slot_columns(width, {"latest": "i64"}))
+def times_layout(kinds: str) -> Layout:
+    """Times by keys of these kinds."""
+    return Layout(("over", "slot_wanted", *NUMBERS), slot_columns(kinds, {"latest": "i64"}))
 
 
 class Times(Keyed):
@@ -27,7 +30,6 @@ class Times(Keyed):
         slots = self.arrays["slots_"]
         self.rehash((slots[:, 0] != 0) & (slots[:, self.layout.column("latest").place] >= self.over))
 
-    @property
-    def waiting(self) -> int:
-        """How many times are kept."""
-        return int((self.arrays["slots_"][:, self.layout.column("latest").place] > LONG_AGO).sum())
+    def size(self) -> tuple[int | None, int, int]:
+        kept = int(np.count_nonzero(self.arrays["slots_"][:, self.layout.column("latest").place] > LONG_AGO))
+        return kept if self.key_width else None, kept, 8 * kept * (1 + bool(self.key_width))

@@ -74,13 +74,16 @@ class Bodies(Patterns):
                             "E501", suffix.span, "a pattern cannot last two different lengths", "write `lasting` once"
                         )
                     lasting = value
+        keep = self.declarations.keep
+        if policy == "restricted" and keep is not None:
+            within = keep if within is None else min(within, keep)  # so its memory stays as small as it is
         conditions = [(set(names_used(c)), at) for c, at in zip(on, on_places, strict=True)]
         conditions += [({r.left, r.right}, r.span) for r in related]
         self._check_pairing_names(pattern, scope, conditions)
         found = typed.Body(
             pattern, timers, lookups, related, tuple(on), tuple(where), within, lasting, absences, gatherings, window,
             policy == "restricted", self._correlation() if policy == "restricted" else (), node.span,
-            self.declarations.keep,
+            keep,
         )  # fmt: skip
         if policy == "restricted":
             self._check_restricted(node, items)

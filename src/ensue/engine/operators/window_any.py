@@ -1,0 +1,221 @@
+"""Windows whose groups or values depend on the rest of the body: each match is computed anew from all events.
+
+That is so where a term of the head, or the argument of an aggregate, uses names of the rest (or of the beginning) and of
+the collected event together, and where a beginning shares variables with the rest that the event does not have. What is
+found is what `window_count.py` and the others find. State: all events, beginnings and matches of the rest; a result costs
+as much as there are events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ensue.engine.generate.expressions import truth
+from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field
+from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
+from ensue.engine.generate.unit import NEVER
+from ensue.engine.generate.writer import Code, Writer, all_of, any_of
+from ensue.engine.operators.aggregates import Accumulators
+from ensue.engine.operators.keys import group_parts
+from ensue.engine.operators.window import Kind, Window
+from ensue.engine.structures.rows import Rows, rows_layout
+from ensue.language import typed
+from ensue.language.limits import EARLIEST
+from ensue.language.walk import visible_variables
+
+
+class AnyWindow(Kind):
+    """A window of any kind, slowly; see the module."""
+
+    def __init__(self, operator: Window) -> None:
+        super().__init__(operator)
+        self.events = self._rows("events", operator.collected)
+        self.begins = "" if operator.beginning is None else self._rows("beginnings", operator.beginning)
+        self.rests = "" if operator.rest is None else self._rows("rests", operator.rest)
+
+    def _rows(self, title: str, side: Operator) -> str:
+        layout = rows_layout({"start": "i64", "end": "i64", **row_fields(side.columns)}, ("time", "once"))
+        return self.operator.structure(title, Rows, layout)
+
+    # --- everything is kept
+
+    def take(self, w: Writer, env: Env) -> None:
+        self._keep(w, self.events, self.operator.collected.columns, env)
+        if self.window.kind == "each":
+            size = self.unit.number(self.window.size)
+            w.line(f"{self.events}.time = (clock.now // {size} + 1) * {size}")
+            w.line(f"{self.events}.once = 1")
+            w.line(f"clock.due = min(clock.due, {self.events}.time)")
+
+    def begin(self, w: Writer, env: Env) -> None:
+        assert self.operator.beginning is not None
+        self._keep(w, self.begins, self.operator.beginning.columns, env)
+
+    def take_rest(self, w: Writer, env: Env) -> None:
+        assert self.operator.rest is not None
+        self._keep(w, self.rests, self.operator.rest.columns, env)
+
+    def _keep(self, w: Writer, rows: str, columns: dict[Field, Column], env: Env) -> None:
+        with w.block(f"if {rows}.count == {rows}.capacity:"):
+            w.line(f"grow({rows})")
+        w.line(f"{rows}.start[{rows}.count] = {env[START].value}")
+        w.line(f"{rows}.end[{rows}.count] = clock.now")
+        write_row(w, rows, f"{rows}.count", columns, env)
+        w.line(f"{rows}.count += 1")
+
+    def _read(self, rows: str, row: str, side: Operator) -> Env:
+        env = read_row(rows, row, side.columns)
+        env[START] = Code(f"{rows}.start[{row}]", "True", "i")
+        return env
+
+    # --- and looked at when the step is complete
+
+    def write(self) -> None:
+        e, r, each = self.events, self.rests, self.window.kind == "each"
+        waits = [f"{rows}.first < {rows}.count" for rows in (e, r) if rows]
+        w = Writer()
+        if each:
+            waits.append(f"due_{self.name}() <= clock.now")
+            w.line(f"return {e}.time if {e}.once != 0 else {NEVER}")
+            self.unit.function(f"due_{self.name}", [], w, "int")
+        w = Writer()
+        if self.operator.fixed is not None and r:
+            with w.block(f"if {r}.once == 0:"):
+                w.line(f"{r}.once = 1")
+                self.operator.fixed.occur(w)
+        if r:
+            with w.block(f"for r in range({r}.count):"):
+                self._events(w, self._read(r, "r", self._rest()), f"r >= {r}.first")
+        else:
+            self._events(w, Env({START: Code(str(NEVER), "True", "i"), SOURCE: Code("0", "True", "i")}), "False")
+        for rows in filter(None, (e, r)):
+            w.line(f"{rows}.first = {rows}.count")
+        if each:
+            w.line(f"{e}.once = 1 if {e}.time > clock.now else 0")
+        self.settle(any_of(*(f"({test})" for test in waits)), w)
+
+    def _rest(self) -> Operator:
+        assert self.operator.rest is not None
+        return self.operator.rest
+
+    def _events(self, w: Writer, rest: Env, new: str) -> None:
+        """Looks at all events beside a match of the rest; `new` says whether that is of the step at hand."""
+        e, operator = self.events, self.operator
+        with w.block(f"for e in range({e}.count):"):
+            event = self._read(e, "e", operator.collected)
+            if self.window.kind == "each":
+                size = self.unit.number(self.window.size)
+                over = w.let("over", f"({e}.end[e] // {size} + 1) * {size}")
+                due = f"{over} == clock.now or ({new} and {over} < clock.now)"
+                if self.keep is not None:
+                    due = f"({due}) and {over} - {e}.end[e] <= {self.unit.number(self.keep)}"
+            else:
+                over, due = "", any_of(f"(e >= {e}.first)", f"({new})")
+            with w.block(f"if {due}:"):
+                agrees = self._agree(w, rest, event, operator.shared_with_rest)
+                with w.when(agrees):
+                    self._beginning(w, rest, event, over)
+
+    def _agree(self, w: Writer, one: Env, other: Env, names: Iterable[str]) -> str:
+        """Source for whether two matches have equal values for some variables."""
+        tests = []
+        for name in names:
+            sides = Env({("var", "one"): one["var", name], ("var", "other"): other["var", name]})
+            terms = (typed.Variable("one", "any"), typed.Variable("other", "any"))
+            tests.append(f"({truth(self.unit, w, typed.Operation('=', terms, 'bool'), sides)})")
+        return all_of(*(test for test in tests if test != "(True)"))
+
+    def _beginning(self, w: Writer, rest: Env, event: Env, over: str) -> None:
+        """Looks for the latest beginning of an event, where there are such."""
+        operator, b = self.operator, self.begins
+        if operator.beginning is None:
+            self._members(w, rest, event, over, "")
+            return
+        assert self.window.beginning is not None
+        row = w.let("b", f"{b}.count - 1")
+        begin = self._read(b, row, operator.beginning)
+        common = [n for n in sorted(visible_variables(self.window.beginning)) if ("var", n) in rest]
+        with w.block(f"while {row} >= 0:"):
+            tests = [f"{b}.end[{row}] < {event[START].value}"]
+            if self.keep is not None:
+                tests.append(f"{self.events}.end[e] - {b}.end[{row}] <= {self.unit.number(self.keep)}")
+            tests.append(self._agree(w, begin, event, operator.shared_with_beginning))
+            tests.append(self._agree(w, rest, begin, common))
+            with w.block(f"if {all_of(*tests)}:"):
+                w.line("break")
+            w.line(f"{row} -= 1")
+        with w.block(f"if {row} >= 0:"):
+            self._members(w, rest, event, over, row)
+
+    def _members(self, w: Writer, rest: Env, event: Env, over: str, row: str) -> None:
+        """Visits the members of the group of an event, and hands on what is found."""
+        e, operator, unit = self.events, self.operator, self.unit
+        begin = Env()
+        if operator.beginning is not None:
+            begin = self._read(self.begins, row, operator.beginning)
+        known = Env({**rest, **begin})
+        own = [w.let("key", part) for part in group_parts(self.group(w, Env({**known, **event})))]
+        newest_first = self.window.kind == "count"
+        sums = Accumulators(unit, w, self.wanted, newest_first)
+        start, source = w.let("least", str(NEVER)), w.let("source", "0")
+        last = w.let("last", "e")
+        m = w.let("m", "e" if newest_first else "0")
+        with w.block(f"while {m} >= 0:" if newest_first else f"while {m} < {e}.count:"):
+            member = self._read(e, m, operator.collected)
+            with w.when(self._lies(m, row, over)):
+                parts = group_parts(self.group(w, Env({**known, **member})))
+                with w.when(all_of(*(f"{one} == {part}" for one, part in zip(own, parts, strict=True)))):
+                    sums.add(w, Env({**known, **member}))
+                    w.line(f"{start} = min({start}, {member[START].value})")
+                    if SOURCE in operator.wanted:
+                        w.line(f"{source} = union({source}, {member[SOURCE].value})")
+                    w.line(f"{last} = {m}")
+                    if newest_first:
+                        with w.block(f"if {sums.count} == {unit.number(self.window.size)}:"):
+                            w.line("break")
+            w.line(f"{m} {'-' if newest_first else '+'}= 1")
+        if self.window.kind == "each":  # one match for a group: that of its last event
+            w.line(f"{start} = max({over} - {unit.number(self.window.size)}, {EARLIEST})")
+        with w.when(f"{last} == e" if self.window.kind == "each" else "True"):
+            self._push(w, rest, begin, event, sums.results(w), start, source, over)
+
+    def _lies(self, m: str, row: str, over: str) -> str:
+        """Source for whether an event lies in the window of another one, and is kept until then."""
+        e, lies = self.events, self._lies_by_itself(m, row, over)
+        if self.keep is None:
+            return lies
+        end = over if self.window.kind == "each" else f"{e}.end[e]"
+        return all_of(f"({lies})", f"{end} - {e}.end[{m}] <= {self.unit.number(self.keep)}")
+
+    def _lies_by_itself(self, m: str, row: str, over: str) -> str:
+        e, size = self.events, self.unit.number(self.window.size)
+        match self.window.kind:
+            case "count":
+                return "True"
+            case "span":
+                return f"{m} == e or ({e}.end[{m}] <= {e}.end[e] and {e}.start[{m}] > {e}.end[e] - {size})"
+            case "each":
+                return f"{over} - {size} <= {e}.end[{m}] and {e}.end[{m}] < {over}"
+            case _:
+                return f"{self.begins}.end[{row}] < {e}.start[{m}] and {e}.end[{m}] <= {e}.end[e]"
+
+    def _push(
+        self, w: Writer, rest: Env, begin: Env, event: Env, results: Env, start: str, source: str, over: str
+    ) -> None:  # fmt: skip
+        operator = self.operator
+        found, sides = Env(), {operator.collected: event, operator.beginning: begin, operator.rest: rest}
+        for field in operator.wanted:
+            if field in results:
+                found[field] = results[field]
+            elif field == SOURCE:
+                first = begin[SOURCE].value if begin else "0"
+                found[field] = Code(f"union(union({rest[SOURCE].value}, {first}), {source})", "True", "i")
+            elif field == OLDEST:
+                own = over or f"{self.events}.end[e]"
+                found[field] = Code(f"min({rest[OLDEST].value}, {own})" if OLDEST in rest else own, "True", "i")
+            else:
+                side, inner = operator.route(field)
+                found[field] = sides[side][inner]
+        least = f"min({start}, {rest[START].value}, {begin[START].value})" if begin else f"min({start}, {rest[START].value})"
+        found[START] = Code(w.let("start", least), "True", "i")
+        operator.push(w, found)

@@ -1,0 +1,37 @@
+"""Plans: which operators a rule becomes, with what temporal reasoning found about each, as a golden file.
+
+`ENSUE_UPDATE_GOLDEN=1 pytest tests/plan` writes the golden file anew; read the difference.
+"""
+
+from pathlib import Path
+
+import ensue
+from ensue.plan.build import Planner
+from ensue.plan.describe import describe
+from ensue.plan.show import show
+from ensue.plan.walk import walk
+from tests.explain.test_explain import compare
+
+HERE = Path(__file__).parent
+
+
+def plans():
+    """The plans of all rules, and their program."""
+    program = ensue.compile(HERE / "rules.ensue").typed
+    return [Planner(program.events).rule(rule) for rule in program.rules], program
+
+
+def test_plans_are_as_in_the_golden_file():
+    derives, program = plans()
+    compare(HERE / "plans.txt", "\n\n".join(show(derive, program) for derive in derives))
+
+
+def test_each_operator_is_described_once():
+    derives, program = plans()
+    for derive in derives:
+        described = [id(each) for part in describe(derive, program).walk() for each in part.operators]
+        _, *operators = map(id, walk(derive))
+        assert len(described) == len(set(described))
+        assert set(described) <= set(operators)
+        rest = {type(each).__name__ for each in walk(derive) if id(each) not in described}
+        assert rest <= {"Derive", "Named", "Spanned", "Nothing", "Alternatives"}, "they keep and cost nothing of their own"
