@@ -21,14 +21,10 @@ import pyarrow as pa
 
 import ensue
 from ensue.data import Columns
-from ensue.engine import lanes
-from ensue.engine.compiled import ahead, arrays, kernels, lane, room, stream
-from ensue.engine.compiled.indexing import flattened
-from ensue.engine.compiled.layout import Layout
 from ensue.engine.mixed import mixed_of
-from ensue.engine.network import stores
 from ensue.engine.options import ALL, NONE, Options
 from ensue.engine.run import Run
+from ensue.engine.structures.capacity import SMALL, using
 from ensue.engine.tables import derived_tables
 from ensue.live.detections import derived
 from ensue.program import Program
@@ -115,91 +111,18 @@ def step_by_step(times: Sequence[int], rng: Random) -> list[int]:
 Cut = Callable[[Sequence[int], Random], list[int]]
 
 
-FEW = 2**60
-"""How many events generated code takes in before it is compiled: as many as there are."""
-
-
-@contextmanager
-def as_plain_python() -> Iterator[None]:
-    """Generated code is run as it is, however many events there are."""
-    before, lane.FEW = lane.FEW, FEW
-    try:
-        yield
-    finally:
-        lane.FEW = before
-
-
-class Checked:
-    """The code that is compiled, run by Python, which looks at every index. It stands in for a compiled function."""
-
-    def __init__(self, source: str, layout: Layout) -> None:
-        names = {**vars(kernels), "u": _index}
-        exec(compile(flattened(source, layout), "<rules>", "exec"), names)
-        self.py_func = names["run"]
-
-    def __call__(self, *arguments: Any) -> None:
-        self.py_func(*arguments)
-
-
-def _index(number: int) -> int:
-    assert number >= 0, "an index below zero"
-    return number
-
-
-SMALL: tuple[tuple[ModuleType, str, Any], ...] = (
-    (lane, "compiled", Checked),
-    (lane, "CHUNK", 3),
-    (lane, "MUCH_ROOM", 4),
-    (arrays, "SIZE", 2),
-    (ahead, "AHEAD", 2),
-    (room, "MANY_KEYS", 2),
-    (room, "USUAL", 0),
-    (arrays, "ANSWERS", 2),
-    (stream, "FEW", 0),
-)
-"""Room for almost nothing, so that arrays grow, and keys are forgotten, on the shortest streams."""
-
-
-@contextmanager
-def as_checked_python() -> Iterator[None]:
-    """What would be compiled is run by Python, which finds indices that are out of bounds."""
-    before = [(module, name, getattr(module, name)) for module, name, _ in SMALL]
-    lanes._plans.clear()
-    for module, name, value in SMALL:
-        setattr(module, name, value)
-    try:
-        yield
-    finally:
-        for module, name, value in before:
-            setattr(module, name, value)
-        lanes._plans.clear()
-
-
-def checked(execution: Execution) -> Execution:
-    """An execution that compiles, with its code run by Python."""
+def small(execution: Execution) -> Execution:
+    """An execution with room for almost nothing, so that structures grow and forget on the shortest streams."""
 
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
-        with as_checked_python(), np.errstate(all="ignore"):
+        with using(SMALL):
             return execution(program, events, until, rng)
-
-    return run
-
-
-def swept(execution: Execution) -> Execution:
-    """An execution whose stores forget what they can with all that comes in, on the shortest streams."""
-
-    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
-        before, stores.FEW = stores.FEW, -FEW
-        try:
-            return execution(program, events, until, rng)
-        finally:
-            stores.FEW = before
 
     return run
 
 
 def engine(
-    compiled: bool | None,
+    compiled: bool,
     cuts: Cut = whole,
     *,
     instant: bool = False,
@@ -208,7 +131,7 @@ def engine(
     options: Options = ALL,
     emit: str | None = None,
 ) -> Execution:
-    """`Run` by itself: with rules in the network, as generated Python (None), or compiled."""
+    """`Run` by itself: generated code as it is, or as machine code."""
 
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
         horizon = horizon_of(events, until)
@@ -218,42 +141,39 @@ def engine(
             raise NotHereError
         table = _mixed(program, _in_order(events)) if mixed else None
         wanted = picked(program.typed, emit)
-        with as_plain_python():
-            rates = powers({name: rng.choice((1, 10, 1000)) for name in program.typed.events})
-            at_work = Run(
-                program.typed, provenance=provenance, compiled=compiled, emit=wanted, instant=instant, options=options,
-                rates=rates,
-            )  # fmt: skip
-            if compiled is not False and all(type(each).__name__ == "Stratum" for each in at_work.lanes):
-                raise NotHereError
-            found: list[Detection] = []
-            before = None
-            for time in cuts([*sorted(e["end"] for e in events if e["end"] <= horizon), horizon], rng):
-                new = [
-                    (position, e)
-                    for position, e in enumerate(events)
-                    if e["end"] <= time and (before is None or e["end"] > before)
+        rates = powers({name: rng.choice((1, 10, 1000)) for name in program.typed.events})
+        at_work = Run(
+            program.typed, provenance=provenance, compiled=compiled, emit=wanted, instant=instant, options=options,
+            rates=rates,
+        )  # fmt: skip
+        found: list[Detection] = []
+        before = None
+        for time in cuts([*sorted(e["end"] for e in events if e["end"] <= horizon), horizon], rng):
+            new = [
+                (position, e)
+                for position, e in enumerate(events)
+                if e["end"] <= time and (before is None or e["end"] > before)
+            ]
+            batch = at_work.batch()
+            if table is not None:
+                batch.mixed, table = table.upto(time)
+            else:
+                batch.rows = [
+                    (e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE), position)
+                    for position, e in new
+                    if e["type"] in program.typed.events
                 ]
-                batch = at_work.batch()
-                if table is not None:
-                    batch.mixed, table = table.upto(time)
-                else:
-                    batch.rows = [
-                        (e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE), position)
-                        for position, e in new
-                        if e["type"] in program.typed.events
-                    ]
-                first = min((e["end"] for e in events if e["end"] <= time), default=None)
-                at_work.advance(batch, time, first)
-                before = time
-                if provenance:
-                    places = alike(events)
-                    found += [
-                        Detection(e.type, e.start, e.end, e.attributes, tuple(sorted(places[s] for s in e.sources)))
-                        for e in derived(batch, wanted)
-                    ]
-                else:
-                    found += from_tables(derived_tables(batch, program.typed, wanted, False, None))
+            first = min((e["end"] for e in events if e["end"] <= time), default=None)
+            at_work.advance(batch, time, first)
+            before = time
+            if provenance:
+                places = alike(events)
+                found += [
+                    Detection(e.type, e.start, e.end, e.attributes, tuple(sorted(places[s] for s in e.sources)))
+                    for e in derived(batch, wanted)
+                ]
+            else:
+                found += from_tables(derived_tables(batch, program.typed, wanted, False, None))
         return found
 
     return run
@@ -412,25 +332,24 @@ def session(
         order = _arrival(events, lateness, rng)
         places = [alike(events)[position] for position in order]
         found: list[Detection] = []
-        with as_plain_python():
-            at_work = program.start(
-                lateness, sequence=_sequence(events), compiled=compiled, provenance=provenance,
-                time="time" if instant else None,
-            )  # fmt: skip
-            at = 0
-            while at < len(order):
-                if saved and rng.random() < 0.5:
-                    at_work = program.resume(at_work.save())
-                if changed and rng.random() < 0.15 and {"a", "c"} <= set(program.typed.events):
-                    at_work.remove("extra") if "rule extra" in at_work.rules else at_work.add(EXTRA)
-                size = 1 if form is None else rng.randint(1, 5)
-                piece = [events[position] for position in order[at : at + size]]
-                sent = dict(piece[0]) if form is None else form(program, piece)
-                found += _detections(at_work.send(sent), places)
-                at += size
-            if saved:
+        at_work = program.start(
+            lateness, sequence=_sequence(events), compiled=compiled, provenance=provenance,
+            time="time" if instant else None,
+        )  # fmt: skip
+        at = 0
+        while at < len(order):
+            if saved and rng.random() < 0.5:
                 at_work = program.resume(at_work.save())
-            found += _detections(at_work.close(until), places)
+            if changed and rng.random() < 0.15 and {"a", "c"} <= set(program.typed.events):
+                at_work.remove("extra") if "rule extra" in at_work.rules else at_work.add(EXTRA)
+            size = 1 if form is None else rng.randint(1, 5)
+            piece = [events[position] for position in order[at : at + size]]
+            sent = dict(piece[0]) if form is None else form(program, piece)
+            found += _detections(at_work.send(sent), places)
+            at += size
+        if saved:
+            at_work = program.resume(at_work.save())
+        found += _detections(at_work.close(until), places)
         return [each for each in found if each.type != "extra"]
 
     return run
@@ -476,61 +395,55 @@ def _detections(answer: Any, places: Sequence[int]) -> list[Detection]:
 
 
 EXECUTIONS: dict[str, Execution] = {
-    "network": engine(False),
-    "network, cut": engine(False, cut),
-    "network, step by step": engine(False, step_by_step),
-    "network, instants": engine(False, cut, instant=True),
-    "network, not optimised": engine(False, options=NONE),
-    "network, one optimisation off": without_one(False),
-    "network, one type at a time": one_type_at_a_time(False),
-    "network, swept": swept(engine(False, cut)),
-    "network, swept, one optimisation off": swept(without_one(False)),
-    "network, sources": engine(False, cut, provenance=True),
-    "generated": engine(None),
-    "generated, cut": engine(None, cut),
-    "generated, step by step": engine(None, step_by_step),
-    "generated, instants": engine(None, cut, instant=True),
-    "generated, not optimised": engine(None, cut, options=NONE),
-    "generated, one type at a time": one_type_at_a_time(None),
-    "generated, one table": engine(None, cut, mixed=True),
-    "checked": checked(engine(True)),
-    "checked, cut": checked(engine(True, cut)),
-    "checked, step by step, instants": checked(engine(True, step_by_step, instant=True)),
-    "checked, one table": checked(engine(True, cut, mixed=True)),
+    "plain": engine(False),
+    "plain, cut": engine(False, cut),
+    "plain, step by step": engine(False, step_by_step),
+    "plain, instants": engine(False, cut, instant=True),
+    "plain, not optimised": engine(False, cut, options=NONE),
+    "plain, one optimisation off": without_one(False),
+    "plain, one type at a time": one_type_at_a_time(False),
+    "plain, one table": engine(False, cut, mixed=True),
+    "plain, sources": engine(False, cut, provenance=True),
+    "small": small(engine(False)),
+    "small, cut": small(engine(False, cut)),
+    "small, step by step, instants": small(engine(False, step_by_step, instant=True)),
+    "small, one optimisation off": small(without_one(False)),
+    "small, one table": small(engine(False, cut, mixed=True)),
+    "small, sources": small(engine(False, cut, provenance=True)),
     "detect, rows": program_detect(as_dicts),
     "detect, table": program_detect(as_table),
     "detect, table in order": program_detect(as_table, in_order=True),
     "detect, tables by type": program_detect(as_tables),
     "detect, batches": in_batches(False),
-    "detect, checked, table in order": checked(program_detect(as_table, True, in_order=True)),
-    "detect, checked, tables by type": checked(program_detect(as_tables, True)),
-    "session, network, events": session(False),
-    "session, network, tables by type, late": session(False, as_tables, late=True),
-    "session, network, saved": session(False, as_dicts, late=True, saved=True),
-    "session, network, swept": swept(session(False, as_dicts, late=True, saved=True)),
-    "session, network, changed": session(False, changed=True),
-    "session, network, instants": session(False, instant=True),
-    "session, network, sources": session(False, as_dicts, late=True, saved=True, provenance=True),
-    "session, checked, events": checked(session(True)),
-    "session, checked, instants": checked(session(True, instant=True)),
-    "session, checked, table": checked(session(True, as_table)),
-    "session, checked, tables by type, late": checked(session(True, as_tables, late=True)),
-    "session, checked, saved": checked(session(True, as_dicts, late=True, saved=True)),
-    "session, checked, changed": checked(session(True, changed=True)),
+    "session, events": session(False),
+    "session, tables by type, late": session(False, as_tables, late=True),
+    "session, table": session(False, as_table),
+    "session, saved": session(False, as_dicts, late=True, saved=True),
+    "session, small, saved": small(session(False, as_dicts, late=True, saved=True)),
+    "session, changed": session(False, changed=True),
+    "session, small, changed": small(session(False, changed=True)),
+    "session, instants": session(False, instant=True),
+    "session, sources": session(False, as_dicts, late=True, saved=True, provenance=True),
 }
-"""What does not need a compiler."""
+"""Generated code as it is."""
 
 COMPILED: dict[str, Execution] = {
-    "compiled": engine(True),
-    "compiled, cut": engine(True, cut),
-    "compiled, one table": engine(True, cut, mixed=True),
-    "compiled, instants": engine(True, cut, instant=True),
-    "detect compiled, rows": program_detect(as_dicts, True),
-    "detect compiled, table in order": program_detect(as_table, True, in_order=True),
-    "detect compiled, tables by type": program_detect(as_tables, True),
-    "detect compiled, batches": in_batches(True),
+    "machine": engine(True),
+    "machine, cut": engine(True, cut),
+    "machine, one table": engine(True, cut, mixed=True),
+    "machine, instants": engine(True, cut, instant=True),
+    "machine, not optimised": engine(True, options=NONE),
+    "machine, sources": engine(True, cut, provenance=True),
+    "machine, small, cut": small(engine(True, cut)),
+    "detect machine, rows": program_detect(as_dicts, True),
+    "detect machine, table in order": program_detect(as_table, True, in_order=True),
+    "detect machine, tables by type": program_detect(as_tables, True),
+    "detect machine, batches": in_batches(True),
+    "session machine, saved": session(True, as_dicts, late=True, saved=True),
+    "session machine, small, saved": small(session(True, as_dicts, late=True, saved=True)),
+    "session machine, changed": session(True, changed=True),
 }
-"""What compiles: seconds for each program."""
+"""Machine code: a tenth of a second for each program."""
 
 
 # --- comparing

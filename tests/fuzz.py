@@ -1,10 +1,10 @@
 """Random programs on random streams through every execution, for as long as you like.
 
     python -m tests.fuzz --seed 1 --minutes 10
-    python -m tests.fuzz --seed 1 --minutes 10 --jit
+    python -m tests.fuzz --seed 1 --minutes 10 --machine
 
-What an execution finds is compared with what the reference finds. With `--jit` rules are compiled, and run on longer
-streams, too, where the network says what is wanted. The first difference is made small and printed as a case file;
+What an execution finds is compared with what the reference finds. With `--machine` rules become machine code, and run on longer
+streams, too, where plain code says what is wanted. The first difference is made small and printed as a case file;
 then the exit status is 1.
 """
 
@@ -51,7 +51,7 @@ class Failure:
 class Fuzz:
     """A run: what has been done, and the last difference found."""
 
-    jit: bool
+    machine: bool
     only: str
     began: float = field(default_factory=time.monotonic)
     programs: int = 0
@@ -62,12 +62,12 @@ class Fuzz:
 
     @property
     def executions(self) -> list[str]:
-        names = COMPILED if self.jit else EXECUTIONS
+        names = COMPILED if self.machine else EXECUTIONS
         return [name for name in names if self.only in name]
 
     def round(self, number: int) -> bool:
         """Draws some programs; whether all executions agreed on them."""
-        phases = [Phase.generate] if self.jit else [Phase.generate, Phase.shrink]
+        phases = [Phase.generate] if self.machine else [Phase.generate, Phase.shrink]
 
         @seed(number)
         @settings(
@@ -102,7 +102,7 @@ class Fuzz:
     def try_stream(self, program: Program, events: Stream, until: int | None, number: int) -> None:
         wanted = meaning(program, events, until)
         self.detections += 0 if isinstance(wanted, type) else len(wanted)
-        if self.jit:
+        if self.machine:
             self.compare(program, events, until, number, wanted)
             many = longer(events, number)
             self.compare(program, many, until and until + many[-1]["end"], number, None)
@@ -111,7 +111,7 @@ class Fuzz:
 
     def compare(self, program: Program, events: Stream, until: int | None, number: int, wanted: Outcome | None) -> None:
         if wanted is None:
-            wanted = outcome(EXECUTIONS["network"], program, events, until)
+            wanted = outcome(EXECUTIONS["plain"], program, events, until)
         for name in self.executions:
             try:
                 self.comparisons += check(name, program, events, until, number, wanted)
@@ -175,7 +175,7 @@ def _still(smaller: tuple[str, Stream, int | None], failure: Failure) -> Failure
     except ensue.RuleError:
         return None
     few = len(events) < 40
-    wanted = meaning(program, events, until) if few else outcome(EXECUTIONS["network"], program, events, until)
+    wanted = meaning(program, events, until) if few else outcome(EXECUTIONS["plain"], program, events, until)
     try:
         check(error.execution, program, events, until, error.seed, wanted)
     except DisagreementError as other:
@@ -212,12 +212,12 @@ def main(arguments: list[str] | None = None, say: Callable[[str], object] = prin
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=1, help="where to begin; each seed draws other programs")
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--jit", action="store_true", help="compile the rules: far fewer programs")
+    parser.add_argument("--machine", action="store_true", help="machine code: fewer programs")
     parser.add_argument("--only", default="", help="only executions with this in their name")
     chosen = parser.parse_args(arguments)
-    if chosen.jit:
+    if chosen.machine:
         os.environ.setdefault("ENSUE_CACHE_DIR", tempfile.mkdtemp(prefix="ensue-fuzz-"))
-    fuzz = Fuzz(chosen.jit, chosen.only)
+    fuzz = Fuzz(chosen.machine, chosen.only)
     number = chosen.seed * 1_000_000
     while time.monotonic() - fuzz.began < 60 * chosen.minutes:
         number += 1

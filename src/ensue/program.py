@@ -19,7 +19,7 @@ from ensue.data.errors import BadRow, DataError, shortened
 from ensue.language import syntax, typed
 from ensue.language.check import check
 from ensue.language.check.declarations import Known
-from ensue.language.check.kept import note_kept
+from ensue.language.check.kept import note_changed, note_kept
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
 from ensue.language.parse import parse
 from ensue.language.source import Source
@@ -96,6 +96,7 @@ def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic,
     program = check(parse(source, report), report)
     if not report.failed:
         note_kept(program, report)
+        note_changed(program, report)
     return report.sorted()
 
 
@@ -132,9 +133,10 @@ class Program:
     @cached_property
     def notes(self) -> tuple[Diagnostic, ...]:
         """What is worth knowing about the rules, and may be just what is meant: a note for each that keeps something
-        for ever."""
+        for ever, and for each that the largest lifetime may change."""
         report = Report(self.file.source)
         note_kept(self.typed, report)
+        note_changed(self.typed, report)
         return report.sorted()
 
     @cached_property

@@ -27,6 +27,7 @@ from ensue.engine.structures.chains import Chains
 from ensue.engine.structures.members import MemberTable
 from ensue.engine.structures.sources import Sources, inputs_of, shift_sources
 from ensue.engine.structures.calls import Calls
+from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.engine.structures.values import Dictionary, Values
 from ensue.errors import DetectError
@@ -37,8 +38,6 @@ from ensue.values import identity
 FARTHEST = 2**61
 """How far from 0 times may be."""
 
-FEW = 1_000
-"""How many events a lane takes in as plain Python before there is machine code for it."""
 
 
 class GeneratedLane:
@@ -46,14 +45,14 @@ class GeneratedLane:
 
     def __init__(
         self, program: typed.Program, code: Generated, knowledge: Knowledge, clock: Clock, compiled: bool | None,
-        values: Dictionary,
+        values: Dictionary, capacity: Capacity = USUAL,
     ) -> None:  # fmt: skip
         self.program, self.code, self.knowledge, self.clock, self.values = program, code, knowledge, clock, values
         unit = code.unit
         self.uses = code.uses
         self.bases = unit.bases()
         size = max(base + layout.cells for layout, base in self.bases.values())
-        self.frame = Frame(size)
+        self.frame = Frame(size, capacity)
         self.structures: dict[str, Structure] = {
             name: make(spec, self.frame, self.bases[name][1]) for name, spec in unit.structures.items()
         }
@@ -185,7 +184,7 @@ class GeneratedLane:
         self._arrive(batch)
         self._check_times()
         self.seen += self.given.rows
-        if not self._fast and self.choice is None and self.seen > FEW and machine.available():
+        if not self._fast and self.choice is None and self.seen > self.frame.capacity.events and machine.available():
             self._functions, self._fast = self._compile(), True
         self.clock_.until = time
         with np.errstate(all="ignore"):

@@ -6,7 +6,6 @@ that follows from it comes back; where the moments lie makes no difference.
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from ensue.engine.knowledge import Knowledge, Row
 from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size, sizes_of
+from ensue.engine.structures.capacity import current
 from ensue.engine.structures.values import Dictionary
 from ensue.engine.units import decided_of, units_of
 from ensue.language import typed
@@ -59,21 +59,22 @@ def known_program(program: typed.Program, instant: bool, options: Options, rates
 def prepare(
     program: typed.Program, emit: Collection[str], instant: bool = False, apart: bool = False,
     decided: Decided | None = None, options: Options = ALL, rates: Rates = UNKNOWN, provenance: bool = False,
+    counted: bool = False,
 ) -> Prepared:  # fmt: skip
     """The code of a program. `emit` are the types that are wanted; `instant` says that given events have one time each.
 
     With `apart` each stratum is a unit of its own, so that rules can be added and removed; `decided` says what was
-    before that. Joins are ordered by `rates`. The last ones are kept.
+    before that. Joins are ordered by `rates`. With `counted` operators count their matches. The last ones are kept.
     """
     wanted = frozenset(emit)
-    key = (id(program), wanted, instant, apart, options, rates, provenance)
+    key = (id(program), wanted, instant, apart, options, rates, provenance, counted)
     if decided is None and key in _prepared:
         return _prepared[key][1]
     known = known_program(program, instant, options, rates)
     shared = replace(options, sharing=options.sharing and not provenance)
     units = units_of(known, wanted, apart, decided, shared)
     planner = Planner(known.events, options.lifetimes, options.streaming, options.ending, options.suppressing)
-    codes = tuple(generate(unit, unit.emit, planner, provenance) for unit in units)
+    codes = tuple(generate(unit, unit.emit, planner, provenance, counted) for unit in units)
     found = Prepared(known, codes, decided_of(known, units))
     if decided is None:
         _prepared[key] = (program, found)
@@ -89,30 +90,29 @@ class Run:
     are the derived types that are wanted, all if None. `instant` says that each given event has one time. With `apart`
     rules keep their states apart, so that they can be added and removed; `decided` is which rules share what is kept.
     `options` switches optimisations off. `rates` says how frequent events are, by which joins are ordered: a state fits
-    a run with the same rates only.
+    a run with the same rates only. With `counted` operators count what they hand on.
     """
 
     def __init__(
         self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False,
         compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False, apart: bool = False,
-        decided: Decided | None = None, options: Options = ALL, rates: Rates = UNKNOWN,
+        decided: Decided | None = None, options: Options = ALL, rates: Rates = UNKNOWN, counted: bool = False,
     ) -> None:  # fmt: skip
         self.program = program
         self.provenance = provenance
-        if os.environ.get("ENSUE_NEW") == "machine" and compiled is False:
-            compiled = True
         self.compiled = compiled
         self.places = places_of(program)
         self.changed = decided is not None
         """Whether rules have come or gone, so that they may share less than if they were new."""
         self.clock = Clock()
-        self.values = Dictionary()
+        capacity = current()
+        self.values = Dictionary(capacity)
         self.knowledge = Knowledge(program, tables or {})
         wanted = [name for name, event in program.events.items() if event.derived] if emit is None else emit
-        self.prepared = prepare(program, wanted, instant, apart, decided, options, rates, provenance)
+        self.prepared = prepare(program, wanted, instant, apart, decided, options, rates, provenance, counted)
         self.known = self.prepared.program
         self.lanes = [
-            GeneratedLane(self.known, code, self.knowledge, self.clock, compiled, self.values)
+            GeneratedLane(self.known, code, self.knowledge, self.clock, compiled, self.values, capacity)
             for code in self.prepared.codes
         ]
 

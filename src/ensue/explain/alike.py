@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ensue.engine.operators.members import Expansion
 from ensue.engine.sharing.families import LENGTH, Column, Family
-from ensue.engine.sharing.groups import Sharing
 from ensue.engine.sharing.shapes import names_of
+from ensue.engine.units import families_of, units_of
 from ensue.explain.explanation import Alike, Differing
 from ensue.language import typed
 from ensue.language.walk import atoms
@@ -16,10 +15,8 @@ from ensue.temporal.said import expression_said
 
 def alike_rules(program: typed.Program) -> Iterator[Alike]:
     """The families of a program as it is run, in the order in which they are."""
-    for group in Sharing(program).groups():
-        for part in group.parts:
-            if isinstance(part.rule, Expansion):
-                yield _alike(part.rule.family, program)
+    for family in families_of(units_of(program, ())):
+        yield _alike(family, program)
 
 
 def _alike(family: Family, program: typed.Program) -> Alike:

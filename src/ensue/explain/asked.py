@@ -1,4 +1,4 @@
-"""What generated code cannot do by itself: it asks Python, once for each combination of values, and remembers the answer."""
+"""What generated code asks Python: once for each combination of values, as it remembers the answers."""
 
 from __future__ import annotations
 

@@ -17,7 +17,9 @@ def drawn(explanation: Explanation) -> str:
         lines.append(f"  {_event(name, program)}{'([' if not event.derived else '[/'}{_quoted(name)}"
                      f"{'])' if not event.derived else '/]'}")  # fmt: skip
     for rule in explanation.rules:
-        lines.append(f"  subgraph r{rule.number}[{_quoted(f'{rule.name}, line {rule.line}{others_said(rule, explanation)}')}]")
+        lines.append(
+            f"  subgraph r{rule.number}[{_quoted(f'{rule.name}, line {rule.line}{others_said(rule, explanation)}')}]"
+        )
         lines += [f"    {line}" for line in _part(rule.plan, rule, program)]
         lines.append("  end")
         lines += [f"  {_event(name, program)} --> {node}" for node, name in _sources(rule)]

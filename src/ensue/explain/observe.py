@@ -1,28 +1,26 @@
 """What really happens: the program on some events, in code that counts what each operator hands on.
 
-Each rule runs by itself, so that what it does can be told from what others do. How much it keeps is looked up at the end
-of a step, the less often the more there is. Code that runs otherwise counts nothing; see `engine/structures/counts.py`.
+Each rule runs by itself, so that what it does can be told from what others do. How much it keeps is looked up at the
+end of a step, the less often the more there is. Other code counts nothing; see `engine/structures/counts.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from ensue.data import Events
 from ensue.engine.batch import columns_of
-from ensue.engine.generate.program import generate, of_strata
 from ensue.engine.generated import GeneratedLane
 from ensue.engine.knowledge import Row
+from ensue.engine.options import Options
 from ensue.engine.run import Run
 from ensue.engine.structures.counts import STRUCTURE as COUNTS
-from ensue.engine.structures.values import Dictionary
+from ensue.engine.structures.counts import Counts
 from ensue.explain.explanation import Observed
 from ensue.language import typed
 from ensue.plan import operators as plan
-from ensue.plan.build import Planner
 from ensue.plan.describe import describe
 from ensue.plan.description import Description
 from ensue.rewriting.rates import Rates
@@ -33,9 +31,10 @@ def observe(
     instants: bool, rates: Rates,
 ) -> dict[int, dict[str, Observed]]:  # fmt: skip
     """What happened in each part of each rule, by the rule's number and the key of its description."""
-    run = Run(program, tables, compiled=False, emit=emit, instant=instants, rates=rates)
-    lanes = [_watched(run, stratum) for stratum in run.known.strata]
-    run.lanes = [lane or own for lane, own in zip(lanes, run.lanes, strict=True)]
+    by_itself = Options(sharing=False)
+    run = Run(
+        program, tables, compiled=None, emit=emit, instant=instants, options=by_itself, rates=rates, counted=True
+    )  # fmt: skip
     horizon = until if until is not None else events.last_end
     if horizon is not None:
         batch = run.batch()
@@ -44,10 +43,10 @@ def observe(
         first_end = None if events.first_end is None or events.first_end > horizon else events.first_end
         run.advance(batch, horizon, first_end)
     found: dict[int, dict[str, Observed]] = {}
-    for lane in lanes:
-        if lane is not None:
-            for name, derive in lane.code.plans.items():
-                found[int(name)] = dict(_observed(lane, describe(derive, run.known)))
+    for lane in run.lanes:
+        for part in lane.code.together.parts:
+            if part.number is not None:
+                found[part.number] = dict(_observed(lane, describe(lane.code.plans[part.name], run.known)))
     return found
 
 
@@ -57,19 +56,9 @@ def are_instants(events: Events) -> bool:
     return all(np.array_equal(columns.start, columns.end) for columns in given)
 
 
-def _watched(run: Run, stratum: typed.Stratum) -> GeneratedLane | None:
-    """A stratum in code that counts; None where there is no such code."""
-    names = {rule: str(rule) for rule in range(len(run.known.rules))}
-    emit = {run.known.rules[rule].event for layer in stratum.layers for rule in layer}
-    try:
-        code = generate(of_strata(run.known, [stratum], names), emit, Planner(run.known.events), counted=True)
-    except plan.NotPlannedError:
-        return None
-    return GeneratedLane(run.known, code, run.knowledge, run.clock, None, Dictionary())
-
-
 def _observed(lane: GeneratedLane, described: Description) -> Iterator[tuple[str, Observed]]:
     unit, counts = lane.code.unit, lane.structures[COUNTS]
+    assert isinstance(counts, Counts)
     kept: dict[int, int] = {}
     for operator in unit.operators:
         most = sum(counts.most.get(name, 0) for name in operator.structures)
@@ -77,12 +66,12 @@ def _observed(lane: GeneratedLane, described: Description) -> Iterator[tuple[str
 
     def handed_on(node: plan.Operator) -> int:
         operator = unit.outputs.get(id(node))
-        return 0 if operator is None else getattr(counts, operator.name)
+        return 0 if operator is None else counts.of(operator.name)
 
     for part in described.walk():
         if part.output is not None:
             taken = sum(map(handed_on, part.inputs))
             if part.event is not None:
-                taken = getattr(counts, f"{unit.outputs[id(part.output)].name}_in")
+                taken = counts.of(f"{unit.outputs[id(part.output)].name}_in")
             most = sum(kept.get(id(each), 0) for each in part.operators)
             yield part.key, Observed(taken, handed_on(part.output), most)

@@ -1,52 +1,220 @@
-"""What is negated or gathered, as far as it can be matched without knowing the match that it belongs to."""
+"""What is negated or gathered, as far as it can be matched without knowing the match that it belongs to.
+
+Conditions that use names from outside are pulled out of it, and checked with each match:
+
+    while w: not (a(x) seq (b(y) where y > o.z), …)   ─►   while w: not (a(x) seq b(y), …)  where y > o.z
+
+That is sound as long as nothing between makes a choice or counts: through pairs without contexts, ``without``, and
+parentheses; not through contexts, sides of an `or`, or what is negated or gathered once more.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from ensue.language import typed
-from ensue.language.walk import has_aggregate, names_used, visible_labels, visible_variables
+from ensue.language.walk import has_aggregate, pairs, visible_labels, visible_variables
 
 Apart = typed.Absence | typed.Gathering
 
 
 def self_contained(part: Apart) -> tuple[typed.Pattern | None, tuple[typed.Expression, ...]]:
     """A pattern without its conditions that use names from outside, and these; None where that is not enough."""
-    pattern = part.pattern
     if part.self_contained:
-        return pattern, ()
-    if not isinstance(pattern, typed.Nested):
+        return part.pattern, ()
+    pattern, pulled = _pull(part.pattern)
+    hidden = (visible_variables(pattern) | visible_labels(pattern)) - set(part.shared)
+    if names_outside(pattern) or any(each.outside & hidden for each in pulled):
         return None, ()
-    body = pattern.body
-    plain = typed.Nested(0, body)
-    known = visible_variables(plain) | visible_labels(plain)
-    outer = tuple(c for c in body.where if not set(names_used(c)) <= known)
-    rest = [*body.on, *(c for c in body.where if c not in outer)]
-    inner: list[Apart] = [*body.absences, *body.gatherings]
-    ok = (
-        all(set(names_used(c)) <= known for c in rest)
-        and all({r.left, r.right} <= known for r in body.related)
-        and all(each.self_contained and _known_scope(each.scope, known) for each in inner)
-        and not any(has_aggregate(c) for c in outer)
-        and _simple(body.pattern)
-    )
-    return (replace(pattern, body=replace(body, where=tuple(rest[len(body.on) :]))), outer) if ok else (None, ())
+    return pattern, tuple(each.condition for each in pulled)
 
 
-def _known_scope(scope: typed.Scope, known: set[str]) -> bool:
-    return not isinstance(scope, typed.During) or scope.label in known
+# --- pulling conditions out
 
 
-def _simple(pattern: typed.Pattern | None) -> bool:
-    """Whether a pattern holds no nested body, which might look outside, too."""
+@dataclass(frozen=True)
+class _Pulled:
+    """A condition, and the names in it that come from outside of where it was."""
+
+    condition: typed.Expression
+    outside: frozenset[str]
+
+
+def _pull(pattern: typed.Pattern) -> tuple[typed.Pattern, list[_Pulled]]:
+    """A pattern without as many of its conditions on names outside as can be checked later."""
+    match pattern:
+        case typed.Pair(left=left, right=right, left_context=None):
+            (one, first), (other, second) = _pull(left), _pull(right)
+            return replace(pattern, left=one, right=other), first + second
+        case typed.Lacking(pattern=inner):
+            found, pulled = _pull(inner)
+            return replace(pattern, pattern=found), pulled
+        case typed.Nested(body=body):
+            inside, pulled = _pull_from_body(body)
+            return replace(pattern, body=inside), pulled
+        case _:
+            return pattern, []
+
+
+def _pull_from_body(body: typed.Body) -> tuple[typed.Body, list[_Pulled]]:
+    known = _known(body)
+    pulled: list[_Pulled] = []
+    found = body.pattern
+    if found is not None and not body.restricted:
+        inside, inner = _pull(found)
+        replaced = {t for lookup in body.lookups for t in lookup.arguments if isinstance(t, typed.Variable)}
+        if not any(_reads_otherwise(each.condition, replaced) for each in inner):
+            found, pulled = inside, inner
+
+    def keep(conditions: tuple[typed.Expression, ...]) -> tuple[typed.Expression, ...]:
+        kept = []
+        for condition in conditions:
+            outside = frozenset(_names(condition) - known)
+            if outside and not _gathers(condition, body):
+                pulled.append(_Pulled(condition, outside))
+            else:
+                kept.append(condition)
+        return tuple(kept)
+
+    chosen = any(pair.left_context is not None for pair in pairs(body.pattern))
+    related = body.related
+    if not chosen:
+        for each in body.related:
+            if outside := frozenset({each.left, each.right} - known):
+                pulled += [_Pulled(condition, outside) for condition in as_conditions(each)]
+        related = tuple(each for each in body.related if {each.left, each.right} <= known)
+    on = body.on if chosen else keep(body.on)
+    return replace(body, pattern=found, related=related, on=on, where=keep(body.where)), pulled
+
+
+def _gathers(condition: typed.Expression, body: typed.Body) -> bool:
+    """Whether a condition aggregates with names from outside, or over what depends on them."""
+    if not has_aggregate(condition):
+        return False
+    dependent = any(names_outside(each.pattern) - _known(body) for each in body.gatherings)
+    return dependent or bool(_aggregated_names(condition) - _known(body) - _gathered_names(body))
+
+
+def _reads_otherwise(condition: typed.Expression, replaced: set[typed.Variable]) -> bool:
+    """Whether a condition uses a variable that a static row replaces by a value of another type: 1 by 1.0."""
+    match condition:
+        case typed.Variable(name=name, type=type_):
+            return any(each.name == name and each.type != type_ for each in replaced)
+        case typed.Operation(arguments=terms) | typed.Holds(arguments=terms):
+            return any(_reads_otherwise(term, replaced) for term in terms if term is not None)
+        case _:
+            return False
+
+
+def as_conditions(related: typed.Related) -> Iterator[typed.Expression]:
+    """A relation between names as comparisons of their times."""
+    labels = (related.left, related.right)
+    for distance in related.relation.distances:
+        earlier, later = (typed.TimeOf(labels[side], end) for side, end in (distance.earlier, distance.later))
+        gap = typed.Operation("-", (later, earlier), "int")
+        for name, bound in ((">=", distance.low), ("<=", distance.high)):
+            if bound is not None:
+                yield typed.Operation(name, (gap, typed.Constant(bound, "int")), "bool")
+
+
+# --- names from outside
+
+
+def names_outside(pattern: typed.Pattern | None) -> set[str]:
+    """The names that a pattern uses and does not bind where it uses them.
+
+    A body in parentheses sees what it binds itself, and what is outside of all that surrounds it; what is negated or
+    gathered in a body sees the names of that body, too.
+    """
     match pattern:
         case typed.Pair(left=left, right=right):
-            return _simple(left) and _simple(right)
+            return names_outside(left) | names_outside(right)
         case typed.Either(alternatives=alternatives):
-            return all(map(_simple, alternatives))
-        case typed.Lacking(pattern=inner) | typed.Run(pattern=inner):
-            return _simple(inner)
-        case typed.Nested():
-            return False
+            return set().union(*map(names_outside, alternatives))
+        case typed.Lacking(pattern=inner):
+            return names_outside(inner)
+        case typed.Nested(body=body):
+            return _outside_of_body(body)
         case _:
-            return True
+            return set()
+
+
+def _outside_of_body(body: typed.Body) -> set[str]:
+    known, paired = _known(body), _paired(body)
+    found = set() if body.restricted else names_outside(body.pattern)
+    for condition in body.where:
+        found |= _names(condition) - known
+    for condition in body.on:
+        found |= _names(condition) - paired
+    for condition in (*body.where, *body.on):
+        found |= _aggregated_names(condition) - known - _gathered_names(body)
+    for related in body.related:
+        found |= {related.left, related.right} - paired
+    apart: list[Apart] = [*body.absences, *body.gatherings]
+    for part in apart:
+        found |= (names_outside(part.pattern) | set(part.shared)) - known
+        if isinstance(part.scope, typed.During):
+            found |= {part.scope.label} - known
+    return found
+
+
+def _known(body: typed.Body) -> set[str]:
+    """The names that a body binds for its conditions."""
+    nested = typed.Nested(0, body)
+    return visible_variables(nested) | visible_labels(nested)
+
+
+def _paired(body: typed.Body) -> set[str]:
+    """The names that ``on`` sees: each instance of a cumulative side, too."""
+    found = _known(body)
+    for pair in pairs(body.pattern):
+        for side in (pair.left, pair.right):
+            found |= visible_variables(side) | visible_labels(side)
+    return found
+
+
+def _gathered_names(body: typed.Body) -> set[str]:
+    """The names that aggregates see besides those of the body: of all that is gathered in it, however deep."""
+    found = _paired(body)
+    gathered = [each.pattern for each in body.gatherings]
+    if body.window is not None:
+        gathered.append(body.window.pattern)
+    waiting: list[typed.Pattern | None] = [body.pattern, *gathered]
+    while waiting:
+        match pattern := waiting.pop():
+            case typed.Pair(left=left, right=right):
+                waiting += [left, right]
+            case typed.Either(alternatives=alternatives):
+                waiting += alternatives
+            case typed.Lacking(pattern=inner) | typed.Run(pattern=inner):
+                waiting.append(inner)
+            case typed.Nested(body=nested):
+                found |= _gathered_names(nested)
+        if pattern is not None:
+            found |= visible_variables(pattern) | visible_labels(pattern)
+    return found
+
+
+def _names(expression: typed.Expression | None) -> set[str]:
+    """The names in an expression, those inside aggregates aside."""
+    match expression:
+        case typed.Variable(name=name):
+            return {name}
+        case typed.AttributeOf(label=label) | typed.TimeOf(label=label):
+            return {label}
+        case typed.Operation(arguments=terms) | typed.Holds(arguments=terms):
+            return set().union(*map(_names, terms))
+        case _:
+            return set()
+
+
+def _aggregated_names(expression: typed.Expression | None) -> set[str]:
+    """The names inside aggregates."""
+    match expression:
+        case typed.Aggregate(argument=argument):
+            return _names(argument)
+        case typed.Operation(arguments=terms) | typed.Holds(arguments=terms):
+            return set().union(*map(_aggregated_names, terms))
+        case _:
+            return set()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ensue.language import typed
-from ensue.language.contained import self_contained
+from ensue.language.contained import Apart, self_contained
 from ensue.language.walk import patterns
 from ensue.plan import operators as plan
 from ensue.plan.build import Planner
@@ -59,6 +59,7 @@ def _matched_anew(body: typed.Body) -> Iterator[str]:
     """What is negated or gathered and uses names from outside, so that it cannot be matched by itself."""
     bodies = [body, *(each.body for each in patterns(body) if isinstance(each, typed.Nested))]
     for each in bodies:
-        for part in (*each.absences, *each.gatherings):
+        apart: tuple[Apart, ...] = (*each.absences, *each.gatherings)
+        for part in apart:
             if self_contained(part)[0] is None:
                 yield events_said(part.pattern)

@@ -14,7 +14,11 @@ from ensue.plan.pairings import describe_pairing
 from ensue.plan.walk import inputs_of, pattern_of, walk
 from ensue.temporal.constraints import BODY
 from ensue.temporal.memory import UNBOUNDED, constant, window
+from ensue.temporal.restricted import tightest
 from ensue.temporal.said import A_TIMER, events_said, pattern_said, term_said
+
+OF_BODIES = plan.Distinct | plan.Restrict | plan.Wait | plan.Absent | plan.Gather | plan.Window | plan.LookUp
+"""What there is in a body beside its pattern."""
 
 
 def describe(derive: plan.Derive, program: typed.Program) -> Description:
@@ -44,9 +48,10 @@ class _Describer:
             match at:
                 case plan.Distinct():
                     once = True
-                case plan.Restrict(related=related, within=within, lasting=lasting, conditions=where):
+                case plan.Restrict(related=related, within=within, lasting=lasting, conditions=where, keep=keep):
                     conditions[:0] = where
-                    checked = checked or bool(related or where) or within is not None or lasting is not None
+                    lengths = (within, lasting, keep)
+                    checked = checked or bool(related or where) or any(length is not None for length in lengths)
                 case plan.Wait(timers=timers, longest=longest):
                     if any(timer.end_shift > 0 for timer in timers):
                         kept = (Kept(f"matches of {_events(at)} until their timers end", (), window(longest)),)
@@ -87,7 +92,7 @@ class _Describer:
             part.pattern.id,
             f"{'no' if absent else 'all'} {pattern_said(part.pattern)} {where}",
             f"for each match: {looked_at(said, part.shared)} in its scope",
-            (Kept(said, part.shared, window(node.reach), after=_opener(node)),),
+            (Kept(said, part.shared, window(tightest(node.reach, node.keep)), after=_opener(node)),),
             checks=self.words.conditions(node.conditions),
             parts=(self._pattern(node.inner),),
             operators=(node,),
@@ -113,6 +118,8 @@ class _Describer:
         beside = pattern_of(node.input) is not None
         if beside:
             bound, advice = UNBOUNDED, "give the window a rule of its own, and use what that derives"
+        if node.keep is not None and not bound.bounded:
+            bound, advice = window(node.reach if beside else node.keep), None
         inner = [node.collected]
         if node.beginning is not None and held.beginning is not None:
             title += f" {pattern_said(held.beginning)}"
@@ -168,10 +175,11 @@ class _Describer:
                 title = f"no {pattern_said(part.pattern)} inside it"
                 cost = "compares each match with the latest start"
                 return self._other(node, "absence", title, cost, kept, id_=part.pattern.id)
-            case plan.Distinct() | plan.Restrict() | plan.Wait() | plan.Absent() | plan.Gather() | plan.Window() | plan.LookUp():
+            case _ if isinstance(node, OF_BODIES):
                 return self.body(node, _id(node))
             case _:
-                return self._other(node, type(node).__name__.lower(), type(node).__name__.lower(), "passes on each match")
+                name = type(node).__name__.lower()
+                return self._other(node, name, name, "passes on each match")
 
     def _other(
         self, node: plan.Operator, kind: str, title: str, cost: str, *kept: Kept, id_: int | None = None,
@@ -188,8 +196,9 @@ class _Describer:
         """What is forbidden between the sides of a join, and takes the left ones out."""
         pattern = pattern_of(ending.input)
         assert pattern is not None
-        title, cost = f"no {pattern_said(pattern)} between the two", f"each {events_said(pattern)} ends what waits before it"
-        return Description("absence", pattern.id, title, cost, parts=(self._pattern(ending.input),))
+        cost = f"each {events_said(pattern)} ends what waits before it"
+        title, parts = f"no {pattern_said(pattern)} between the two", (self._pattern(ending.input),)
+        return Description("absence", pattern.id, title, cost, parts=parts)
 
 
 def _events(node: plan.Operator) -> str:

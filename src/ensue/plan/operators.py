@@ -110,7 +110,7 @@ class LookUp:
 
 @dataclass(frozen=True)
 class Wait:
-    """Matches with their relative timers, when these have ended, `longest` after the match (None: nothing bounds it)."""
+    """Matches with their relative timers, when these have ended: `longest` after the match, if that is known."""
 
     timers: tuple[typed.Timer, ...]
     input: Operator

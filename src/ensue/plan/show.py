@@ -12,6 +12,7 @@ from ensue.plan.description import Words
 from ensue.temporal.joins import Side
 from ensue.temporal.lifetimes import Lifetime
 from ensue.temporal.memory import Memory
+from ensue.temporal.openers import Opener
 from ensue.temporal.said import pattern_said, relation_said, term_said
 
 
@@ -52,7 +53,8 @@ def _said(held: Any, words: Words) -> str:
         case typed.Between() | typed.Inside():
             return type(held).__name__.lower()
         case typed.Window(kind=kind, size=size):
-            return f"{kind} {size} of {pattern_said(held.pattern)} by {' '.join((*held.shared, *held.keys)) or 'nothing'}"
+            keys = " ".join((*held.shared, *held.keys))
+            return f"{kind} {size} of {pattern_said(held.pattern)}{f' by {keys}' if keys else ''}"
         case typed.Timer(of=of, start_shift=start, end_shift=end, label=label):
             return f"{label} is {of} from {start:+} to {end:+}"
         case typed.Related(left=left, relation=relation, right=right):
@@ -64,6 +66,8 @@ def _said(held: Any, words: Words) -> str:
             return f"{' '.join(flags)} {_said(held.lifetime, words)}".strip()
         case Lifetime(start=start, end=end):
             return f"until start+{'∞' if start is None else start} end+{'∞' if end is None else end}"
+        case Opener(atom=atom, reach=reach):
+            return f"atom {atom} for {'∞' if reach is None else reach}"
         case Memory(kind=kind, size=size):
             return f"{kind.name.lower()} {size}"
         case typed.Body():
@@ -74,7 +78,7 @@ def _said(held: Any, words: Words) -> str:
             return "∞"
         case str() | int():
             return str(held)
-        case typed.Atom() | typed.Moment() | typed.Periodic() | typed.Either() | typed.Run() | typed.Nested() | typed.Lacking():
+        case _ if isinstance(held, typed.Pattern):
             return pattern_said(held, words.length)
         case _:
             return words.conditions([held])[0]

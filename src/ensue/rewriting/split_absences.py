@@ -19,7 +19,7 @@ def split_absences(body: typed.Body, events: Events) -> typed.Body:
 
 
 def _split(absence: typed.Absence) -> Iterator[typed.Absence]:
-    alternatives = _alternatives(absence.pattern) if absence.self_contained else None
+    alternatives = _alternatives(absence.pattern)
     if alternatives is None or not all(set(absence.shared) <= visible_variables(each) for each in alternatives):
         yield absence
         return

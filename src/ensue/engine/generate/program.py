@@ -165,7 +165,7 @@ KERNELS = {
     arithmetic: ("above", "add_high", "add_low", "float_order"),
     keys: ("mix", "key_bits"),
     rows: ("swap_rows", "copy_row", "rise", "sink"),
-    store: ("expire", "make_room", "leave_out"),
+    store: ("expire", "make_room", "leave_out", "ended_at", "cut"),
     values: ("rank_of",),
     sources: ("union", "box", "add_source"),
 }

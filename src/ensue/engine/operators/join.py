@@ -196,9 +196,7 @@ class Join(Pairing):
             row = w.let("row", f"{store}.newest[{at}]")
             limit = None
             if self.ended and side == 1:
-                limit = w.let("over", f"{store}.ended[{at}]")
-                with w.block(f"if {limit} >= clock.now:"):
-                    w.line(f"{limit} = {store}.ended_before[{at}]")
+                limit = w.let("over", f"ended_at({store}, {at}, clock.now)")
             with w.block(f"while {row} >= {store}.low:"):
                 place = w.let("p", f"{row} & {store}.mask")
                 life = self.sides[1 - side].lifetime
@@ -232,9 +230,7 @@ class Join(Pairing):
         at = lookup(unit, w, "slot", store, key)
         place = w.let("p", f"{store}.high & {store}.mask")
         if self.ended and side == 0:
-            with w.block(f"if {store}.ended[{at}] < clock.now and {store}.newest[{at}] >= {store}.low and "
-                         f"{store}.end[{store}.newest[{at}] & {store}.mask] < {store}.ended[{at}]:"):  # fmt: skip
-                w.line(f"{store}.newest[{at}] = -1")
+            w.line(f"cut({store}, {at}, clock.now)")
         w.line(f"{store}.older[{place}] = {store}.newest[{at}]")
         w.line(f"{store}.start[{place}] = {env[START].value}")
         w.line(f"{store}.end[{place}] = clock.now")

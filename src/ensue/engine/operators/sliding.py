@@ -200,12 +200,17 @@ class Sliding:
 
     def results(self, w: Writer, at: str) -> Env:
         """What the aggregates of a group have come to."""
-        found, done = Env(), dict[Kept, Code]()
+        found, done, sure = Env(), dict[Kept, Code](), set[Kept]()
         for field in self.wanted:
             aggregate = field[1]
             assert isinstance(aggregate, typed.Aggregate)
             one = kept(aggregate)
             if field[0] == "cell":
+                if one in self.sums and one not in sure and one.algorithm.doubt is not None:
+                    sure.add(one)
+                    state = self.state(one, at)
+                    with w.block(f"if {one.algorithm.doubt(w, state, one.algorithm.result(w, state))}:"):
+                        w.line(f"anew_{self.name}_{self.sums[one]}({at})")
                 found[field] = self._cell(w, one, at, field)
             else:
                 if one not in done:

@@ -18,10 +18,6 @@ from ensue.engine.structures.structure import Column, Element, Frame, Layout, St
 from ensue.language import typed
 from ensue.values import order
 
-MOST = 1 << 18
-"""How many combinations, and how many rows, are remembered at most; beyond that all are forgotten, and asked again."""
-
-FIRST_ROWS = 16
 
 STATIC = ((1 << 20) + 1) << 40
 """From here on numbers of parts are those of static rows: after events and timers, and before events with a sequence."""
@@ -56,10 +52,10 @@ class Answers(Keyed):
         """Forgets all: codes that were asked about may mean something else from now on."""
         self.first_slots(len(self.bound))
         self.filled = 0
-        self.put("rows", np.zeros((FIRST_ROWS, self.layout.column("number").width), np.int64))
+        self.put("rows", np.zeros((self.frame.capacity.rows, self.layout.column("number").width), np.int64))
 
     def grow(self) -> None:
-        if self.slots < MOST and self.filled < MOST:
+        if self.slots < self.frame.capacity.calls and self.filled < self.frame.capacity.calls:
             self.rehash(self.arrays["slots_"][:, 0] != 0)
         else:
             self.forget()
@@ -113,7 +109,7 @@ class Facts(Structure):
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
         self._sorted: list[tuple[Any, int]] = []
-        self._make_room(FIRST_ROWS)
+        self._make_room(self.frame.capacity.rows)
 
     def _make_room(self, size: int) -> None:
         places = np.zeros(size, np.int64)

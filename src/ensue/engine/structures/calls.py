@@ -7,9 +7,6 @@ import numpy as np
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
 from ensue.engine.structures.structure import Element, Frame, Layout
 
-MOST = 1 << 18
-"""How many results are remembered at most; beyond that all are forgotten, and asked for again."""
-
 
 def calls_layout(width: int, floating: bool) -> Layout:
     payload: dict[str, Element] = {"known": "i64", "there": "i64", "result": "f64" if floating else "i64"}
@@ -27,7 +24,7 @@ class Calls(Keyed):
 
     def grow(self) -> None:
         used = self.arrays["slots_"][:, 0] != 0
-        self.rehash(used if self.slots < MOST else np.zeros(len(used), bool))
+        self.rehash(used if self.slots < self.frame.capacity.calls else np.zeros(len(used), bool))
 
     def forget(self) -> None:
         """Forgets all: codes that were asked about may mean something else from now on."""

@@ -18,9 +18,6 @@ from ensue.engine.structures.structure import Array, Element, Frame, Layout, Str
 NONE = -(2**62)
 """A part that is not there, as one of an alternative that was not taken; and the end of a chain."""
 
-FIRST_COLLECTED = 1024
-"""How many nodes are made before it is worth while to look for those that nothing refers to."""
-
 
 def chains_layout() -> Layout:
     nodes: dict[str, Element] = {"end": "i64", "start": "i64", "k": "i64", "next": "i64", "free_next": "i64"}
@@ -36,7 +33,7 @@ class Chains(Rows):
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
         self.free = -1
-        self._enough = FIRST_COLLECTED
+        self._enough = self.frame.capacity.chains
 
     def collect(self, structures: Iterable[Structure]) -> None:
         """Frees the nodes that no column of chains refers to, if there are many."""

@@ -7,8 +7,6 @@ import numpy as np
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
 from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
 
-FIRST_ROWS = 16
-
 
 def chosen_layout(kinds: str, fields: dict[str, Element]) -> Layout:
     """Rows with a start and these fields, by keys of these kinds. ``turn`` is the turn at hand, from 1 on."""
@@ -25,8 +23,8 @@ class Chosen(Keyed):
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)
         self.first_slots(width)
-        self.put("rows", np.zeros((FIRST_ROWS, self.layout.column("start").width), np.int64))
-        self.capacity, self.turn = FIRST_ROWS, 1
+        self.put("rows", np.zeros((self.frame.capacity.rows, self.layout.column("start").width), np.int64))
+        self.capacity, self.turn = self.frame.capacity.rows, 1
 
     def grow(self) -> None:
         if self.slot_wanted:

@@ -14,7 +14,6 @@ from ensue.values import held as held_by
 if TYPE_CHECKING:
     from ensue.engine.generated import GeneratedLane
 
-FIRST_VALUES = 16
 
 RESULT, TUPLE = 0, 1
 """What Python is asked: the aggregate of what was collected, or all of it as one value."""
@@ -32,8 +31,8 @@ class Collected(Structure):
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
         for name in ("values", "places"):
-            self.put(name, np.zeros(FIRST_VALUES, np.int64))
-        self.capacity = FIRST_VALUES
+            self.put(name, np.zeros(self.frame.capacity.rows, np.int64))
+        self.capacity = self.frame.capacity.rows
 
     def grow(self) -> None:
         for name in ("values", "places"):

@@ -1,7 +1,7 @@
 """Counts of a unit that is watched: the matches that each operator handed on, and the most that each structure held.
 
-Generated code counts; at the end of a step it has Python look at the structures, the less often the more there is in them.
-A unit that is not watched has none of this.
+Generated code counts; at the end of a step it has Python look at the structures, the less often the more there is in
+them. A unit that is not watched has none of this.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ class Counts(Constants):
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
         self.most: dict[str, int] = {}
+
+    def of(self, name: str) -> int:
+        """What was counted under a name."""
+        found: int = getattr(self, name)
+        return found
 
 
 def counts_layout(names: Iterable[str]) -> Layout:

@@ -16,7 +16,6 @@ from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
 from ensue.engine.structures.structure import Array, Element, Frame, Layout, row_columns
 
-FIRST_ROWS = 16
 
 NUMBERS = ("free", "capacity", "used", "serial", "first", "time", "slot_wanted", *KEY_NUMBERS)
 
@@ -42,7 +41,7 @@ class Groups(Keyed):
             self.rehash(self.alive())
             return
         old = self.arrays["rows"]
-        size = max(FIRST_ROWS, 2 * len(old))
+        size = max(self.frame.capacity.rows, 2 * len(old))
         rows = np.zeros((size, old.shape[1]), np.int64)
         rows[: len(old)] = old
         rows[len(old) :, self.layout.column("link").place] = np.append(np.arange(len(old) + 1, size), self.free)

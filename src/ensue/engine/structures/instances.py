@@ -19,7 +19,6 @@ from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
 from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
 
-FIRST_ROWS = 16
 
 NUMBERS = (
     "groups", "group_room", "free_group", "used", "room", "free_row", "waiting", "turn", "slot_wanted", *KEY_NUMBERS,
@@ -52,8 +51,8 @@ class Instances(Keyed):
         super().__init__(frame, base)
         self.first_slots(width)
         for array, column in (("groups_", "latest"), ("rows", "start")):
-            self.put(array, np.zeros((FIRST_ROWS, self.layout.column(column).width), np.int64))
-        self.group_room = self.room = FIRST_ROWS
+            self.put(array, np.zeros((self.frame.capacity.rows, self.layout.column(column).width), np.int64))
+        self.group_room = self.room = self.frame.capacity.rows
         self.free_group = self.free_row = -1
         self.turn = 1
 

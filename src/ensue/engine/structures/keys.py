@@ -12,7 +12,6 @@ import numpy as np
 
 from ensue.engine.structures.structure import Array, Column, Element, Structure, row_columns
 
-FIRST_SLOTS = 16
 
 NUMBERS = ("slots", "slot_mask", "slot_width", "old_slots")
 
@@ -116,10 +115,10 @@ class Keyed(Structure):
 
     empty: dict[str, int] = {}
 
-    def first_slots(self, width: int, size: int = FIRST_SLOTS) -> None:
+    def first_slots(self, width: int) -> None:
         columns = dict(self.layout.columns)
         self.key_width = width
-        slots = self._no_slots(columns["slot_used"].width, 1 if width == 0 else size)
+        slots = self._no_slots(columns["slot_used"].width, 1 if width == 0 else self.frame.capacity.slots)
         slots[:, 0] = width == 0
         self.put("slots_", slots)
         self.put("old_slots_", slots[:0])
@@ -132,10 +131,10 @@ class Keyed(Structure):
             slots[:, self.layout.column(name).place] = value
         return slots
 
-    def rehash(self, alive: Array, least: int = FIRST_SLOTS) -> None:
+    def rehash(self, alive: Array) -> None:
         """Makes a table with room for as many again as the slots that are alive; code then puts them there."""
         kept = self.arrays["slots_"][alive]
-        size = max(least, 1 << (4 * len(kept)).bit_length())
+        size = max(self.frame.capacity.slots, 1 << (4 * len(kept)).bit_length())
         self.put("slots_", self._no_slots(kept.shape[1], size))
         self.put("old_slots_", kept)
         self.slot_mask = size - 1
@@ -143,7 +142,7 @@ class Keyed(Structure):
 
     def place_slots(self, kept: Array) -> None:
         """Puts slots into a table with room for as many again."""
-        size = max(FIRST_SLOTS, 1 << (4 * len(kept)).bit_length())
+        size = max(self.frame.capacity.slots, 1 << (4 * len(kept)).bit_length())
         new = self._no_slots(kept.shape[1], size)
         new[places(kept[:, 1 : 1 + self.key_width], size - 1)] = kept
         self.put("slots_", new)

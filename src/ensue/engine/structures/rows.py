@@ -9,8 +9,6 @@ import numpy as np
 
 from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
 
-FIRST_ROWS = 16
-
 
 class Rows(Structure):
     """Rows one after the other: ``count`` of them, from ``first`` on those of the step at hand."""
@@ -18,8 +16,8 @@ class Rows(Structure):
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
         self.width = self._width
-        self.put("rows", np.zeros((FIRST_ROWS, self._width), np.int64))
-        self.capacity = FIRST_ROWS
+        self.put("rows", np.zeros((self.frame.capacity.rows, self._width), np.int64))
+        self.capacity = self.frame.capacity.rows
 
     @property
     def _width(self) -> int:
@@ -45,7 +43,7 @@ class Rows(Structure):
         self.set_numbers(numbers)
         if len(rows) != self.count:
             raise ValueError("rows are missing")
-        self._set(rows, max(FIRST_ROWS, 1 << (2 * len(rows)).bit_length()))
+        self._set(rows, max(self.frame.capacity.rows, 1 << (2 * len(rows)).bit_length()))
 
     def size(self) -> tuple[int | None, int, int]:
         return None, self.count, 8 * self.count * self._width

@@ -16,9 +16,6 @@ import numpy as np
 from ensue.engine.structures.rows import Rows, rows_layout
 from ensue.engine.structures.structure import Array, Frame, Layout, Structure
 
-FIRST_COMPACTED = 1 << 16
-"""How many nodes are made before it is worth while to look for those that nothing refers to."""
-
 
 def sources_layout() -> Layout:
     return rows_layout({"one": "i64", "other": "i64"})
@@ -30,7 +27,7 @@ class Sources(Rows):
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
         self.count = 1
-        self.enough = FIRST_COMPACTED
+        self.enough = self.frame.capacity.sources
 
     def add(self, one: int, other: int) -> int:
         """A handle for the inputs of two."""
@@ -66,7 +63,7 @@ class Sources(Rows):
         array[: len(rows), :2] = rows
         self.put("rows", array)
         self.count, self.capacity = len(rows), size
-        self.enough = max(FIRST_COMPACTED, 2 * len(rows))
+        self.enough = max(self.frame.capacity.sources, 2 * len(rows))
         found = np.array([new.get(root, root) for root in shorter], np.int64)
         for column in columns:
             column[:] = found[np.searchsorted(roots, column)]

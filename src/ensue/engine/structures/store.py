@@ -17,7 +17,6 @@ from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
 from ensue.engine.structures.structure import Column, Element, Frame, Layout, row_columns
 
-FIRST_ROWS = 16
 
 NUMBERS = ("low", "high", "mask", "width", "slot_wanted", *KEY_NUMBERS)
 
@@ -45,9 +44,9 @@ class Store(Keyed):
         if "ended" in dict(self.layout.columns):
             self.empty = {"newest": -1, "ended": -(2**62), "ended_before": -(2**62)}
         self.first_slots(width)
-        self.put("rows", np.zeros((FIRST_ROWS, self.layout.column("older").width), np.int64))
-        self.put("scratch", np.zeros(FIRST_ROWS, np.int64))
-        self.low, self.high, self.mask, self.width = 0, 0, FIRST_ROWS - 1, self.layout.column("older").width
+        self.put("rows", np.zeros((self.frame.capacity.rows, self.layout.column("older").width), np.int64))
+        self.put("scratch", np.zeros(self.frame.capacity.rows, np.int64))
+        self.low, self.high, self.mask, self.width = 0, 0, self.frame.capacity.rows - 1, self.layout.column("older").width
 
     def grow(self) -> None:
         if self.slot_wanted:
@@ -78,7 +77,7 @@ class Store(Keyed):
         self.set_numbers(numbers)
         if len(rows) != self.high - self.low or (self.key_width == 0) != (len(slots) == 1 and self.slots == 0):
             raise ValueError("rows are missing")
-        self.mask = max(FIRST_ROWS, 1 << (2 * len(rows)).bit_length()) - 1
+        self.mask = max(self.frame.capacity.rows, 1 << (2 * len(rows)).bit_length()) - 1
         ring = np.zeros((self.mask + 1, rows.shape[1]), np.int64)
         ring[np.arange(self.low, self.high) & self.mask] = rows
         self.put("rows", ring)
@@ -159,3 +158,26 @@ def leave_out(store: Store, time: int, life_start: int) -> None:
             for c in range(store.width):
                 store.cell[(to & mask) * store.width + c] = store.cell[(k & mask) * store.width + c]
     store.high = kept
+
+
+def ended_at(store: Store, at: int, time: int) -> int:
+    """The time before which the rows of a slot have been ended, as something in a step sees it."""
+    return store.ended[at] if store.ended[at] < time else store.ended_before[at]
+
+
+def cut(store: Store, at: int, time: int) -> None:
+    """Takes the rows that have been ended out of the chain of a slot, once in a step."""
+    row = store.newest[at]
+    if row < store.low or store.end[row & store.mask] == time:
+        return
+    limit = ended_at(store, at, time)
+    if store.end[row & store.mask] < limit:
+        store.newest[at] = -1
+        return
+    older = store.older[row & store.mask]
+    while older >= store.low:
+        if store.end[older & store.mask] < limit:
+            store.older[row & store.mask] = -1
+            return
+        row = older
+        older = store.older[row & store.mask]

@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ensue.engine.structures.capacity import USUAL, Capacity
+
 Array = np.ndarray[Any, Any]
 Element = Literal["i64", "f64", "i32", "u8", "code", "chain", "source"]
 """What stands in a column; a code is the 64-bit number of a value in the dictionary, a chain that of a node of parts, a
@@ -66,7 +68,8 @@ class Layout:
 class Frame:
     """The cells of a unit of generated code."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, capacity: Capacity = USUAL) -> None:
+        self.capacity = capacity
         self.cells = np.zeros(max(size, 1), np.int64)
         self.view = memoryview(self.cells)
 

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
 from ensue.values import equality, order
 
-MANY = 1 << 16
-"""From how many values on it is worth while to look for those that nothing refers to."""
 
 FIRST = 64
 
@@ -25,7 +24,8 @@ FIRST = 64
 class Dictionary:
     """Gives each value a code. The place of a value that was forgotten waits for another."""
 
-    def __init__(self) -> None:
+    def __init__(self, capacity: Capacity = USUAL) -> None:
+        self._least = capacity.values
         self.codes: dict[Any, int] = {}
         self.held: list[Any] = []
         self.same = np.zeros(FIRST, np.int64)
@@ -33,7 +33,7 @@ class Dictionary:
         self.ranked = 0
         self._free: list[int] = []
         self._equal: dict[Any, int] = {}
-        self._enough = MANY
+        self._enough = self._least
         self._views: list[Values] = []
 
     def attach(self, view: Values) -> None:
@@ -127,7 +127,7 @@ class Dictionary:
                 self._free.append(code)
         self._equal = {key: code for key, code in self._equal.items() if held[code]}
         self._set_ranked(0)
-        self._enough = max(MANY, 2 * len(self.codes))
+        self._enough = max(self._least, 2 * len(self.codes))
 
     # --- state
 

@@ -16,7 +16,6 @@ from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
 from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
 
-FIRST_ROWS = 16
 
 NUMBERS = ("free", "count", "capacity", "slot_wanted", *KEY_NUMBERS)
 """The first row that is free, how many rows were ever used, and how many there are."""
@@ -36,8 +35,8 @@ class Waiting(Keyed):
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)
         self.first_slots(width)
-        self.put("rows", np.zeros((FIRST_ROWS, self.layout.column("older").width), np.int64))
-        self.free, self.count, self.capacity = -1, 0, FIRST_ROWS
+        self.put("rows", np.zeros((self.frame.capacity.rows, self.layout.column("older").width), np.int64))
+        self.free, self.count, self.capacity = -1, 0, self.frame.capacity.rows
 
     def grow(self) -> None:
         slots = self.arrays["slots_"]

@@ -1,4 +1,4 @@
-"""A note for each rule that keeps something for ever: its memory grows with the stream."""
+"""Notes on memory: rules that keep something for ever, and rules that a largest lifetime may change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from ensue.language.diagnostics import Report
 from ensue.plan.advice import describe_rule
 from ensue.rewriting import rewritten_rule
 from ensue.temporal.instants import possible, with_instants
-from ensue.temporal.said import A_TIMER
+from ensue.temporal.keeping import can_change
+from ensue.temporal.said import A_TIMER, length_said
 
 
 def note_kept(program: typed.Program, report: Report) -> None:
@@ -32,6 +33,24 @@ def note_kept(program: typed.Program, report: Report) -> None:
                 "W003", head_span(rule, report.source.text),
                 f"{what} {kept}",
                 advice or "`ensue explain` says what each part keeps",
+            )  # fmt: skip
+
+
+def note_changed(program: typed.Program, report: Report) -> None:
+    """Notes the rules that may find something else because events are kept for some time only (``keep 7d.``).
+
+    Given events are taken as in `note_kept`.
+    """
+    if program.keep is None:
+        return
+    instants = with_instants(program)
+    for rule in program.rules:
+        known = instants if possible(rule.body, instants.events) else program
+        if possible(rule.body, known.events) and can_change(rule, known.events):
+            report.note(
+                "W005", head_span(rule, report.source.text),
+                f"`keep {length_said(program.keep, program)}` can change what this rule finds: it may look further back",
+                "let events be kept longer if it must; a rule that looks back less, as with `within`, is not changed",
             )  # fmt: skip
 
 

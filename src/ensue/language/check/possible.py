@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import combinations
 
@@ -21,28 +21,49 @@ def check_possible(rule: typed.Rule, program: typed.Program, report: Report) -> 
     possible = [_check_contradiction(body, program, report) for body in bodies(rule.body)]
     possible.append(_check_own_parts(rule.body, report))
     if all(possible):
+        for body in bodies(rule.body):
+            _warn_of_too_short_a_life(body, program, report)
         _check_instant(rule, events, report)
         _warn_of_twins(rule.body, events, report)
 
 
 def _check_contradiction(body: typed.Body, program: typed.Program, report: Report) -> bool:
     """Whether the conditions of a body can hold together; says so if not."""
-    reasons = constrain(body, program.events).contradiction()
+    reasons = constrain(body, program.events, kept=False).contradiction()
     if reasons is None:
         return True
-    text = report.source.text
-    spans = sorted({span for reason in reasons for span in _spans(reason, text)})
-    parts = [f"`{_short(' '.join(text[s.start : s.end].split()))}`" for s in spans]
-    parts += [_lasting(r.event, program) for r in reasons if isinstance(r, typed.Atom)]
-    parts += [f"`{_compared(r)}`" for r in reasons if isinstance(r, typed.Operation)]
-    parts = list(dict.fromkeys(parts))
-    place = spans[-1] if spans else body.span
+    place, parts = _told(reasons, body, program, report.source.text)
     if len(parts) > 1:
         message = f"these can never hold together: {', '.join(parts[:-1])} and {parts[-1]}"
     else:
         message = "this can never happen"
     report.error("E501", place, message, "change one of them, or the rule will never find anything")
     return False
+
+
+def _warn_of_too_short_a_life(body: typed.Body, program: typed.Program, report: Report) -> None:
+    """Warns where a match would need events that ended longer ago than they are kept."""
+    reasons = constrain(body, program.events).contradiction()
+    if reasons is None:
+        return
+    others = [reason for reason in reasons if reason != ("keep", body)]
+    place, parts = _told(others, body, program, report.source.text)
+    because = f", because of {' and '.join(parts)}" if parts else ""
+    report.warning(
+        "W004", place, f"this never happens with `keep {length_said(body.keep or 0, program)}`{because}",
+        "let events be kept longer, or let the rule need less time",
+    )  # fmt: skip
+
+
+def _told(
+    reasons: Iterable[object], body: typed.Body, program: typed.Program, text: str
+) -> tuple[Span, list[str]]:
+    """Where a contradiction is best shown, and what contradicts itself in words."""
+    spans = sorted({span for reason in reasons for span in _spans(reason, text)})
+    parts = [f"`{_short(' '.join(text[s.start : s.end].split()))}`" for s in spans]
+    parts += [_lasting(r.event, program) for r in reasons if isinstance(r, typed.Atom)]
+    parts += [f"`{_compared(r)}`" for r in reasons if isinstance(r, typed.Operation)]
+    return spans[-1] if spans else body.span, list(dict.fromkeys(parts))
 
 
 def _lasting(event: str, program: typed.Program) -> str:

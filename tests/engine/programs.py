@@ -20,7 +20,7 @@ EVENTS = {
     "h": "k: int, x: int",
 }
 
-TO_COMPILE = {
+PROGRAMS = {
     "absence and timers": """
         smaller(k, x) <- e: a(k, x), w: extend(e, 5), while w: not (b(k, y) where y > x).
     """,
@@ -62,10 +62,8 @@ TO_COMPILE = {
             <- s(t, k) seq a(k, x) within 5 where t != "é".
         quotient(q = y / z, r = y - z, larger = y > z or y != y) <- f(y, z).
     """,
-}
-"""Those that are compiled by Numba, which takes seconds for each rule: one for each kind of code that is written."""
 
-PROGRAMS = TO_COMPILE | {
+
     "knowledge everywhere": """
         odd(1).
         odd(3).

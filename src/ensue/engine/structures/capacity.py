@@ -1,0 +1,56 @@
+"""How much room structures have at first, and how much they remember: one object, which tests make small.
+
+>>> with using(SMALL):
+...     current().rows
+2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Numbers that decide when something grows, is forgotten, or becomes machine code; never what is found."""
+
+    events: int = 1_000
+    """How many events a unit takes in as plain Python before there is machine code for it."""
+    rows: int = 16
+    """Rows that a structure has room for at first, a power of two."""
+    slots: int = 16
+    """Slots for keys at first, a power of two."""
+    values: int = 1 << 16
+    """From how many values on those that nothing refers to are looked for."""
+    calls: int = 1 << 18
+    """How many answers of Python are remembered in one table."""
+    sources: int = 1 << 16
+    """From how many unions of sources on those that nothing refers to are looked for."""
+    chains: int = 1 << 10
+    """From how many links of chains on those that nothing refers to are looked for."""
+
+
+USUAL = Capacity()
+
+SMALL = Capacity(rows=2, slots=2, values=2, calls=2, sources=2, chains=2)
+"""Room for almost nothing, so that all grows, and is forgotten, on the shortest streams."""
+
+_current: ContextVar[Capacity] = ContextVar("capacity", default=USUAL)
+
+
+def current() -> Capacity:
+    """The capacity of what is made from now on."""
+    return _current.get()
+
+
+@contextmanager
+def using(capacity: Capacity) -> Iterator[None]:
+    """Has runs that begin inside use another capacity."""
+    token = _current.set(capacity)
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -1,0 +1,55 @@
+"""Rules of every kind find what they mean, as plain code and as machine code.
+
+The reference judges short streams. Longer ones, for which it takes too long, are judged by plain code: machine code must
+find the same, however events are cut and whatever is saved and resumed on the way.
+"""
+
+from random import Random
+
+import pytest
+
+import ensue
+from tests.agreement import COMPILED, EXECUTIONS, check, meaning, outcome
+from tests.engine.programs import PROGRAMS, program_text, stream
+
+KINDS = {
+    "plain": {"nulls": False, "odd": False, "instant": False},
+    "instants": {"nulls": False, "odd": False, "instant": True},
+    "odd": {"nulls": True, "odd": True, "instant": False},
+    "far apart": {"nulls": True, "odd": False, "instant": False, "step": 4},
+}
+
+
+@pytest.fixture(params=PROGRAMS, scope="module")
+def program(request):
+    return ensue.compile(program_text(request.param))
+
+
+def derived_types(program):
+    return {name for name, event in program.typed.events.items() if event.derived}
+
+
+def events_for(program, seed, count, kind):
+    """A stream of the events that a program takes."""
+    types = [name for name, event in program.typed.events.items() if event.declared]
+    return stream(Random(seed), types, count, **KINDS[kind])
+
+
+def test_generated_code_finds_what_the_rules_mean(program):
+    found = set()
+    for kind in KINDS:
+        events = events_for(program, 5, 70, kind)
+        wanted = meaning(program, events)
+        for name in ("plain", "small, cut", "machine, cut"):
+            assert check(name, program, events, None, 5, wanted)
+        found |= {each.type for each in wanted}
+    assert found == derived_types(program)  # to agree on nothing says nothing
+
+
+@pytest.mark.slow
+def test_machine_code_finds_what_plain_code_finds(program):
+    for kind in ("instants", "odd"):
+        events = events_for(program, 1, 1000, kind)
+        wanted = outcome(EXECUTIONS["plain"], program, events)
+        took_part = [check(name, program, events, None, 1, wanted) for name in COMPILED]
+        assert sum(took_part) > 8
