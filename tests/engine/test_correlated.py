@@ -1,4 +1,4 @@
-"""Rules whose events all have one key, in every order of types: what generated code looks up ahead, shares and ends.
+"""Rules whose events all have one key, in every order of types: what is looked up, shared and ended.
 
 Programs drawn from the whole language seldom have a key in all of their atoms; here each rule has.
 """
@@ -51,7 +51,7 @@ def correlated(draw):
 
 @pytest.mark.parametrize(
     "execution",
-    ["generated", "generated, cut", "generated, instants", "checked, cut", "checked, step by step, instants"],
+    ["plain", "plain, cut", "plain, instants", "small, cut", "small, step by step, instants"],
 )
 def test_every_order_of_types(execution):
     @seed(zlib.crc32(execution.encode()))

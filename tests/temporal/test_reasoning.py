@@ -257,7 +257,16 @@ def test_what_cannot_do_without_something_in_another_join(rules, wanted):
         ("d(u) <- recent i(u) seq j(u) within 7.", [("i", Kind.WINDOW, 7)]),
         ("d(u, n = count(v)) <- while last 1000: collect a(u, v).", [("a", Kind.CONSTANT, 1000)]),
         ("unit s. d(u, n = count(v)) <- while last 3m: collect a(u, v).", [("a", Kind.WINDOW, 180)]),
-        ("d(u, n = count(v)) <- while since i(u): collect a(u, v).", [("a", Kind.UNBOUNDED, 0)]),
+        ("d(u, n = count(v)) <- while since i(u): collect a(u, v).", [("i", Kind.UNBOUNDED, 0)]),
+        ("d(u, n = count(u)) <- while since i(u): collect j(u).", [("aggregates of j", Kind.UNTIL, 0)]),
+        (
+            "d(u, n = count(v)) <- i(u), while last 3: collect a(u, v) within 9.",
+            [("a", Kind.CONSTANT, 3), ("what is found of a", Kind.WINDOW, 9), ("i", Kind.WINDOW, 9)],
+        ),
+        (
+            "d(u, n = sum(v + u)) <- i(u), while last 3: collect a(_, v) within 9.",
+            [("a", Kind.UNBOUNDED, 0), ("i", Kind.UNBOUNDED, 0)],
+        ),
         ("d(u) <- i(u){3}.", [("i", Kind.CONSTANT, 3)]),
         # [004] section 6: a sequence whose right side is instantaneous, or has a length
         ("d(u) <- a(u, _) seq i(u) policy restricted.", [("a", Kind.CONSTANT, 1)]),

@@ -21,7 +21,8 @@ from ensue.engine.event import Event
 from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.knowledge import Knowledge
-from ensue.engine.stream import merged, stream_of
+from ensue.engine.stream import first_alike, merged, stream_of
+from ensue.engine.structures.anew import Found
 from ensue.engine.structures.answers import Answers, Facts, row_codes
 from ensue.engine.structures.chains import Chains
 from ensue.engine.structures.members import MemberTable
@@ -88,6 +89,11 @@ class GeneratedLane:
         return machine.plain([self.code.source], self.structures, self._ask)
 
     def _compile(self) -> Mapping[str, Callable[..., Any]]:
+        if not machine.available():
+            raise DetectError(
+                "Machine code needs llvmlite, which is not installed: pip install llvmlite. Without `compiled=True` "
+                "rules run as Python."
+            )
         loaded = self.code.machine
         self._callbacks = machine.callbacks(self.frame, self.by_base, self._ask)
         address = self.frame.address
@@ -250,7 +256,7 @@ class GeneratedLane:
         uses = self.uses
         any_values = any(kind == "o" for _, kind in unit.inputs.values())
         if unit.provenance or (any_values and (batch.rows or batch.derived)):
-            columns = self._from_rows(batch)
+            columns, first = self._from_rows(batch)
         else:
             stream = stream_of(batch, uses, self.all_ranks, unit.inputs, unit.inputs_need_order, self.values)
             columns = {"kind": stream.kind, "start": stream.start, "end": stream.end}
@@ -258,17 +264,21 @@ class GeneratedLane:
                 columns[f"x{index}"] = values
                 columns[f"ok{index}"] = flags
             columns["k"] = columns["source"] = np.empty(0, np.int64)
-            if stream.sequenced is not None:
-                place = np.arange(len(stream.end))
+            first = stream.first
+            if stream.sequenced is not None or first is not None:
+                row = np.arange(len(stream.end))
                 local = self.structures["kinds"].arrays["local_"][stream.kind + 1].astype(np.int64)
-                columns["k"] = np.where(stream.sequenced, (1 << 61) + place, (local << 40) + place)
-        given.sequenced = int(len(columns["k"]) > 0)
+                columns["k"] = (local << 40) + row
+                if stream.sequenced is not None:
+                    columns["k"] = np.where(stream.sequenced, (1 << 61) + row, columns["k"])
+        columns["place"] = np.empty(0, np.int64) if first is None else columns["k"][first]
+        given.sequenced, given.alike = int(len(columns["k"]) > 0), int(first is not None)
         for name, array in columns.items():
             given.put(name, np.ascontiguousarray(array))
         given.rows, given.at = len(columns["end"]), 0
 
-    def _from_rows(self, batch: Batch) -> dict[str, Array]:
-        """The events of a batch from rows of Python values."""
+    def _from_rows(self, batch: Batch) -> tuple[dict[str, Array], Array | None]:
+        """The events of a batch from rows of Python values, and the first of each that are alike: see `Stream`."""
         unit = self.code.unit
         events = batch.events(self.uses)
         events.sort(key=lambda event: event.key)
@@ -291,7 +301,7 @@ class GeneratedLane:
             encoded = [0 if value is None else self._encoded(value, kind_) for value in values]
             columns[f"x{index}"] = np.array(encoded, np.float64 if kind_ == "f" else np.int64)
             columns[f"ok{index}"] = np.array([value is not None for value in values], np.uint8)
-        return columns
+        return columns, first_alike(np.array([one.key == other.key for one, other in pairwise(events)], bool))
 
     def _source(self, event: Event) -> int:
         """The handle of what an event came from."""
@@ -356,7 +366,7 @@ class GeneratedLane:
     def forget_answers(self) -> None:
         """Forgets what was asked about values: their codes may mean others from now on."""
         for structure in self.structures.values():
-            if isinstance(structure, Calls | Answers):
+            if isinstance(structure, Calls | Answers | Found):
                 structure.forget()
 
     def sizes(self) -> Iterator[tuple[str, str, tuple[int | None, int, int]]]:

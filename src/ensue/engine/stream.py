@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ class Stream:
     """Whether a value is null."""
     sequenced: Array | None = None
     """Which rows have a number in a sequence, where any has."""
+    first: Array | None = None
+    """For each row the first that is the same in every respect; None where all differ, or order does not matter."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,12 @@ def stream_of(
                 nulls = nulls or not flags.all()
         at = to
     numbered = _sequenced([piece.columns for piece in pieces])
-    by = _in_order(batch, pieces, kind, start, end, ordered)
+    by, first = _in_order(batch, pieces, kind, start, end, ordered)
     if by is not None:
         numbered = None if numbered is None else numbered[by]
         kind, start, end = kind[by], start[by], end[by]
         columns = [(values[by], flags[by]) if len(values) else (values, flags) for values, flags in columns]
-    return Stream(kind, start, end, columns, nulls, numbered)
+    return Stream(kind, start, end, columns, nulls, numbered, first)
 
 
 def _sequenced(columns: Sequence[Columns]) -> Array | None:
@@ -100,8 +103,13 @@ def _few_rows(
 ) -> Stream:  # fmt: skip
     """The same for a few rows of Python values, without a detour over Arrow."""
     rows = [row for row in batch.rows if row[0] in types]
-    if len(rows) > 1:
-        rows.sort(key=(lambda row: batch.event(row).key) if ordered else (lambda row: row[3]))
+    first = None
+    if len(rows) > 1 and ordered:
+        keyed = sorted(((batch.event(row).key, row) for row in rows), key=lambda pair: pair[0])
+        first = first_alike(np.array([one[0] == other[0] for one, other in pairwise(keyed)]))
+        rows = [row for _, row in keyed]
+    elif len(rows) > 1:
+        rows.sort(key=lambda row: row[3])
     columns: list[Values] = []
     nulls, present = False, {row[0] for row in rows}
     for (event, attribute), (_, kind) in inputs.items():
@@ -126,6 +134,7 @@ def _few_rows(
         columns,
         nulls,
         np.array([row[4] is not None for row in rows]) if any(row[4] is not None for row in rows) else None,
+        first,
     )
 
 
@@ -160,16 +169,39 @@ def values_of(
 
 def _in_order(
     batch: Batch, pieces: Sequence[Piece], kind: Array, start: Integers, end: Integers, ordered: bool
-) -> Array | None:
-    """The rows by end; where it matters by start, sequence, type and attributes, too. None if they are so already."""
+) -> tuple[Array | None, Array | None]:
+    """The rows by end; where it matters by start, sequence, type and attributes, too. None if they are so already.
+
+    And where it matters, the first of those that are the same in every respect: see `Stream`.
+    """
     if len(end) < 2:
-        return None
+        return None, None
     rises = bool(np.all(end[1:] >= end[:-1]))
     if not ordered or (rises and not np.any(end[1:] == end[:-1])):
-        return None if rises else np.argsort(end, kind="stable")
+        return None if rises else np.argsort(end, kind="stable"), None
     sequence = sequence_keys([piece.columns for piece in pieces])
     keys = [*attribute_keys(batch, pieces), kind, *sequence, start, end]
-    return np.lexsort(keys)
+    by = np.lexsort(keys)
+    alike = np.ones(len(by) - 1, bool)
+    for key in reversed(keys):
+        held = key[by]
+        alike &= held[1:] == held[:-1]
+        if not alike.any():
+            break
+    return by, first_alike(alike)
+
+
+def first_alike(alike: Array) -> Array | None:
+    """For each row the first that is the same, from which rows are the same as the one before; None if all differ.
+
+    >>> first_alike(np.array([False, True, True, False])).tolist()
+    [0, 1, 1, 1, 4]
+    """
+    if not alike.any():
+        return None
+    rows = np.arange(len(alike) + 1)
+    found: Array = np.maximum.accumulate(np.where(np.concatenate([[False], alike]), 0, rows))
+    return found
 
 
 def sequence_keys(columns: Sequence[Columns]) -> list[Array]:

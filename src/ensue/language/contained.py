@@ -58,7 +58,7 @@ def _pull(pattern: typed.Pattern) -> tuple[typed.Pattern, list[_Pulled]]:
 
 
 def _pull_from_body(body: typed.Body) -> tuple[typed.Body, list[_Pulled]]:
-    known = _known(body)
+    known = known_names(body)
     pulled: list[_Pulled] = []
     found = body.pattern
     if found is not None and not body.restricted:
@@ -92,8 +92,8 @@ def _gathers(condition: typed.Expression, body: typed.Body) -> bool:
     """Whether a condition aggregates with names from outside, or over what depends on them."""
     if not has_aggregate(condition):
         return False
-    dependent = any(names_outside(each.pattern) - _known(body) for each in body.gatherings)
-    return dependent or bool(_aggregated_names(condition) - _known(body) - _gathered_names(body))
+    dependent = any(names_outside(each.pattern) - known_names(body) for each in body.gatherings)
+    return dependent or bool(_aggregated_names(condition) - known_names(body) - gathered_names(body))
 
 
 def _reads_otherwise(condition: typed.Expression, replaced: set[typed.Variable]) -> bool:
@@ -141,14 +141,14 @@ def names_outside(pattern: typed.Pattern | None) -> set[str]:
 
 
 def _outside_of_body(body: typed.Body) -> set[str]:
-    known, paired = _known(body), _paired(body)
+    known, paired = known_names(body), paired_names(body)
     found = set() if body.restricted else names_outside(body.pattern)
     for condition in body.where:
         found |= _names(condition) - known
     for condition in body.on:
         found |= _names(condition) - paired
     for condition in (*body.where, *body.on):
-        found |= _aggregated_names(condition) - known - _gathered_names(body)
+        found |= _aggregated_names(condition) - known - gathered_names(body)
     for related in body.related:
         found |= {related.left, related.right} - paired
     apart: list[Apart] = [*body.absences, *body.gatherings]
@@ -159,24 +159,24 @@ def _outside_of_body(body: typed.Body) -> set[str]:
     return found
 
 
-def _known(body: typed.Body) -> set[str]:
+def known_names(body: typed.Body) -> set[str]:
     """The names that a body binds for its conditions."""
     nested = typed.Nested(0, body)
     return visible_variables(nested) | visible_labels(nested)
 
 
-def _paired(body: typed.Body) -> set[str]:
+def paired_names(body: typed.Body) -> set[str]:
     """The names that ``on`` sees: each instance of a cumulative side, too."""
-    found = _known(body)
+    found = known_names(body)
     for pair in pairs(body.pattern):
         for side in (pair.left, pair.right):
             found |= visible_variables(side) | visible_labels(side)
     return found
 
 
-def _gathered_names(body: typed.Body) -> set[str]:
+def gathered_names(body: typed.Body) -> set[str]:
     """The names that aggregates see besides those of the body: of all that is gathered in it, however deep."""
-    found = _paired(body)
+    found = paired_names(body)
     gathered = [each.pattern for each in body.gatherings]
     if body.window is not None:
         gathered.append(body.window.pattern)
@@ -190,7 +190,7 @@ def _gathered_names(body: typed.Body) -> set[str]:
             case typed.Lacking(pattern=inner) | typed.Run(pattern=inner):
                 waiting.append(inner)
             case typed.Nested(body=nested):
-                found |= _gathered_names(nested)
+                found |= gathered_names(nested)
         if pattern is not None:
             found |= visible_variables(pattern) | visible_labels(pattern)
     return found

@@ -8,6 +8,7 @@ from ensue.language import typed
 from ensue.language.contained import Apart, self_contained
 from ensue.language.walk import has_aggregate, has_alternatives, names_used, pairs, visible_labels, visible_variables
 from ensue.plan import operators as plan
+from ensue.plan.outside import marked, names_beside
 from ensue.temporal.adjacent import ended_by
 from ensue.temporal.constraints import Events, parts, selects
 from ensue.temporal.joins import Side, sides_of
@@ -59,6 +60,8 @@ class Planner:
         keep = body.keep if frame.whole is body and may_be_older(body, self.events) else None
         if body.related or body.within is not None or body.lasting is not None or keep is not None:
             found = plan.Restrict(found, body.related, body.within, body.lasting, keep=keep)
+        if names := names_beside(body):
+            found = plan.Seeing(names, found)
         for gathering in body.gatherings:
             found = plan.Gather(gathering, found, *self._apart(gathering, frame))
         ended = [absence for pair in pairs(body.pattern) for absence in self._ending(pair, frame)]
@@ -86,7 +89,9 @@ class Planner:
         what must have come before."""
         pattern, conditions = self_contained(part)
         if pattern is None:
-            raise plan.NotPlannedError("a negated or collected pattern that is matched anew for each match")
+            seen, names = marked(part.pattern)
+            anew = plan.Anew(part.pattern, self._alone(seen, frame.body.keep), names)
+            return anew, None, (), None, frame.body.keep
         reach = scope_reach(part.scope, frame, self.events) if self.lifetimes else None
         opener = opener_of(part, frame, self.events) if self.suppressing else None
         keep = frame.body.keep

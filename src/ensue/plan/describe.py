@@ -11,7 +11,8 @@ from ensue.language import typed
 from ensue.plan import operators as plan
 from ensue.plan.description import Description, Kept, Words, looked_at
 from ensue.plan.pairings import describe_pairing
-from ensue.plan.walk import inputs_of, pattern_of, walk
+from ensue.plan.walk import aggregates_in, inputs_of, pattern_of, walk
+from ensue.plan.windows import describe_window
 from ensue.temporal.constraints import BODY
 from ensue.temporal.memory import UNBOUNDED, constant, window
 from ensue.temporal.restricted import tightest
@@ -23,7 +24,9 @@ OF_BODIES = plan.Distinct | plan.Restrict | plan.Wait | plan.Absent | plan.Gathe
 
 def describe(derive: plan.Derive, program: typed.Program) -> Description:
     """The description of a rule's plan; the program says in which units lengths of time are written."""
-    return _Describer(Words(program)).body(derive.input, BODY)
+    conditions = (each for node in walk(derive) if isinstance(node, plan.Restrict) for each in node.conditions)
+    aggregates = aggregates_in([*(term for _, term in derive.rule.head), *conditions])
+    return _Describer(Words(program), tuple(aggregates)).body(derive.input, BODY)
 
 
 @dataclass
@@ -31,6 +34,8 @@ class _Describer:
     """Describes operators from the last to the first."""
 
     words: Words
+    aggregates: tuple[typed.Aggregate, ...]
+    """The aggregates of the rule."""
     numbers: Iterator[int] = field(default_factory=partial(count, 1))
     """Tell lookups apart, which have no ids."""
 
@@ -101,34 +106,9 @@ class _Describer:
         )
 
     def _window(self, node: plan.Window) -> Description:
-        """A window; beside a pattern all events are kept for matches that are still to come."""
-        held = node.window
-        said, of, keys = events_said(held.pattern), pattern_said(held.pattern), (*held.shared, *held.keys)
-        advice = None
-        match held.kind:
-            case "count":
-                bound, title = constant(held.size), f"last {held.size} {of}"
-            case "span":
-                bound, title = window(held.size), f"all {of} of the last {self.words.length(held.size)}"
-            case "each":
-                bound, title = window(held.size), f"all {of} of each {self.words.length(held.size)}"
-            case _:
-                bound, title = UNBOUNDED, f"all {of} since"
-                advice = "count back over a length of time, with `while last 1h: collect …`"
-        beside = pattern_of(node.input) is not None
-        if beside:
-            bound, advice = UNBOUNDED, "give the window a rule of its own, and use what that derives"
-        if node.keep is not None and not bound.bounded:
-            bound, advice = window(node.reach if beside else node.keep), None
-        inner = [node.collected]
-        if node.beginning is not None and held.beginning is not None:
-            title += f" {pattern_said(held.beginning)}"
-            inner.append(node.beginning)
-        return Description(
-            "window", held.id, title, f"for each {said}: its aggregates", (Kept(said, keys, bound, advice),),
-            parts=tuple(map(self._pattern, inner)), operators=(node,), output=node,
-            inputs=(*([node.input] if beside else []), *inner),
-        )  # fmt: skip
+        inner = [node.collected, *([] if node.beginning is None else [node.beginning])]
+        arguments = [each.argument for each in self.aggregates if each.path[0] == node.window.id]
+        return describe_window(node, tuple(map(self._pattern, inner)), arguments, self.words)
 
     def _look_up(self, node: plan.LookUp) -> Description:
         lookup = node.lookup
@@ -175,6 +155,12 @@ class _Describer:
                 title = f"no {pattern_said(part.pattern)} inside it"
                 cost = "compares each match with the latest start"
                 return self._other(node, "absence", title, cost, kept, id_=part.pattern.id)
+            case plan.Anew(pattern=pattern):
+                said = events_said(pattern)
+                advice = f"let {said} share variables with the rest, instead of naming it in parentheses"
+                kept = Kept(f"every {said}", (), UNBOUNDED, advice)
+                title, cost = f"{pattern_said(pattern)}, matched anew", "for each match: from all events so far"
+                return Description("anew", pattern.id, title, cost, (kept,), operators=(node,), output=node)
             case _ if isinstance(node, OF_BODIES):
                 return self.body(node, _id(node))
             case _:

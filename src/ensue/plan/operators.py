@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ensue.language import typed
+from ensue.plan.outside import Name
 from ensue.temporal.joins import Side
 from ensue.temporal.lifetimes import Lifetime
 from ensue.temporal.memory import Memory
@@ -238,6 +239,23 @@ class RestrictedWithout:
 
 
 @dataclass(frozen=True)
+class Anew:
+    """A pattern that is matched anew for each match, from all events so far: it uses `names` of the match."""
+
+    pattern: typed.Pattern
+    input: Operator
+    names: tuple[Name, ...]
+
+
+@dataclass(frozen=True)
+class Seeing:
+    """Matches that know some names of the match for which they are found (`Anew`)."""
+
+    names: tuple[Name, ...]
+    input: Operator
+
+
+@dataclass(frozen=True)
 class Derive:
     """A rule: an event for each match."""
 
@@ -247,7 +265,7 @@ class Derive:
 
 Operator = (
     Scan | Clock | Join | Choose | Alternatives | Spanned | Repeat | Named | Nothing | LookUp | Wait | Window | Restrict
-    | Gather | Absent | Distinct | Latest | RestrictedAnd | RestrictedSequence | RestrictedWithout
+    | Gather | Absent | Distinct | Latest | RestrictedAnd | RestrictedSequence | RestrictedWithout | Anew | Seeing
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
 from ensue.language import typed
@@ -35,6 +35,17 @@ def walk(node: plan.Operator | plan.Derive) -> Iterator[plan.Operator | plan.Der
     yield node
     for inner in inputs_of(node):
         yield from walk(inner)
+
+
+def aggregates_in(expressions: Iterable[typed.Expression | None]) -> Iterator[typed.Aggregate]:
+    """The aggregates in expressions, those inside others too."""
+    for each in expressions:
+        match each:
+            case typed.Aggregate(argument=argument):
+                yield each
+                yield from aggregates_in([argument])
+            case typed.Operation(arguments=arguments) | typed.Holds(arguments=arguments):
+                yield from aggregates_in(arguments)
 
 
 def pattern_of(node: plan.Operator) -> typed.Pattern | None:

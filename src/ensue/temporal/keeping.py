@@ -6,6 +6,8 @@ longer than events are kept anyway, nothing has to be checked, and the rule find
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ensue.language import typed
 from ensue.language.contained import Apart
 from ensue.language.walk import patterns
@@ -17,9 +19,27 @@ def may_be_older(body: typed.Body, events: Events) -> bool:
     """Whether an event that a body matches can end longer before the match than events are kept, if nothing says so."""
     if body.keep is None or body.pattern is None:
         return False
-    return body.window is not None or any(
-        _beyond(_before_end(body, (id_, True), events), body.keep) for id_ in made_of(body.pattern, every=True)
-    )
+    if body.window is not None or any(isinstance(each, typed.Run) for each in _positive(body.pattern)):
+        return True  # nothing says how long before the last event of a run the first one ended
+    ids = made_of(body.pattern, every=True)
+    return any(_beyond(_before_end(body, (id_, True), events), body.keep) for id_ in ids)
+
+
+def _positive(pattern: typed.Pattern) -> Iterator[typed.Pattern]:
+    """What a match of a pattern is made of, in parentheses or not."""
+    match pattern:
+        case typed.Pair(left=left, right=right):
+            yield from _positive(left)
+            yield from _positive(right)
+        case typed.Lacking(pattern=inner):
+            yield from _positive(inner)
+        case typed.Either(alternatives=alternatives):
+            for each in alternatives:
+                yield from _positive(each)
+        case typed.Nested(body=typed.Body(pattern=inner_)) if inner_ is not None:
+            yield from _positive(inner_)
+        case _:
+            yield pattern
 
 
 def can_change(rule: typed.Rule, events: Events) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ensue.engine.generate.fields import Env
+from ensue.engine.generate.fields import Env, names_of
 from ensue.engine.generate.functions import function_of, quotient, remainder
 from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
 from ensue.engine.sharing import families
 from ensue.language import typed
+from ensue.plan.outside import Outer
 
 if TYPE_CHECKING:
     from ensue.engine.generate.unit import Unit
@@ -32,6 +33,9 @@ def value(unit: Unit, w: Writer, expression: typed.Expression, env: Env) -> Code
     match expression:
         case typed.Constant(value=constant, type=type_):
             return unit.constant(constant, type_)
+        case Outer(of=name):
+            (field,) = names_of(name)
+            return unit.outer(field)
         case typed.Variable(name=name):
             return env["var", name]
         case typed.AttributeOf(label=label, attribute=attribute):
@@ -104,6 +108,18 @@ def _among(unit: Unit, w: Writer, code: Code, family: object) -> Code:
     code = w.held(code)
     unit.keys(1)
     return Code(w.let("ok", all_of(code.has_key, f"find_1({table}, {code.bits}) >= 0")), "True", "b")
+
+
+def equal(unit: Unit, w: Writer, left: Code, right: Code) -> str:
+    """Source for whether two values are equal; null and what is not a number equal nothing."""
+    if left.kind == right.kind:
+        return all_of(left.has_key, right.has_key, f"{left.bits} == {right.bits}")
+    if {left.kind, right.kind} == {"i", "f"}:
+        whole, fraction = (left, right) if left.kind == "i" else (right, left)
+        return all_of(left.valid, right.valid, f"above({whole.value}, {fraction.value}) == 0")
+    if "o" in (left.kind, right.kind):
+        return equal(unit, w, *(w.held(convert(unit, w, code, "o")) for code in (left, right)))
+    return "False"
 
 
 def convert(unit: Unit, w: Writer, code: Code, kind: str) -> Code:

@@ -152,13 +152,27 @@ def generate(
     for event, head in heads.items():
         head.write_functions(layers[derived[event]].recursive)
     wanted = {event for event in derived if event in emit or not set(emit).isdisjoint(together.heads.get(event, ()))}
-    _Driver(unit, layers, heads, wanted).write()
+    _finish(unit, layers, heads, wanted)
+    return Generated(unit, unit.source(), heads, together, plans)
+
+
+def of_pattern(unit: Unit) -> Generated:
+    """The code of a unit that matches one pattern, with operators that have been built."""
+    for operator in unit.operators:
+        operator.write()
+    layers = (Layer((), 0, False),)
+    _finish(unit, layers, {}, set())
+    return Generated(unit, unit.source(), {}, Together(layers, unit.events), {})
+
+
+def _finish(unit: Unit, layers: Sequence[Layer], heads: dict[str, Derived], emit: set[str]) -> None:
+    """Writes what is around the operators."""
+    _Driver(unit, layers, heads, emit).write()
     for module in KERNELS:
         for name, text in _kernels(module).items():
             if name not in unit.functions:
                 unit.use(text)
     unit.finish()
-    return Generated(unit, unit.source(), heads, together, plans)
 
 
 KERNELS = {
@@ -260,7 +274,12 @@ class _Driver:
             for name in unit.events[event].attributes:
                 assert ("attr", name) in env
             k = f"({unit.rank(event) << 40} + row - {head.rows}.first)"
-            env["k",] = Code(k, "True", "i")
+            env["k",] = env["place",] = Code(k, "True", "i")
+            if word != "round" and ("part", 0, "place") in scan.wanted:
+                at = w.let("at", "row")
+                with w.block(f"while {at} > {head.rows}.first and not before_{head.title}({at} - 1, {at}):"):
+                    w.line(f"{at} -= 1")
+                env["place",] = Code(f"({unit.rank(event) << 40} + {at} - {head.rows}.first)", "True", "i")
             env[SOURCE] = Code(f"{head.rows}.source[row]", "True", "i")
             scan.take(w, env)
         unit.function(f"{word}_{head.title}", ["row: int"], w)
@@ -377,7 +396,7 @@ class _Driver:
             w.line("now = clock.due")
             with w.block("if at < count and given.end[at] < now:"):
                 w.line("now = given.end[at]")
-            with w.block("if now > clock.until:"):
+            with w.block(f"if now > clock.until or now == {NEVER}:"):
                 w.line("break")
             w.line("clock.now = now")
             with w.block("while at < count and given.end[at] == now:"):

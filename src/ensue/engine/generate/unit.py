@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ensue.engine.generate.fields import Column as FieldColumn
 from ensue.engine.generate.fields import Field
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.writer import Code, Writer, kind_of
@@ -31,8 +32,11 @@ CLOCK = ("now", "due", "until", "first", "failed", "derived")
 """The time at hand, the next time at which something is due, up to where time runs, the smallest end seen.
 Whether a step failed, by its layer; whether something was derived in the step at hand."""
 
-NEVER = 2**62
-"""Later than any time."""
+NEVER = 2**63 - 1
+"""Later than any time, longer than any length."""
+
+FOREVER = 2**62
+"""A length that can be taken from any time of an event."""
 
 FIRST_CELL = 8
 """The cells before it belong to callbacks."""
@@ -79,6 +83,8 @@ class Unit:
     options: Any = None
     mixed_columns: frozenset[tuple[str, int]] = frozenset()
     """Columns of static predicates, by place, that may hold integers among floats."""
+    outside: dict[Field, FieldColumn] = field(default_factory=dict)
+    """What is known of a match around it, where it is the unit of a pattern that is matched anew."""
     operators: list[Operator] = field(default_factory=list)
     structures: dict[str, Spec] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
@@ -167,6 +173,13 @@ class Unit:
                 self.constants[name] = value
                 return Code(f"numbers.{name}", "True", "s" if isinstance(value, str) else "o")
 
+    def outer(self, field: Field) -> Code:
+        """The value of a field of the match around, see `outside`."""
+        number, column = list(self.outside).index(field), self.outside[field]
+        held = f"outside.v{number}"
+        valid = f"(outside.ok{number} != 0)" if column.nullable else "True"
+        return Code({"f": f"from_bits({held})", "b": f"({held} != 0)"}.get(column.kind, held), valid, column.kind)
+
     def called(self, w: Writer, expression: typed.Expression, codes: Sequence[Code], when: str = "True") -> Code:
         """The value of an operation on values that Python computes, and a table remembers."""
         result = kind_of(expression.type)
@@ -245,7 +258,7 @@ class Unit:
 
     def finish(self) -> None:
         """Adds the structures that every unit has."""
-        columns: dict[str, Element] = {"k": "i64", "source": "i64"}
+        columns: dict[str, Element] = {"k": "i64", "place": "i64", "source": "i64"}
         for index, kind in self.inputs.values():
             columns[f"x{index}"] = "f64" if kind == "f" else "i64"
             columns[f"ok{index}"] = "u8"
@@ -255,10 +268,14 @@ class Unit:
             "numbers": Spec(Constants, numbers_layout(tuple(self.numbers))),
             "values": Spec(Values, values_layout()),
             "kinds": Spec(Kinds, kinds_layout()),
+            **({"outside": Spec(Constants, numbers_layout(self._cells_outside()))} if self.outside else {}),
             **({"origins": Spec(Sources, sources_layout())} if self.provenance else {}),
             **({COUNTS: Spec(Counts, counts_layout(self.counters))} if self.counted else {}),
             **self.structures,
         }
+
+    def _cells_outside(self) -> tuple[str, ...]:
+        return tuple(f"{letter}{number}" for number in range(len(self.outside)) for letter in ("v", "ok"))
 
     def bases(self) -> dict[str, tuple[Layout, int]]:
         """Where each structure lies in the frame."""

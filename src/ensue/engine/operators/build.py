@@ -5,6 +5,7 @@ from __future__ import annotations
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.operators.alternatives import Alternatives, Distinct
+from ensue.engine.operators.anew import Anew, Seeing
 from ensue.engine.operators.choose import choose
 from ensue.engine.operators.clock import Clock
 from ensue.engine.operators.join import Join
@@ -70,6 +71,14 @@ def _built(unit: Unit, node: plan.Operator, layer: int) -> Operator:
             return Window(unit, node, build(unit, node.input, layer), collected, beginning, layer)
         case plan.Restrict():
             return Restrict(unit, node, build(unit, node.input, layer), layer)
+        case plan.Absent(inner=plan.Anew() as anew):
+            input_ = build(unit, node.input, layer)
+            return Absent(unit, "absent", node, input_, Anew(unit, anew, input_, layer, ordered=False), layer)
+        case plan.Gather(inner=plan.Anew() as anew):
+            input_ = build(unit, node.input, layer)
+            return Gather(unit, node, input_, Anew(unit, anew, input_, layer, ordered=True), layer)
+        case plan.Seeing():
+            return Seeing(unit, node, build(unit, node.input, layer), layer)
         case plan.Absent():
             inner = build(unit, node.inner, layer)
             return Absent(unit, "absent", node, build(unit, node.input, layer), inner, layer)

@@ -70,7 +70,7 @@ class Clock(Operator):
         now, env = Code("clock.now", "True", "i"), Env()
         for field in self.wanted:
             env[field] = now
-            if field == ("part", 0, "k"):
+            if field in (("part", 0, "k"), ("part", 0, "place")):
                 env[field] = Code(str(TIMER << 40), "True", "i")
             elif field[0] == "source":
                 env[field] = Code("0", "True", "i")

@@ -13,7 +13,7 @@ from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.aggregates import Accumulators, Aggregates, kept
-from ensue.engine.operators.parts import COMPARED, chains_of, order_fields
+from ensue.engine.operators.parts import KNOWN, chains_of, order_fields
 from ensue.language import typed
 from ensue.plan.operators import NotPlannedError
 
@@ -82,7 +82,7 @@ class Composite:
         """Adds all parts of a member to the chain, but for the first of the first member."""
         chains = chains_of(self.of.unit)
         for number in range(self.of.members.parts):
-            part = ", ".join(member["part", number, which].value for which in COMPARED)
+            part = ", ".join(member["part", number, which].value for which in KNOWN)
             with w.when("True" if number else f"{self.sums.count} > 0"):
                 w.line(f"add_part({chains}, {part})")
             if number in self.of.members.chains:

@@ -20,7 +20,7 @@ from ensue.engine.operators.join import related
 from ensue.engine.operators.parts import Shared, part_types
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
-from ensue.language.walk import has_aggregate, names_used
+from ensue.language.walk import names_used
 from ensue.plan import operators as plan
 from ensue.temporal.constraints import Events, constrain
 
@@ -67,8 +67,6 @@ class Eligible:
         self.timed = {timer.label for timer in self.timers}
         self.related = [each for each in body.related if {each.left, each.right} <= labels]
         self.on = [each for each in body.on if all(map(self._knows, names_used(each)))]
-        if any(map(has_aggregate, self.on)):
-            raise plan.NotPlannedError("an aggregate that decides which instances are paired")
         self.within, self.lasting = body.within, body.lasting
         self.keep = body.keep
         for input_ in inputs if self.keep is not None else ():

@@ -15,7 +15,7 @@ from ensue.engine.generate.writer import Writer
 from ensue.engine.operators.keys import key_kinds, key_of, lookup
 from ensue.engine.operators.scan import Scan
 from ensue.engine.structures.gates import Gate as Table
-from ensue.engine.structures.gates import gate_layout
+from ensue.engine.structures.gates import LONG_AGO, gate_layout
 
 
 class Gate:
@@ -41,10 +41,12 @@ class Gate:
             return
         table = self._table()
         with w.when(key.there):
-            over = w.let("over", f"clock.now - {self.unit.number(NEVER if self.reach is None else self.reach)}")
+            over = str(LONG_AGO)
+            if self.reach is not None:
+                over = w.let("over", f"clock.now - {self.unit.number(self.reach)}")
             w.line(f"{table}.over = {over}")
             at = lookup(self.unit, w, "slot", table, key.parts)
-            with w.block(f"if {table}.last_end[{at}] < {over}:"):
+            with w.block(f"if {table}.last_end[{at}] <= {LONG_AGO} or {table}.last_end[{at}] < {over}:"):
                 w.line(f"{table}.first_end[{at}] = clock.now")
             w.line(f"{table}.last_end[{at}] = clock.now")
 

@@ -78,9 +78,9 @@ class LookUp(Passing):
 
     def take(self, w: Writer, env: Env) -> None:
         codes = [env["var", name] for name in self.bound]
-        row_part: Field = ("part", self.input.parts, "k")
+        row_parts: list[Field] = [("part", self.input.parts, which) for which in ("k", "place")]
         columns = {field: self.column(field) for field in self.wanted if field[0] == "var" and self._own(field)}
-        answers = self._answers(columns, codes, row_part in self.wanted)
+        answers = self._answers(columns, codes, any(part in self.wanted for part in row_parts))
         with w.when(all_of(*(code.has_key for code in codes))):
             parts = [w.let("key", code.bits) for code in codes]
             at = lookup(self.unit, w, "slot", answers, parts)
@@ -93,7 +93,8 @@ class LookUp(Passing):
                 found = Env({**env, **read_row(answers, row, columns)})
                 for which in ("end", "start"):
                     found["part", self.input.parts, which] = zero
-                found[row_part] = Code(f"({STATIC} + {answers}.number[{row}])", "True", "i")
+                for part in row_parts:
+                    found[part] = Code(f"({STATIC} + {answers}.number[{row}])", "True", "i")
                 self.push(w, found)
 
     def _answers(self, columns: dict[Field, Column], codes: list[Code], numbered: bool) -> str:

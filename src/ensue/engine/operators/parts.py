@@ -27,7 +27,8 @@ from ensue.engine.structures.chains import (
 )
 from ensue.language import typed
 
-COMPARED = ("end", "start", "k")
+COMPARED = ("end", "start", "place")
+KNOWN = (*COMPARED, "k")
 
 
 @dataclass(frozen=True)
@@ -44,21 +45,25 @@ class Seen:
 def place_of(unit: Unit, field: Field, env: Env) -> str:
     """Source for the number by which a field of a part is compared; see `part_place` for static rows."""
     held = env[field].value
-    return f"part_place({held})" if field[2] == "k" and "facts" in unit.structures else held
+    return f"part_place({held})" if field[2] == "place" and "facts" in unit.structures else held
 
 
 def order_fields(operator: Operator) -> list[Field]:
     """The fields by which matches are ordered, after their start."""
     found: list[Field] = []
     for number in range(operator.parts):
-        found += [("part", number, which) for which in COMPARED]
+        found += [("part", number, which) for which in KNOWN]
         if number in operator.chains:
             found.append(("part", number, "more"))
     return found
 
 
 def return_whether_before(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bool) -> None:
-    """Writes the end of a function that says whether a match comes before another; `tie` is what it says of equal ones."""
+    """Writes the end of a function that says whether a match comes before another; `tie` is what it says of equal ones.
+
+    Of matches whose parts are the same in every respect the one whose first parts come first comes first: that matters
+    only to whether they share an event with others.
+    """
     compared = [(one.env[START].value, other.env[START].value)]
     common = min(one.operator.parts, other.operator.parts)
     ragged = one.operator.ragged or other.operator.ragged
@@ -70,6 +75,10 @@ def return_whether_before(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bo
     if ragged:
         _return_flat_order(unit, w, one, other, tie)
     elif one.operator.parts == other.operator.parts:
+        for number in range(common):
+            left, right = (seen.env["part", number, "k"].value for seen in (one, other))
+            with w.block(f"if {left} != {right}:"):
+                w.line(f"return {left} < {right}")
         w.line(f"return {tie}")
     else:
         w.line(f"return {one.operator.parts < other.operator.parts}")
@@ -82,14 +91,14 @@ def _return_flat_order(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bool)
         unit.structures.setdefault(flat, Spec(Flat, flat_layout()))
         w.line(f"{flat}.count = 0")
         for number in range(seen.operator.parts):
-            w.line(f"flat_part({flat}, {', '.join(seen.part(unit, number, which) for which in COMPARED)})")
+            w.line(f"flat_part({flat}, {', '.join(seen.part(unit, number, which) for which in KNOWN)})")
             if number in seen.operator.chains:
                 chains = chains_of(unit)
                 node = w.let("node", seen.env["part", number, "more"].value)
                 with w.block(f"while {node} >= 0:"):
-                    k = f"{chains}.k[{node}]"
-                    place = f"part_place({k})" if "facts" in unit.structures else k
-                    w.line(f"flat_part({flat}, {chains}.end[{node}], {chains}.start[{node}], {place})")
+                    end, start, place, k = (f"{chains}.{which}[{node}]" for which in KNOWN)
+                    place = f"part_place({place})" if "facts" in unit.structures else place
+                    w.line(f"flat_part({flat}, {end}, {start}, {place}, {k})")
                     w.line(f"{node} = {chains}.next[{node}]")
     w.line(f"return flat_order(flat_one, flat_other) {'<=' if tie else '<'} 0")
 

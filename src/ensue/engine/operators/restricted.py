@@ -67,7 +67,7 @@ class Choice(Operator):
     def compare(self, fields: list[Field]) -> None:
         """Has matches that start together told apart, once something is asked that may differ between them."""
         if not self.compared and any(field not in self.group for field in fields):
-            self.compared = [("part", n, which) for n in range(self.parts) for which in ("end", "start", "k")]
+            self.compared = [("part", n, which) for n in range(self.parts) for which in ("end", "start", "place")]
             self.unit.inputs_need_order = True
             self.want(self.compared)
 

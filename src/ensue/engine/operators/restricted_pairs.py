@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ensue.engine.generate.fields import START, Env, Field
 from ensue.engine.generate.operator import Operator, read_row, row_fields
-from ensue.engine.generate.unit import NEVER, Unit
+from ensue.engine.generate.unit import FOREVER, Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.join import Pairing
 from ensue.engine.operators.keys import column_kinds, group_parts, key_kinds
@@ -92,7 +92,7 @@ class RestrictedPair(Pairing):
         with w.block(f"if at >= 0 and {table}.group[at] >= 0:"):
             w.line(f"return {table}.group[at]")
         if width and (self.node.within is not None or own.gone is not None):
-            over, gone = (NEVER if length is None else length for length in (self.node.within, own.gone))
+            over, gone = (FOREVER if length is None else length for length in (self.node.within, own.gone))
             with w.block(f"if 2 * {table}.slots >= {table}.slot_mask:"):
                 word = "sweep_linked_groups" if own.chained else "sweep_groups"
                 w.line(f"{word}({table}, clock.now - {unit.number(over)}, clock.now - {unit.number(gone)})")

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ensue.engine.generate.fields import START, Env
 from ensue.engine.generate.operator import Operator, write_row
-from ensue.engine.generate.unit import NEVER, Unit
+from ensue.engine.generate.unit import FOREVER, Unit
 from ensue.engine.generate.writer import Writer
 from ensue.engine.operators.keys import group_parts, key_kinds, key_of, lookup
 from ensue.engine.operators.restricted_pairs import RestrictedPair
@@ -58,7 +58,7 @@ class RestrictedSequence(RestrictedPair):
                 if before:
                     w.line(f"set_instance_jump({table}, {g}, {row}, {before})")
                 if within is not None or self.longest is not None:
-                    end, begin = (NEVER if length is None else length for length in (self.longest, within))
+                    end, begin = (FOREVER if length is None else length for length in (self.longest, within))
                     w.line(f"drop_useless_instances({table}, {g}, clock.now - {unit.number(end)}, clock.now - {unit.number(begin)})")
                 if self.sides[0].chained:
                     self.link(w, 0, g, key.parts)

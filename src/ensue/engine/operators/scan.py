@@ -112,8 +112,8 @@ class Scan(Operator):
                     env[field] = attribute["attr", name]
                 case ("time", _, which) | ("part", _, ("start" | "end") as which):
                     env[field] = attribute[START] if which == "start" else Code("clock.now", "True", "i")
-                case ("part", _, "k"):
-                    env[field] = attribute["k",]
+                case ("part", _, ("k" | "place") as which):
+                    env[field] = attribute[which,]
                 case ("source",):
                     env[field] = attribute[SOURCE]
                 case ("oldest",):
@@ -160,6 +160,8 @@ def given(unit: Unit, scan: Scan, row: str) -> Env:
     for name, _ in scan.atom.fields:
         env.setdefault(("attr", name), Code("0", "False", "i"))
     rank = unit.rank(scan.atom.event) << 40
-    env["k",] = Code(f"(given.k[{row}] if given.sequenced != 0 else {rank} + {row})", "True", "i")
+    k = f"(given.k[{row}] if given.sequenced != 0 else {rank} + {row})"
+    env["k",] = Code(k, "True", "i")
+    env["place",] = Code(f"(given.place[{row}] if given.alike != 0 else {k})", "True", "i")
     env[SOURCE] = Code(f"given.source[{row}]", "True", "i")
     return env

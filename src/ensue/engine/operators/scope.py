@@ -13,6 +13,7 @@ from ensue.engine.generate.operator import Operator, Passing, read_row, row_fiel
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.aggregates import Accumulators, Aggregates
+from ensue.engine.operators.anew import Anew
 from ensue.engine.operators.gate import Gate
 from ensue.engine.operators.keys import key_kinds, key_of, lookup
 from ensue.engine.operators.scan import scan_of
@@ -96,6 +97,9 @@ class Scope(Passing):
 
     def visit(self, w: Writer, env: Env, each: Take) -> None:
         """Writes a loop over what lies in the scope, newest end first; `each` may leave it with a break."""
+        if isinstance(self.inner, Anew):
+            self._visit_anew(self.inner, w, env, each)
+            return
         unit, store = self.unit, self._store()
         begin, end = (env[field] for field in self._span())
         key = key_of(unit, w, self.shared, env, self.inner)
@@ -123,6 +127,21 @@ class Scope(Passing):
                         tests = [f"({truth(unit, w, c, seen)})" for c in self.node.conditions]
                         with w.when(all_of(*(t for t in tests if t != "(True)"))):
                             each(w, seen)
+
+    def _visit_anew(self, inner: Anew, w: Writer, env: Env, each: Take) -> None:
+        """The same for what is matched anew."""
+        begin, end = (w.held(env[field]) for field in self._span())
+        keep = "" if self.node.keep is None else self.unit.number(self.node.keep)
+        less, most = ("<", "<=") if self.included else ("<=", "<")
+
+        def over(time: str) -> str:
+            return f"{time} {less} {begin.value}" + (f" or clock.now - {time} > {keep}" if keep else "")
+
+        def lies(first: str, last: str) -> str:
+            return f"{begin.value} {most} {first} and {last} {most} {end.value}"
+
+        with w.when(begin.valid):
+            inner.visit(w, env, self.shared, lies, over, each)
 
     # --- matches that wait for the end of their step
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ensue.engine.generate.fields import START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
-from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.structures.rows import Rows, rows_layout
 from ensue.language import typed
@@ -63,7 +63,7 @@ class Wait(Passing):
             for field in (("time", timer.label), ("part", part)):
                 env[*field, "start"] = Code(begins, "True", "i")
                 env[*field, "end"] = Code(ends, "True", "i")
-            env["part", part, "k"] = Code(str(TIMER << 40), "True", "i")
+            env["part", part, "k"] = env["part", part, "place"] = Code(str(TIMER << 40), "True", "i")
             start, due = f"min({start}, {begins})", f"max({due}, {ends})"
         env[START] = Code(w.let("start", start), "True", "i")
         due = w.let("due", due)
@@ -104,6 +104,5 @@ class Wait(Passing):
         self.unit.function(f"pop_{self.name}", [], w)
 
 
-NEVER = 2**62
 TIMER = 1 << 20
 """The rank of timers: after all events. That of static rows comes after it."""

@@ -19,7 +19,7 @@ from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.aggregates import Aggregates, kept
-from ensue.engine.operators.keys import key_of
+from ensue.engine.operators.keys import key_kinds, key_of
 from ensue.engine.operators.look_up import Nothing, nothing_under
 from ensue.engine.operators.shelf import Shelf
 from ensue.engine.structures.rows import Numbers, numbers_layout
@@ -248,11 +248,11 @@ class Window(Operator):
         assert self.rest is not None
         reach = self.node.reach
         life = None if reach is None or self.fixed is not None else self.unit.number(reach)
-        width = len(self._join_by)
-        self.rests = Shelf(self.unit, "rests", width, self.rest.columns, life)
+        kinds = key_kinds(self._join_by, self.rest, self.collected)
+        self.rests = Shelf(self, "rests", kinds, self.rest.columns, life)
         if self.fixed is None:
             own = [field for field in self.wanted if self._from(field) is not self.rest]
-            self.results = Shelf(self.unit, "collected", width, {field: self.column(field) for field in own}, life)
+            self.results = Shelf(self, "collected", kinds, {field: self.column(field) for field in own}, life)
 
     def _both(self, w: Writer, rest: Env, own: Env) -> None:
         """A match of the rest and of the window by itself as one."""

@@ -20,8 +20,8 @@ NONE = -(2**62)
 
 
 def chains_layout() -> Layout:
-    nodes: dict[str, Element] = {"end": "i64", "start": "i64", "k": "i64", "next": "i64", "free_next": "i64"}
-    return rows_layout(nodes, ("free", "head", "tail"))
+    parts: dict[str, Element] = {"end": "i64", "start": "i64", "place": "i64", "k": "i64"}
+    return rows_layout({**parts, "next": "i64", "free_next": "i64"}, ("free", "head", "tail"))
 
 
 class Chains(Rows):
@@ -67,7 +67,7 @@ def chain_columns(structure: Structure) -> Iterable[Array]:
 
 
 def flat_layout() -> Layout:
-    return rows_layout({"end": "i64", "start": "i64", "k": "i64"})
+    return rows_layout({"end": "i64", "start": "i64", "place": "i64", "k": "i64"})
 
 
 class Flat(StepRows):
@@ -80,7 +80,7 @@ def begin_chain(chains: Chains) -> None:
     chains.tail = -4611686018427387904
 
 
-def add_part(chains: Chains, end: int, start: int, k: int) -> None:
+def add_part(chains: Chains, end: int, start: int, place: int, k: int) -> None:
     """Adds a part to the chain that is being made, if it is there."""
     if end == -4611686018427387904:
         return
@@ -94,6 +94,7 @@ def add_part(chains: Chains, end: int, start: int, k: int) -> None:
         chains.count += 1
     chains.end[node] = end
     chains.start[node] = start
+    chains.place[node] = place
     chains.k[node] = k
     chains.next[node] = -4611686018427387904
     if chains.tail >= 0:
@@ -106,7 +107,7 @@ def add_part(chains: Chains, end: int, start: int, k: int) -> None:
 def add_chain(chains: Chains, chain: int) -> None:
     """Adds all parts of a chain to the one that is being made."""
     while chain >= 0:
-        add_part(chains, chains.end[chain], chains.start[chain], chains.k[chain])
+        add_part(chains, chains.end[chain], chains.start[chain], chains.place[chain], chains.k[chain])
         chain = chains.next[chain]
 
 
@@ -128,7 +129,7 @@ def chains_meet(chains: Chains, one: int, other: int) -> bool:
     return False
 
 
-def flat_part(flat: Flat, end: int, start: int, k: int) -> None:
+def flat_part(flat: Flat, end: int, start: int, place: int, k: int) -> None:
     """Adds a part, if it is there."""
     if end == -4611686018427387904:
         return
@@ -136,22 +137,29 @@ def flat_part(flat: Flat, end: int, start: int, k: int) -> None:
         grow(flat)
     flat.end[flat.count] = end
     flat.start[flat.count] = start
+    flat.place[flat.count] = place
     flat.k[flat.count] = k
     flat.count += 1
 
 
 def flat_order(one: Flat, other: Flat) -> int:
-    """How two matches compare, part by part: -1, 0, 1. One that begins the other comes before it."""
+    """How two matches compare, part by part: -1, 0, 1. One that begins the other comes before it.
+
+    Where the parts of both are the same in every respect, the events themselves decide.
+    """
     for i in range(min(one.count, other.count)):
         if one.end[i] != other.end[i]:
             return -1 if one.end[i] < other.end[i] else 1
         if one.start[i] != other.start[i]:
             return -1 if one.start[i] < other.start[i] else 1
+        if one.place[i] != other.place[i]:
+            return -1 if one.place[i] < other.place[i] else 1
+    if one.count != other.count:
+        return -1 if one.count < other.count else 1
+    for i in range(one.count):
         if one.k[i] != other.k[i]:
             return -1 if one.k[i] < other.k[i] else 1
-    if one.count == other.count:
-        return 0
-    return -1 if one.count < other.count else 1
+    return 0
 
 
 CHAIN_KERNELS = tuple(map(getsource, (begin_chain, add_part, add_chain, chain_has, chains_meet)))

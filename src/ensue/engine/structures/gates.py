@@ -10,7 +10,8 @@ def gate_layout(kinds: str) -> Layout:
     return Layout(("over", "slot_wanted", *NUMBERS), slot_columns(kinds, {"first_end": "i64", "last_end": "i64"}))
 
 
-NEVER = -(2**62)
+LONG_AGO = -(2**62)
+"""Before any time."""
 
 
 class Gate(Keyed):
@@ -19,7 +20,7 @@ class Gate(Keyed):
     What ended before ``over`` opens nothing any more.
     """
 
-    empty = {"first_end": NEVER, "last_end": NEVER}
+    empty = {"first_end": LONG_AGO, "last_end": LONG_AGO}
 
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)

@@ -94,7 +94,7 @@ def open_group(table: Instances) -> int:
             grow(table)
         g = table.groups
         table.groups += 1
-    table.latest[g] = -4611686018427387904
+    table.latest[g] = -9223372036854775808
     table.first[g] = -1
     table.last[g] = -1
     table.arrived[g] = 0

@@ -7,7 +7,7 @@ import numpy as np
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
 from ensue.engine.structures.structure import Frame, Layout
 
-LONG_AGO = -(2**62)
+LONG_AGO = -(2**63)
 
 
 def times_layout(kinds: str) -> Layout:

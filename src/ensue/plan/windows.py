@@ -1,0 +1,102 @@
+"""Descriptions of windows: what they keep of what they collect, and of what is beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ensue.language import typed
+from ensue.language.walk import names_used, visible_labels, visible_variables
+from ensue.plan import operators as plan
+from ensue.plan.description import Description, Kept, Words
+from ensue.plan.walk import pattern_of
+from ensue.temporal.constraints import constrain
+from ensue.temporal.memory import UNBOUNDED, Memory, constant, until, window
+from ensue.temporal.said import events_said, pattern_said
+
+OWN_RULE = "give the window a rule of its own, and use what that derives"
+BACK = "count back over a length of time, with `while last 1h: collect …`"
+
+
+def describe_window(
+    node: plan.Window, parts: tuple[Description, ...], arguments: Iterable[typed.Expression | None], words: Words
+) -> Description:
+    """A window; `arguments` are what its aggregates are of.
+
+    Beside a pattern, what a window finds is kept for matches still to come, and these for it.
+    """
+    held = node.window
+    said = events_said(held.pattern)
+    rest = pattern_of(node.input)
+    title, cost = _title(held, words), f"for each {said}: its aggregates"
+    if _depends(held, rest, (*node.terms, *arguments)):
+        cost = f"for each {said}: its aggregates anew, with each match beside it, from every {said}"
+        taken = [each for each in (held.pattern, held.beginning, rest) if each is not None]
+        kept = [Kept(events_said(each), (), UNBOUNDED, OWN_RULE) for each in taken]
+    else:
+        kept = [_collected(held, node.keep, words)]
+        if rest is not None:
+            shared = tuple(name for name in held.shared if name in visible_variables(rest))
+            both = (f"what is found of {said}", events_said(rest))
+            kept += [_bounded(what, shared, window(node.reach), OWN_RULE) for what in both]
+    inputs = [None if rest is None else node.input, node.collected, node.beginning]
+    return Description(
+        "window", held.id, title, cost, tuple(kept), parts=parts, operators=(node,), output=node,
+        inputs=tuple(each for each in inputs if each is not None),
+    )  # fmt: skip
+
+
+def _title(held: typed.Window, words: Words) -> str:
+    of = pattern_said(held.pattern)
+    match held.kind:
+        case "count":
+            return f"last {held.size} {of}"
+        case "span":
+            return f"all {of} of the last {words.length(held.size)}"
+        case "each":
+            return f"all {of} of each {words.length(held.size)}"
+        case _:
+            return f"all {of} since{'' if held.beginning is None else f' {pattern_said(held.beginning)}'}"
+
+
+def _collected(held: typed.Window, keep: int | None, words: Words) -> Kept:
+    """What is kept of the collected events: themselves, or aggregates of those since the last beginning."""
+    said, keys = events_said(held.pattern), (*held.shared, *held.keys)
+    match held.kind:
+        case "count":
+            return Kept(said, keys, constant(held.size))
+        case "span":
+            return Kept(said, keys, window(held.size))
+        case "each":
+            return Kept(f"aggregates of {said}", keys, window(held.size))
+        case _:
+            begins = said if held.beginning is None else events_said(held.beginning)
+            if _longest(held.pattern, words.program) is not None:
+                return Kept(f"aggregates of {said}", keys, until(begins))
+            return _bounded(begins, keys, window(keep), BACK)
+
+
+def _bounded(what: str, key: tuple[str, ...], memory: Memory, advice: str) -> Kept:
+    """Something with advice if nothing bounds it."""
+    return Kept(what, key, memory, None if memory.bounded else advice)
+
+
+def _longest(pattern: typed.Pattern, program: typed.Program) -> int | None:
+    """How long an instance of a pattern lasts at most; where that is unknown one may still come for any beginning."""
+    return constrain(typed.Body(pattern), program.events).longest((pattern.id, False), (pattern.id, True))
+
+
+def _depends(
+    held: typed.Window, rest: typed.Pattern | None, terms: Iterable[typed.Expression | None]
+) -> bool:  # fmt: skip
+    """Whether groups or values are others for each match beside the window, or for each beginning."""
+    own = visible_variables(held.pattern) | visible_labels(held.pattern)
+    mixed = any(names & own and not names <= own for names in _names(terms))
+    if held.beginning is None or rest is None:
+        return mixed
+    both = visible_variables(held.beginning) & visible_variables(rest)
+    return mixed or not both <= set(held.shared)
+
+
+def _names(terms: Iterable[typed.Expression | None]) -> Iterator[set[str]]:
+    for term in terms:
+        yield set(names_used(term))
