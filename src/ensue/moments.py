@@ -92,6 +92,18 @@ def length_of(length: Length, unit: str | None, timestamps: bool, what: str = "t
     return int(-(-microseconds // size))
 
 
+def written_length(length: Length, what: str) -> str:
+    """A length of time above nothing as rules write it.
+
+    >>> written_length(7, "keep"), written_length("1h30m", "keep"), written_length(timedelta(seconds=2), "keep")
+    ('7', '1h30m', '2000000us')
+    """
+    number = isinstance(length, str) and re.fullmatch(r"[+-]?\d{1,19}", length, re.ASCII) is not None
+    if (int(length) if number else length_of(length, "us", timestamps=True)) <= 0:  # type: ignore[arg-type]
+        raise DataError(f"{what} is {shortened(length)}; it must be more than nothing.")
+    return f"{length // _MICROSECOND}us" if isinstance(length, timedelta) else str(length)
+
+
 def check_lateness(lateness: Length) -> None:
     """A lateness is a length of time, and not less than nothing."""
     if length_of(lateness, "us", timestamps=True) < 0:

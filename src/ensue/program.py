@@ -5,6 +5,7 @@ What only detection needs is imported when something is to be detected, so that 
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, 
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import atoms
-from ensue.moments import Length, Moment, check_lateness, is_timestamp, moment_of
+from ensue.moments import Length, Moment, check_lateness, is_timestamp, moment_of, written_length
 from ensue.spark.recognise import collected, spark_frames
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class Program:
         self.file = file
         self.typed = program
         self._known = known
+        self._keeping: dict[str, Program] = {}
         self.warnings = tuple(d for d in diagnostics if d.severity is Severity.WARNING)
 
     def __repr__(self) -> str:
@@ -138,6 +140,27 @@ class Program:
         note_kept(self.typed, report)
         note_changed(self.typed, report)
         return report.sorted()
+
+    def keeping(self, keep: Length) -> Program:
+        """The same rules with a largest lifetime (``keep 7d.``), instead of one that they state.
+
+        It is a number in the unit of the time column, a duration such as ``"7d"``, or a timedelta.
+
+        >>> program = compile("event a(k: int). event b(k: int).  ab(k) <- a(k) seq b(k).")
+        >>> events = [{"type": "a", "time": 1, "k": 5}, {"type": "b", "time": 9, "k": 5}]
+        >>> program.keeping(8).detect(events), program.keeping(7).detect(events)
+        ([{'type': 'ab', 'start': 1, 'end': 9, 'k': 5}], [])
+        """
+        written = written_length(keep, "`keep`")
+        if written not in self._keeping:
+            source = self.file.source
+            text = source.text
+            for statement in self.file.statements:
+                if isinstance(statement, syntax.Keep):
+                    start, end = statement.span
+                    text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+            self._keeping[written] = compiled(Source(f"{text}\nkeep {written}.\n", source.name), self._known)
+        return self._keeping[written]
 
     @cached_property
     def typed_for_timestamps(self) -> typed.Program:
@@ -165,6 +188,7 @@ class Program:
         provenance: bool = False,
         compiled: bool | None = None,
         lateness: Length = 0,
+        keep: Length | None = None,
         slices: int | None = None,
         rejected: bool = False,
         buckets: int | None = None,
@@ -185,6 +209,8 @@ class Program:
 
         With `provenance` each detection has `sources`: the numbers of the rows that it came from, the first being 0.
 
+        `keep` is a largest lifetime, as in `keeping`.
+
         Rules are compiled where there are many events; `compiled` says so, or not, whatever their number.
 
         A `RecordBatchReader` or an iterator of Arrow batches is taken in as it comes, so it may be larger than memory:
@@ -203,6 +229,12 @@ class Program:
         check_lateness(lateness)
         check_compiled(compiled)
         check_function(on_bad_row, "`on_bad_row`")
+        if keep is not None:
+            return self.keeping(keep).detect(
+                events, until, time=time, start=start, end=end, type=type, sequence=sequence, tables=tables, emit=emit,
+                strict=strict, on_bad_row=on_bad_row, engine=engine, provenance=provenance, compiled=compiled,
+                lateness=lateness, slices=slices, rejected=rejected, buckets=buckets, heartbeat=heartbeat,
+            )  # fmt: skip
         frames = spark_frames(events)
         if frames is not None:
             from ensue.spark.options import check_options, check_stream_options
@@ -449,6 +481,7 @@ class Program:
         actions: Mapping[str, Callable[..., object]] | None = None,
         provenance: bool = False,
         compiled: bool | None = None,
+        keep: Length | None = None,
         on_late: Callable[[dict[str, Any]], object] | None = None,
         on_bad_row: Callable[[BadRow], object] | None = None,
     ) -> Session:
@@ -461,6 +494,8 @@ class Program:
         `on_late` is called with each event that came too late, a dict, and `on_bad_row` with each row that cannot be
         used, both instead of a warning. With `provenance` each detection has the positions of the events that it came
         from, counted in the order in which they were sent.
+
+        `keep` is a largest lifetime, as in `keeping`; it goes on when the session is resumed.
 
         Rules are compiled once many events have come in tables; `compiled` says from the first event on, or never.
 
@@ -477,7 +512,9 @@ class Program:
 
         wanted = None if emit is None else tuple(picked(self.typed, emit))
         columns = Columns(time, start, end, type, sequence)
-        settings = Settings(lateness, columns, self._static_rows(tables or {}), wanted, provenance, compiled)
+        kept = None if keep is None else written_length(keep, "`keep`")
+        rows = self._static_rows(tables or {})
+        settings = Settings(lateness, columns, rows, wanted, provenance, compiled, keep=kept)
         return Session(self, settings, actions, on_late, on_bad_row)
 
     def resume(

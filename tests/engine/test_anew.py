@@ -103,31 +103,30 @@ def test_conditions_are_pulled_out(name):
     program = ensue.compile(f"{DECLARATIONS} {PULLED[name]}.")
     if name != "two sides":  # which are split before
         assert not any(isinstance(node, plan.Anew) for node in plans(program))
-    agrees(program, name, "network, cut", 40)
+    agrees(program, name, "plain, cut", 40)
 
 
 @pytest.mark.parametrize("name", ANEW)
 def test_the_rest_is_matched_anew(name):
     program = ensue.compile(f"{DECLARATIONS} {ANEW[name]}.")
     assert any(isinstance(node, plan.Anew) for node in plans(program))
-    agrees(program, name, "network, cut", 40)
+    agrees(program, name, "plain, cut", 40)
 
 
 @pytest.mark.parametrize("name", ANEW)
 def test_inputs_of_what_is_matched_anew(name):
     program = ensue.compile(f"{DECLARATIONS} {ANEW[name]}.")
-    agrees(program, name, "network, sources", 15)
+    agrees(program, name, "plain, sources", 15)
 
 
 @pytest.mark.parametrize("name", [*PULLED, *ANEW])
-def test_as_machine_code(name, monkeypatch):
-    monkeypatch.setenv("ENSUE_NEW", "machine")
+def test_as_machine_code(name):
     program = ensue.compile(f"{DECLARATIONS} {(PULLED | ANEW)[name]}.")
-    agrees(program, name, "network, cut", 6)
+    agrees(program, name, "machine, cut", 6)
 
 
 @pytest.mark.parametrize("name", ["chosen on", "chosen, gathered", "two levels", "a derived type"])
 def test_a_state_is_saved_and_resumed(name):
     program = ensue.compile(f"{DECLARATIONS} {ANEW[name]}.")
-    agrees(program, name, "session, network, saved", 15)
-    agrees(program, name, "session, network, sources", 10)
+    agrees(program, name, "session, saved", 15)
+    agrees(program, name, "session, sources", 10)

@@ -18,7 +18,6 @@ from ensue.language.functions import FUNCTIONS, apply
 from ensue.reference.expressions import evaluate
 from ensue.reference.matches import Match
 from ensue.values import held
-from tests.engine.new_lane import is_generated
 
 TERMS = [
     *(f"{name}({v})" for name in ("abs", "sign", "round", "floor", "ceil", "trunc", "sqrt", "exp", "ln", "log10")
@@ -70,8 +69,8 @@ def program_of(terms):
     )
 
 
-def found(program, events):
-    run = Run(program.typed, compiled=False)
+def found(program, events, mode):
+    run = Run(program.typed, compiled=mode == "machine")
     batch = run.batch()
     batch.rows = [
         (e["type"], {n: v for n, v in e.items() if n not in ("type", "start", "end")}, e["start"], e["end"], None, at)
@@ -91,22 +90,19 @@ def same(one, other):
 
 @pytest.mark.parametrize("mode", ["plain", "machine"])
 @pytest.mark.parametrize("number", range(6))
-def test_values_are_those_of_the_language(mode, number, monkeypatch):
-    monkeypatch.setenv("ENSUE_NEW", mode)
+def test_values_are_those_of_the_language(mode, number):
     program = program_of(TERMS)
-    assert is_generated(program)
     events = rows(number, 300)
     (rule,) = program.typed.rules
     types = program.typed.events["d"].attributes
-    for event, row in zip(events, found(program, events), strict=True):
+    for event, row in zip(events, found(program, events, mode), strict=True):
         for text, (name, term) in zip(TERMS, rule.head, strict=True):
             wanted = held(evaluate(term, Match(0, 0, event), None), types[name])
             assert same(row[name], wanted), (text, event, row[name], wanted)
 
 
 @pytest.mark.parametrize("mode", ["plain", "machine"])
-def test_extremes_in_every_combination(mode, monkeypatch):
-    monkeypatch.setenv("ENSUE_NEW", mode)
+def test_extremes_in_every_combination(mode):
     terms = [term for term in TERMS if set("ij") & set(term) and "s" not in term.replace("least", "").replace("sqrt", "")]
     terms = [t for t in terms if not any(word in t for word in ("n)", "x", "y", "o", "s,"))]
     terms += [f"{name}(x, y)" for name in ("power", "mod", "least", "greatest", "nullif")] + ["x // y", "x % y"]
@@ -120,7 +116,7 @@ def test_extremes_in_every_combination(mode, monkeypatch):
         events.append({**empty, **values, "type": "e", "start": time, "end": time})
     (rule,) = program.typed.rules
     types = program.typed.events["d"].attributes
-    for event, row in zip(events, found(program, events), strict=True):
+    for event, row in zip(events, found(program, events, mode), strict=True):
         for text, (name, term) in zip(terms, rule.head, strict=True):
             wanted = held(evaluate(term, Match(0, 0, event), None), types[name])
             assert same(row[name], wanted), (text, event, row[name], wanted)
@@ -140,8 +136,7 @@ def test_an_unknown_name_is_an_error():
         operate(typed.Operation("cube", (), "int"), [1])
 
 
-def test_numbers_are_computed_without_asking(monkeypatch):
-    monkeypatch.setenv("ENSUE_NEW", "plain")
+def test_numbers_are_computed_without_asking():
     asked = ("int(s)", "float(s)", "starts", "length", "concat", "least(s", "nullif(null", "greatest(i, null")
     terms = [term for term in TERMS if not term.startswith(asked)]
     run = Run(program_of(terms).typed, compiled=False)

@@ -23,7 +23,6 @@ from ensue.engine.structures.structure import Frame, class_of
 from ensue.engine.structures.values import Dictionary
 from ensue.language import typed
 from tests.agreement import check, meaning
-from tests.engine.new_lane import is_generated
 from tests.random_programs import streams
 
 DECLARATIONS = """
@@ -76,16 +75,14 @@ BODIES = {
 
 @pytest.mark.parametrize("mode", ["plain", "machine"])
 @pytest.mark.parametrize("name", BODIES)
-def test_agrees_with_the_reference(name, mode, monkeypatch):
-    monkeypatch.setenv("ENSUE_NEW", mode)
+def test_agrees_with_the_reference(name, mode):
     program = ensue.compile(f"{DECLARATIONS} {BODIES[name]}.")
-    assert is_generated(program)
 
     @seed(zlib.crc32(name.encode()))
     @settings(max_examples=25 if mode == "plain" else 6)
     @given(streams(20, types=["a", "c", "b", "v"]), st.integers(0, 99))
     def agrees(events, number):
-        check("network, cut", program, events, None, number, meaning(program, events))
+        check(f"{mode}, cut", program, events, None, number, meaning(program, events))
 
     agrees()
 

@@ -78,8 +78,10 @@ def compiled(file: RuleFile) -> Program:
     return compile(file.text if file.text.endswith("\n") else f"{file.text}\n", file.name)
 
 
-def program_of(path: str) -> Program:
-    """The program of a rule file, whose warnings are printed."""
+def program_of(path: str, keep: str | None = None) -> Program:
+    """The program of a rule file, whose warnings are printed; `keep` is a largest lifetime."""
     program = compiled(read_rules(path))
+    if keep is not None:
+        program = program.keeping(keep)
     print_diagnostics(program.warnings)
     return program

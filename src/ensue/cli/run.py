@@ -57,6 +57,7 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
     "How far time runs, if not to the last event: a number or a timestamp, whichever the events have. On integer times "
     "also 7h and the like, if the rules state a unit.",
 )
+@_option("--keep", "LENGTH", "The largest lifetime: 7d, or a number; what ended longer ago is as if it had not been.")
 @_option("--emit", "TYPE", "Give only this type of what was found; may be repeated.", multiple=True)
 @_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
 @click.option("--strict", is_flag=True, help="Stop at the first row that cannot be used, instead of leaving it out.")
@@ -76,6 +77,7 @@ def run(
     type_: str | None,
     sequence: str | None,
     until: str | None,
+    keep: str | None,
     emit: tuple[str, ...],
     tables: tuple[str, ...],
     strict: bool,
@@ -123,7 +125,7 @@ def run(
         from ensue.cli.spark.batch import Job, run_on_spark
         from ensue.cli.spark.writing import Output
 
-        program = program_of(rules)
+        program = program_of(rules, keep)
         output_ = Output(output, output_format, mode)
         cluster = Cluster(master, conf, log)
         run_on_spark(
@@ -136,7 +138,7 @@ def run(
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
     _check_writable(output)
     _check_not_read(output, [path for path in paths if path != STDIN])
-    program = program_of(rules)
+    program = program_of(rules, keep)
     for note in program.unused_types(sources) if isinstance(sources, dict) else ():
         say(note)
     events_read = with_stdin_read(sources)

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 @click.command(short_help="Run the tests that rule files hold.")
 @click.argument("rules", nargs=-1, required=True)
 @engine_option
-def test(rules: tuple[str, ...], engine: str) -> int:
+@click.option(
+    "--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been."
+)
+def test(rules: tuple[str, ...], engine: str, keep: str | None) -> int:
     """Runs the tests that rule files hold, and says of each whether it passed.
 
     The exit code is 0 if all passed, 1 if one failed or rules are wrong, and 2 if a file cannot be read. With
@@ -44,7 +47,7 @@ def test(rules: tuple[str, ...], engine: str) -> int:
     code = passed = failed = 0
     for path in rules:
         try:
-            program = program_of(path)
+            program = program_of(path, keep)
         except (DataError, RuleError) as error:
             code = max(code, explained(error))
             continue

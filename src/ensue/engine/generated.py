@@ -86,7 +86,7 @@ class GeneratedLane:
     # --- code
 
     def _plain(self) -> Mapping[str, Callable[..., Any]]:
-        return machine.plain([self.code.source], self.structures, self._ask)
+        return machine.plain(self.code.texts, self.structures, self._ask)
 
     def _compile(self) -> Mapping[str, Callable[..., Any]]:
         if not machine.available():

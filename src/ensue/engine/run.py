@@ -11,11 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ensue.data.errors import DataError
 from ensue.engine.batch import Batch, Place
 from ensue.engine.clock import Clock
 from ensue.engine.generate.program import Generated, generate
 from ensue.engine.generated import GeneratedLane
 from ensue.engine.knowledge import Knowledge, Row
+from ensue.engine.lasting import as_before, check_as_before
 from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size, sizes_of
@@ -50,9 +52,13 @@ class Prepared:
 _prepared: OrderedDict[tuple[Any, ...], tuple[typed.Program, Prepared]] = OrderedDict()
 
 
-def known_program(program: typed.Program, instant: bool, options: Options, rates: Rates = UNKNOWN) -> typed.Program:
+def known_program(
+    program: typed.Program, instant: bool, options: Options, rates: Rates = UNKNOWN, decided: Decided | None = None
+) -> typed.Program:
     """The program as it is run: with what is known of its events, its rules rewritten."""
     known = with_instants(program) if instant else program
+    if decided is not None:
+        known = as_before(known, decided.lengths)
     return rewritten(known, rates, options.ordering) if options.rewriting else known
 
 
@@ -70,7 +76,7 @@ def prepare(
     key = (id(program), wanted, instant, apart, options, rates, provenance, counted)
     if decided is None and key in _prepared:
         return _prepared[key][1]
-    known = known_program(program, instant, options, rates)
+    known = known_program(program, instant, options, rates, decided)
     shared = replace(options, sharing=options.sharing and not provenance)
     units = units_of(known, wanted, apart, decided, shared)
     planner = Planner(known.events, options.lifetimes, options.streaming, options.ending, options.suppressing)
@@ -168,6 +174,9 @@ class Run:
 
     def take_over(self, old: Run, time: int | None) -> None:
         """Takes over what another run knows of the rules that both have; what is new begins after a time."""
+        if old.program.keep != self.program.keep:
+            raise DataError("How long events are kept (`keep`) cannot change while rules run. Start another session.")
+        check_as_before(old.program, old.known.events, self.program, self.known.events)
         self.clock.first_end, self.clock.now = old.clock.first_end, old.clock.now
         self.values.restore(old.values.saved())
         for lane in self.lanes:

@@ -34,6 +34,8 @@ class Settings:
     compiled: bool | None
     fixed: bool = False
     """Whether the rules stay as they are: then those that hand events to each other run, and are saved, as one."""
+    keep: str | None = None
+    """How long events are kept, as rules write it, where that was said when the session was started."""
 
     def saved(self) -> dict[str, Any]:
         names = self.columns
@@ -45,6 +47,7 @@ class Settings:
             "provenance": self.provenance,
             "compiled": self.compiled,
             "fixed": self.fixed,
+            "keep": self.keep,
         }
 
     @staticmethod
@@ -63,8 +66,13 @@ class Arrangement:
     timezone: str | None = None
 
     @cached_property
+    def _kept(self) -> Program:
+        keep = self.settings.keep
+        return self.program if keep is None else self.program.keeping(keep)
+
+    @cached_property
     def rules(self) -> typed.Program:
-        return self.program.typed_for_timestamps if self.timestamps else self.program.typed
+        return self._kept.typed_for_timestamps if self.timestamps else self._kept.typed
 
     @cached_property
     def wanted(self) -> list[str]:
@@ -101,7 +109,7 @@ class Arrangement:
 
         `decided` is which rules share what is kept.
         """
-        self.program.check_unit(bool(self.timestamps))
+        self._kept.check_unit(bool(self.timestamps))
         settings = self.settings
         return Run(
             self.rules, settings.tables, provenance=settings.provenance, compiled=settings.compiled,

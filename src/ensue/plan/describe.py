@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 
@@ -18,7 +18,10 @@ from ensue.temporal.memory import UNBOUNDED, constant, window
 from ensue.temporal.restricted import tightest
 from ensue.temporal.said import A_TIMER, events_said, pattern_said, term_said
 
-OF_BODIES = plan.Distinct | plan.Restrict | plan.Wait | plan.Absent | plan.Gather | plan.Window | plan.LookUp
+PASSING = plan.Distinct | plan.Restrict | plan.Wait | plan.Seeing
+"""What passes on the matches of a body, or some of them."""
+
+BESIDE = plan.Absent | plan.Gather | plan.Window | plan.LookUp
 """What there is in a body beside its pattern."""
 
 
@@ -66,9 +69,11 @@ class _Describer:
                     beside.append(self._window(at))
                 case plan.LookUp():
                     beside.append(self._look_up(at))
+                case plan.Seeing():
+                    pass
                 case _:
                     break
-            if isinstance(at, plan.Distinct | plan.Restrict | plan.Wait):
+            if isinstance(at, PASSING):
                 own.append(at)
             at = at.input
         matched = [] if isinstance(at, plan.Nothing) else [self._pattern(at)]
@@ -92,18 +97,26 @@ class _Describer:
             case typed.Inside():
                 where = "inside it"
         said, absent = events_said(part.pattern), isinstance(part, typed.Absence)
-        return Description(
+        kept = Kept(said, part.shared, window(tightest(node.reach, node.keep)), after=_opener(node))
+        found = Description(
             "absence" if absent else "gathering",
             part.pattern.id,
             f"{'no' if absent else 'all'} {pattern_said(part.pattern)} {where}",
             f"for each match: {looked_at(said, part.shared)} in its scope",
-            (Kept(said, part.shared, window(tightest(node.reach, node.keep)), after=_opener(node)),),
+            (kept,),
             checks=self.words.conditions(node.conditions),
-            parts=(self._pattern(node.inner),),
             operators=(node,),
             output=node,
             inputs=(node.input, node.inner),
         )
+        if not isinstance(node.inner, plan.Anew):
+            return replace(found, parts=(self._pattern(node.inner),))
+        advice = f"let {said} share variables with the rest, instead of naming it in parentheses"
+        return replace(
+            found, cost=f"for each match: matched anew, from every {said} so far",
+            kept=(Kept(said, (), UNBOUNDED, advice),), parts=(_anew(self._pattern(node.inner.input)),),
+            inputs=(node.input,),
+        )  # fmt: skip
 
     def _window(self, node: plan.Window) -> Description:
         inner = [node.collected, *([] if node.beginning is None else [node.beginning])]
@@ -155,13 +168,7 @@ class _Describer:
                 title = f"no {pattern_said(part.pattern)} inside it"
                 cost = "compares each match with the latest start"
                 return self._other(node, "absence", title, cost, kept, id_=part.pattern.id)
-            case plan.Anew(pattern=pattern):
-                said = events_said(pattern)
-                advice = f"let {said} share variables with the rest, instead of naming it in parentheses"
-                kept = Kept(f"every {said}", (), UNBOUNDED, advice)
-                title, cost = f"{pattern_said(pattern)}, matched anew", "for each match: from all events so far"
-                return Description("anew", pattern.id, title, cost, (kept,), operators=(node,), output=node)
-            case _ if isinstance(node, OF_BODIES):
+            case _ if isinstance(node, PASSING | BESIDE):
                 return self.body(node, _id(node))
             case _:
                 name = type(node).__name__.lower()
@@ -191,6 +198,11 @@ def _events(node: plan.Operator) -> str:
     """The names of the events that an operator matches."""
     pattern = pattern_of(node)
     return A_TIMER if pattern is None else events_said(pattern)
+
+
+def _anew(part: Description) -> Description:
+    """What is matched anew for each match: it keeps nothing between two, and nobody counts in it."""
+    return replace(part, kept=(), operators=(), output=None, inputs=(), parts=tuple(map(_anew, part.parts)))
 
 
 def _opener(node: plan.Absent | plan.Gather) -> str | None:

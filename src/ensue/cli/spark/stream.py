@@ -48,6 +48,9 @@ PAUSE = 1
 @click.option(
     "--heartbeat", metavar="LENGTH", help="Time goes on by the clock, which is told so often: 10s or the like."
 )
+@click.option(
+    "--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been."
+)
 @click.option("--trigger", metavar="WHEN", help="10s or the like; once or available-now: what is there, then stop.")
 @click.option("--rejected", metavar="FORMAT:WHERE", help="Where rows go that came too late or cannot be used.")
 @click.option("--emit", multiple=True, metavar="TYPE", help="Give only this type of what was found; may be repeated.")
@@ -67,8 +70,8 @@ PAUSE = 1
 @cluster_options
 def stream(
     rules: str, arriving: tuple[str, ...], sink: str, checkpoint: str, lateness: str, buckets: int | None,
-    heartbeat: str | None, trigger: str | None, rejected: str | None, emit: tuple[str, ...], tables: tuple[str, ...],
-    until: str | None, time: str | None, start: str | None, end: str | None, type_: str | None, sequence: str | None,
+    heartbeat: str | None, keep: str | None, trigger: str | None, rejected: str | None, emit: tuple[str, ...],
+    tables: tuple[str, ...], until: str | None, time: str | None, start: str | None, end: str | None, type_: str | None, sequence: str | None,
     schema: str | None, options: tuple[str, ...], sink_options: tuple[str, ...], quiet: bool, master: str | None,
     conf: tuple[str, ...], log: str | None,
 ) -> int:  # fmt: skip
@@ -102,7 +105,7 @@ def stream(
     for each in (to, *([side] if side is not None else [])):
         check_sink(each)
     job = StreamJob(
-        program_of(rules), sources(arriving), to, side, checkpoint, Columns(time, start, end, type_, sequence), schema,
+        program_of(rules, keep), sources(arriving), to, side, checkpoint, Columns(time, start, end, type_, sequence), schema,
         pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
         {
             "lateness": _number(lateness), "buckets": buckets, "heartbeat": heartbeat, "until": until,

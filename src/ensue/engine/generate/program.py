@@ -98,7 +98,8 @@ class Generated:
     """A unit with its source, and what its rules derive."""
 
     unit: Unit
-    source: str
+    texts: tuple[str, ...]
+    """Its source, kernels first."""
     derived: dict[str, Derived]
     together: Together
     plans: dict[str, plan.Derive]
@@ -107,10 +108,14 @@ class Generated:
     def uses(self) -> frozenset[str]:
         return self.together.uses
 
+    @property
+    def source(self) -> str:
+        return "\n\n".join(self.texts)
+
     @cached_property
     def machine(self) -> Machine:
         """The unit as machine code, which has no state of its own."""
-        ir = translate([self.source], self.unit.bases(), ENTRIES)
+        ir = translate(self.texts, self.unit.bases(), ENTRIES)
         return load(cached_object(ir, QUICK), ENTRIES)
 
 
@@ -153,7 +158,7 @@ def generate(
         head.write_functions(layers[derived[event]].recursive)
     wanted = {event for event in derived if event in emit or not set(emit).isdisjoint(together.heads.get(event, ()))}
     _finish(unit, layers, heads, wanted)
-    return Generated(unit, unit.source(), heads, together, plans)
+    return Generated(unit, unit.texts(), heads, together, plans)
 
 
 def of_pattern(unit: Unit) -> Generated:
@@ -162,7 +167,7 @@ def of_pattern(unit: Unit) -> Generated:
         operator.write()
     layers = (Layer((), 0, False),)
     _finish(unit, layers, {}, set())
-    return Generated(unit, unit.source(), {}, Together(layers, unit.events), {})
+    return Generated(unit, unit.texts(), {}, Together(layers, unit.events), {})
 
 
 def _finish(unit: Unit, layers: Sequence[Layer], heads: dict[str, Derived], emit: set[str]) -> None:

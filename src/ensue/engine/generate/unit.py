@@ -285,8 +285,9 @@ class Unit:
             at += spec.layout.cells
         return found
 
-    def source(self) -> str:
-        return "\n\n".join([*self.library, *self.functions.values()])
+    def texts(self) -> tuple[str, ...]:
+        """Its source: what is the same for all rules, and its own functions."""
+        return (*self.library, "\n\n".join(self.functions.values()))
 
 
 def make(spec: Spec, frame: Any, base: int) -> Structure:

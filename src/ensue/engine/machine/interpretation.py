@@ -9,6 +9,8 @@ import __future__
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from ensue.engine.machine import builtin
@@ -28,15 +30,24 @@ def plain(
     names: dict[str, Any] = {**BUILTIN, **structures}
     if ask is not None:
         names["ask"] = ask
-    functions = []
-    for number, text in enumerate(texts):
-        tree = ast.parse(text)
-        tree.body = list(definitions(tree))
-        functions += [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-        tree = ast.fix_missing_locations(_Divisions().visit(tree))
-        code = compile(tree, f"<unit {number}>", "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True)
+    functions: list[str] = []
+    for text in texts:
+        code, own = _compiled(text)
         exec(code, names)
+        functions += own
     return {name: names[name] for name in functions}
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> tuple[CodeType, tuple[str, ...]]:
+    """The code of a text, and the names of its functions. Most texts come again: what kernels do is the same for all."""
+    tree = ast.parse(text)
+    tree.body = list(definitions(tree))
+    names = tuple(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+    if " / " in text or "/=" in text:
+        tree = ast.fix_missing_locations(_Divisions().visit(tree))
+    flags = __future__.annotations.compiler_flag
+    return compile(tree, f"<unit {names[0] if names else ''}>", "exec", flags=flags, dont_inherit=True), names
 
 
 class _Divisions(ast.NodeTransformer):

@@ -1,8 +1,8 @@
 """Merged: the matches of two inputs in one order, those of the first before equal ones of the second.
 
-Where both are events as they are given, or events of one type, they come so by themselves. Otherwise what ends in a step
-is held until the step is complete, each side is sorted, and the sides are merged. State: the matches of the step at
-hand.
+Where both are events as they are given, of two types, they come so by themselves. Otherwise what ends in a step is held
+until the step is complete, each side is sorted, and the sides are merged: of events that are the same in every respect
+all come on the left first. State: the matches of the step at hand.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def come_in_order(unit: Unit, inputs: tuple[Operator, Operator]) -> bool:
     """Whether the matches of both inputs come in one order by themselves."""
     scans = [single_scan(each) for each in inputs]
     types = {scan.atom.event for scan in scans if scan is not None}
-    return None not in scans and (len(types) == 1 or not types & unit.derived.keys())
+    return None not in scans and len(types) == 2 and not types & unit.derived.keys()
 
 
 class Merged:

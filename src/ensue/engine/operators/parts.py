@@ -61,8 +61,8 @@ def order_fields(operator: Operator) -> list[Field]:
 def return_whether_before(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bool) -> None:
     """Writes the end of a function that says whether a match comes before another; `tie` is what it says of equal ones.
 
-    Of matches whose parts are the same in every respect the one whose first parts come first comes first: that matters
-    only to whether they share an event with others.
+    Of one operator's matches whose parts are the same in every respect the one whose first parts come first comes
+    first: that matters only to whether they share an event with others.
     """
     compared = [(one.env[START].value, other.env[START].value)]
     common = min(one.operator.parts, other.operator.parts)
@@ -75,7 +75,7 @@ def return_whether_before(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bo
     if ragged:
         _return_flat_order(unit, w, one, other, tie)
     elif one.operator.parts == other.operator.parts:
-        for number in range(common):
+        for number in range(common if one.operator is other.operator else 0):
             left, right = (seen.env["part", number, "k"].value for seen in (one, other))
             with w.block(f"if {left} != {right}:"):
                 w.line(f"return {left} < {right}")
@@ -100,7 +100,8 @@ def _return_flat_order(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bool)
                     place = f"part_place({place})" if "facts" in unit.structures else place
                     w.line(f"flat_part({flat}, {end}, {start}, {place}, {k})")
                     w.line(f"{node} = {chains}.next[{node}]")
-    w.line(f"return flat_order(flat_one, flat_other) {'<=' if tie else '<'} 0")
+    themselves = one.operator is other.operator
+    w.line(f"return flat_order(flat_one, flat_other, {themselves}) {'<=' if tie else '<'} 0")
 
 
 def chains_of(unit: Unit) -> str:

@@ -27,25 +27,27 @@ HEADS = "#heads"
 
 @dataclass(frozen=True)
 class Decided:
-    """What was decided before rules changed: who became a family, and which rules there were.
+    """What was decided before rules changed: who became a family, which rules there were, how long events last.
 
     A rule that came later knows nothing of the past, so it cannot share what is kept of it.
     """
 
     seeds: tuple[Seed, ...]
     rules: frozenset[str]
+    lengths: tuple[tuple[str, tuple[int, int | None]], ...] = ()
 
     def saved(self) -> list[Any]:
         """As plain values."""
         seeds = [[[name, [list(astuple(site)) for site in sites]] for name, sites in s.rules] for s in self.seeds]
-        return [seeds, sorted(self.rules)]
+        return [seeds, sorted(self.rules), [[name, *length] for name, length in self.lengths]]
 
     @staticmethod
     def restored(state: Sequence[Any]) -> Decided:
-        seeds, rules = state
+        seeds, rules, lengths = state
         return Decided(
             tuple(Seed(tuple((name, tuple(Site(*site) for site in sites)) for name, sites in s)) for s in seeds),
             frozenset(rules),
+            tuple((name, (low, high)) for name, low, high in lengths),
         )
 
 
@@ -209,12 +211,3 @@ def _common(families: Sequence[Family | None], stratum: int) -> list[Layer]:
     """The layer of what families have in common, which comes before that of their members; none without families."""
     parts = tuple(Part(family.common, family.seed.name) for family in families if family is not None)
     return [Layer(parts, stratum, recursive=False)] if parts else []
-
-
-def __getattr__(name: str) -> Any:
-    """What the old engine takes from here; it goes with that."""
-    if name in ("Alike", "reason"):
-        from ensue.engine.compiled import groups
-
-        return getattr(groups, name)
-    raise AttributeError(name)

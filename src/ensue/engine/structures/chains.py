@@ -142,10 +142,10 @@ def flat_part(flat: Flat, end: int, start: int, place: int, k: int) -> None:
     flat.count += 1
 
 
-def flat_order(one: Flat, other: Flat) -> int:
+def flat_order(one: Flat, other: Flat, themselves: bool) -> int:
     """How two matches compare, part by part: -1, 0, 1. One that begins the other comes before it.
 
-    Where the parts of both are the same in every respect, the events themselves decide.
+    Where the parts of both are the same in every respect, the events `themselves` decide, or nothing.
     """
     for i in range(min(one.count, other.count)):
         if one.end[i] != other.end[i]:
@@ -157,7 +157,7 @@ def flat_order(one: Flat, other: Flat) -> int:
     if one.count != other.count:
         return -1 if one.count < other.count else 1
     for i in range(one.count):
-        if one.k[i] != other.k[i]:
+        if themselves and one.k[i] != other.k[i]:
             return -1 if one.k[i] < other.k[i] else 1
     return 0
 

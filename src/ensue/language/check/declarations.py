@@ -155,7 +155,7 @@ def _declare_keep(statement: syntax.Keep, declarations: Declarations) -> None:
         declarations.report.error(
             "E106", statement.span, "how long events are kept is stated already", "state it once, for all rules"
         )
-    elif length <= 0:
+    elif statement.length.value <= 0:
         declarations.report.error(
             "E504", statement.length.span, "events must be kept for a positive length of time", "as in `keep 7d.`"
         )
