@@ -1,6 +1,6 @@
-"""Ablation: each optimisation on and off, all others on: time, evaluations, tuples stored. It finds the same.
+"""Ablation: each optimisation on and off, all others on: time and tuples stored. It finds the same.
 
-Rules run in the network, which is what the options are about; generated code heeds `rewriting`, `ordering`, `sharing`.
+Rules run as machine code; what is built is there before the clock starts.
 Sharing is of compiled rules only, so it is measured on those, on mixed rules of the shapes that can be compiled.
 
 Each program is counted once with everything on, with each optimisation off, and with all off. Where a count differs, or
@@ -61,9 +61,8 @@ def run(options: Options) -> Result:
         if idle:
             notes.append(f"{subject.name}: nothing changes with {', '.join(idle)}.")
         wrong += [f"{subject.name}, off: {name}" for name, off in measured["off"].items() if not off["same"]]
-    header = ("program, and what is off", "CPU s, on", "off", "off / on", "evaluations, on", "off")
-    header = (*header, "comparisons, on", "off", "stored at most, on", "off")
-    title = f"Optimisations on and off, in the network (streams of {options.network:,} events and less)"
+    header = ("program, and what is off", "CPU s, on", "off", "off / on", "stored at most, on", "off")
+    title = f"Optimisations on and off (streams of {options.network:,} events and less)"
     tables = [Table(title, header, tuple(rows), tuple(notes))]
     try:
         found["memory"] = _memory(TIMES_LONGER * options.network)
@@ -91,8 +90,7 @@ def _rows(subject: Subject, measured: Mapping[str, Any]) -> Iterator[tuple[str, 
             continue
         on = measured["on"]
         cells = [seconds(off["on_cpu"]), seconds(off["cpu"]), times(off["cpu"], off["on_cpu"], 2)]
-        for what in ("evaluations", "comparisons", "stored"):
-            cells += [_number(on[what]), _number(off[what])]
+        cells += [_number(on["stored"]), _number(off["stored"])]
         yield (f"{subject.name}: {name}", *cells)
 
 
@@ -114,8 +112,8 @@ def measured(name: str, n: int, runs: int) -> dict[str, Any]:
     subject = SUBJECTS[name]
     program, rows = ensue.compile(subject.rules), subject.rows(n)
     rates = rates_in(program, rows)
-    of_network = [field.name for field in fields(ALL) if field.name != SHARING]
-    off = {option: replace(ALL, **{option: False}) for option in of_network} | {ALL_OFF: NO_OPTIMISATION}
+    of_plans = [field.name for field in fields(ALL) if field.name != SHARING]
+    off = {option: replace(ALL, **{option: False}) for option in of_plans} | {ALL_OFF: NO_OPTIMISATION}
     known = with_instants(program.typed) if subject.instant else program.typed
     full = rewritten(known, rates)
     changed = {"rewriting"} if full != known else set()
@@ -125,38 +123,26 @@ def measured(name: str, n: int, runs: int) -> dict[str, Any]:
     for option, options in off.items():
         counts = result["off"][option] = counted(subject, program, rows, options)
         counts["same"] = counts["found"] == on["found"]
-        if any(counts[what] != on[what] for what in ("evaluations", "comparisons", "stored")) or option in changed:
+        if counts["stored"] != on["stored"] or option in changed:
             counts["on_cpu"], counts["cpu"] = in_turns(subject, program, rows, (ALL, options), runs)
     return result
 
 
 def counted(subject: Subject, program: Program, rows: list[Row], options: Optimisations) -> dict[str, Any]:
     """What a run counts, and what it finds: its number and a digest."""
-    from benchmarks.counting import count
-
     at_work = start(program, subject.instant, options, rates=rates_in(program, rows), emit=subject.emit)
-    counts = count(at_work)
     digest, number, stored = hashlib.sha256(), 0, 0
     for batch in advanced(at_work, rows, max(1, len(rows) // PIECES), subject.runs_on):
         found = found_in(batch, program, subject.emit)
         digest.update("\n".join(found).encode())
         number += len(found)
         stored = max(stored, stored_in(at_work))
-    return {
-        "evaluations": counts.evaluations,
-        "comparisons": counts.comparisons,
-        "stored": stored,
-        "found": [number, digest.hexdigest()],
-    }
+    return {"stored": stored, "found": [number, digest.hexdigest()]}
 
 
 def stored_in(run: Run) -> int:
-    """How many tuples all parts of the rules keep in the network."""
-    from ensue.engine.network.kept import kept_by
-    from ensue.engine.network.stratum import Stratum
-
-    network = [lane for lane in run.lanes if isinstance(lane, Stratum)]
-    return sum(kept_by(node) for lane in network for rule in lane.rules.values() for node in rule.body.walk())
+    """How many tuples all parts of the rules keep."""
+    return sum(size.tuples for size in run.sizes())
 
 
 def in_turns(
@@ -175,7 +161,7 @@ def in_turns(
 
 
 def start(
-    program: Program, instant: bool, options: Optimisations, compiled: bool = False, rates: Rates = (),
+    program: Program, instant: bool, options: Optimisations, compiled: bool = True, rates: Rates = (),
     emit: tuple[str, ...] | None = None,
 ) -> Run:  # fmt: skip
     from ensue.engine.run import Run

@@ -1,7 +1,6 @@
 """What bounds a detection: the share of its CPU time that each part of the engine takes, from a table in memory to one.
 
-Encoding is reading the types of rows and the order of their times; the kernel is generated code; room is making its
-arrays larger; output is detections from rows to columns, and into one table.
+Encoding is reading the types of rows and the order of their times; the kernel is generated code; output is
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from benchmarks.report import NONE, Result, Table
 from benchmarks.streams import path_of
 from benchmarks.workloads import WORKLOADS
 
-PARTS = ("encoding", "kernel", "room", "output", "rest")
+PARTS = ("encoding", "kernel", "output", "rest")
 
 
 def run(options: Options) -> Result:
@@ -44,9 +43,7 @@ def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
     import pyarrow.parquet as pq
 
     from benchmarks.run_ensue import in_memory
-    from ensue.engine import mixed, tables
-    from ensue.engine.compiled import lane
-    from ensue.engine.compiled.room import Room
+    from ensue.engine import generated, mixed, tables
 
     taken: dict[str, float] = {}
 
@@ -64,10 +61,9 @@ def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
     action = in_memory(WORKLOADS[name], pq.read_table(path_of(WORKLOADS[name].stream, n, keys)))
     action()  # compiles, and imports
     timed(mixed, "mixed_of", "encoding")
-    timed(lane, "stream_of", "encoding in lanes")
-    timed(lane.CompiledLane, "run", "lanes")
-    timed(Room, "enlarge", "room")
-    timed(lane.CompiledLane, "_hand_over", "handed over")
+    timed(generated, "stream_of", "encoding in lanes")
+    timed(generated.GeneratedLane, "run", "lanes")
+    timed(generated.GeneratedLane, "_hand_over", "handed over")
     timed(tables, "derived_tables", "output")
     best: dict[str, float] = {}
     for _ in range(runs):
@@ -77,13 +73,12 @@ def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
         taken["whole"] = time.process_time() - began
         if not best or taken["whole"] < best["whole"]:
             best = dict(taken)
-    lanes, room, over = best["lanes"], best.get("room", 0.0), best.get("handed over", 0.0)
+    lanes, over = best["lanes"], best.get("handed over", 0.0)
     inside = best.get("encoding in lanes", 0.0)
     found = {
         "whole": best["whole"],
         "encoding": best["encoding"] + inside,
-        "kernel": lanes - room - over - inside,
-        "room": room,
+        "kernel": lanes - over - inside,
         "output": over + best.get("output", 0.0),
     }
     return {**found, "rest": found["whole"] - sum(found[part] for part in PARTS[:-1])}

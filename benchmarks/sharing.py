@@ -98,14 +98,14 @@ def _no(n: int) -> dict[str, Any]:
 def measured(shape: str, count: int, n: int, runs: int) -> dict[str, Any]:
     """In a child: what checking, planning and compiling take, and detection when that is done."""
     import ensue
-    from ensue.engine.lanes import plan_of
+    from ensue.engine.run import prepare
 
     text, table = rules(shape, count), events(shape, n)
     ensue.compile(EVENTS)  # which reads the grammar
     moments = [time.process_time()]
     program = ensue.compile(text)
     moments.append(time.process_time())
-    plan_of(program.typed, [name for name, event in program.typed.events.items() if event.derived], True)
+    prepare(program.typed, [name for name, event in program.typed.events.items() if event.derived], True)
     moments.append(time.process_time())
     found: Any = program.detect(table.slice(0, 1_000), compiled=True)
     moments.append(time.process_time())

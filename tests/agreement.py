@@ -9,11 +9,9 @@ a number says it all.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from random import Random
-from types import ModuleType
 from typing import Any
 
 import numpy as np

@@ -472,4 +472,5 @@ def given_types(program):
 def programs(draw, most_rules=3):
     writer = Writer(draw)
     rules = [writer.rule(number) for number in range(draw(st.integers(1, most_rules)))]
-    return "unit s." + DECLARATIONS + "\n".join(rules)
+    keep = draw(st.sampled_from([None] * 12 + [1, 3, 6, 20]))
+    return "unit s." + DECLARATIONS + "\n".join(rules + ([] if keep is None else [f"keep {keep}."]))

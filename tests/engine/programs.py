@@ -62,8 +62,6 @@ PROGRAMS = {
             <- s(t, k) seq a(k, x) within 5 where t != "é".
         quotient(q = y / z, r = y - z, larger = y > z or y != y) <- f(y, z).
     """,
-
-
     "knowledge everywhere": """
         odd(1).
         odd(3).

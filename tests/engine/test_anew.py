@@ -49,11 +49,11 @@ ANEW = {
     "chosen where": "d(k) <- e: a(k, n), w: extend_backward(e, 12), "
                     "while w: not (recent (i(k, m) where m >= n) seq chronicle c(k, _))",
     "chosen, related": "d(k) <- e: a(k, n), w: extend_backward(e, 12), "
-                       "while w: not (f: chronicle i(k, m) seq g: c(k, _), f before[3..] e)",
+                       "while w: not (chronicle f: i(k, m) seq g: c(k, _), f before[3..] e)",
     "chosen, gathered": "d(k, n = count(f), t = first(m), u = last(m), z = sum(m)) <- e: a(k, p), w: extend_backward(e, 14), "
                         "while w: collect (recent f: i(_, m) seq c(_, _) on m >= p)",
     "cumulative": "d(k, n = count(g)) <- e: a(k, p), w: extend_backward(e, 14), "
-                  "while w: collect (cumulative i(_, m) seq g: c(_, _) on m >= p)",
+                  "while w: collect (cumulative (i(_, m) where m >= p) seq g: c(_, _) where count(m) > 1)",
     "either, gathered": "d(k, n = count(m), t = first(m)) <- e: a(k, p), w: extend_backward(e, 14), "
                         "while w: collect ((i(_, m) where m > p) or (a(_, m) where m = p))",
     "absent inside": "d(k) <- e: a(k, n), w: extend_backward(e, 12), "

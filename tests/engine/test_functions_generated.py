@@ -34,8 +34,37 @@ TERMS = [
 
 INTEGERS = [0, 1, -1, 2, -2, 3, 5, 7, 10, 15, 25, -5, -15, 50, 99, 2**31, 2**53 + 1, -(2**53) - 1, 2**62, 2**63 - 1]
 INTEGERS += [-(2**63), -(2**63) + 1, 10**18, 5 * 10**17, -5 * 10**17, 9 * 10**18, None]
-FLOATS = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1.0, -1.0, 3.0, 0.1, 1e-300, 5e-324, 1e300, -1e300, 1.7976931348623157e308]
-FLOATS += [math.inf, -math.inf, math.nan, 2.0**53, 2.0**63, -(2.0**63), 2.0**62, 9.5e18, 1e22, 123456.789, 0.49999999999999994]
+FLOATS = [
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    1.0,
+    -1.0,
+    3.0,
+    0.1,
+    1e-300,
+    5e-324,
+    1e300,
+    -1e300,
+    1.7976931348623157e308,
+]
+FLOATS += [
+    math.inf,
+    -math.inf,
+    math.nan,
+    2.0**53,
+    2.0**63,
+    -(2.0**63),
+    2.0**62,
+    9.5e18,
+    1e22,
+    123456.789,
+    0.49999999999999994,
+]
 FLOATS += [-8.0, 1 / 3, 709.9, -745.2, None]
 STRINGS = ["", "1", " 12 ", "1.5", "x", "nan", None]
 
@@ -103,7 +132,9 @@ def test_values_are_those_of_the_language(mode, number):
 
 @pytest.mark.parametrize("mode", ["plain", "machine"])
 def test_extremes_in_every_combination(mode):
-    terms = [term for term in TERMS if set("ij") & set(term) and "s" not in term.replace("least", "").replace("sqrt", "")]
+    terms = [
+        term for term in TERMS if set("ij") & set(term) and "s" not in term.replace("least", "").replace("sqrt", "")
+    ]
     terms = [t for t in terms if not any(word in t for word in ("n)", "x", "y", "o", "s,"))]
     terms += [f"{name}(x, y)" for name in ("power", "mod", "least", "greatest", "nullif")] + ["x // y", "x % y"]
     program = program_of(terms)

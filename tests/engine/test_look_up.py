@@ -176,11 +176,20 @@ def test_places_follow_the_order_of_rows_whatever_comes_between(numbers):
 def test_places_do_not_run_out(numbers):
     facts, values = placed(("p", (number,)) for number in numbers)
     assert in_order(facts, values, [("p", (number,)) for number in sorted(numbers)])
-    assert 0 < min(filter(None, facts.place)) and max(facts.place) < 2**59
+    assert min(filter(None, facts.place)) > 0 and max(facts.place) < 2**59
 
 
 def test_rows_are_ordered_by_their_values_then_by_predicate():
-    rows = [("p", ()), ("q", (None,)), ("p", (False,)), ("p", (1,)), ("q", (1.0,)), ("p", (1, 2)), ("p", (1.5,)), ("a", ("",))]
+    rows = [
+        ("p", ()),
+        ("q", (None,)),
+        ("p", (False,)),
+        ("p", (1,)),
+        ("q", (1.0,)),
+        ("p", (1, 2)),
+        ("p", (1.5,)),
+        ("a", ("",)),
+    ]
     facts, values = placed(reversed(rows))
     assert in_order(facts, values, rows)
 

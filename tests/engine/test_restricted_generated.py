@@ -38,7 +38,8 @@ PLAIN = [name for name in EXECUTIONS if name != "compiled"]
 def agree(text, events, execution, number=0):
     """Whether an execution finds what the reference finds."""
     program = ensue.compile(DECLARATIONS + text)
-    wanted, found = reference(program, events), outcome(EXECUTIONS[execution], program, events, None, random.Random(number))
+    wanted = reference(program, events)
+    found = outcome(EXECUTIONS[execution], program, events, None, random.Random(number))
     assert difference(wanted, found) is None, f"{text}\n{events}\n{difference(wanted, found)}"
 
 
@@ -198,7 +199,7 @@ CHOICES = {
     ),
     "where both sides end together, the pair that starts later": (
         "d(x) <- a(_, x) and b(_, _) policy restricted.",
-        [event("a", 4, 5, k=0, x=1), event("b", 1, 2, k=0, y=0.5), event("a", 2, 9, k=0, x=2), event("b", 3, 9, k=0, y=1.0)],
+        [event("a", 4, 5, k=0, x=1), event("b", 1, 2, y=0.5), event("a", 2, 9, k=0, x=2), event("b", 3, 9, y=1.0)],
         [(1, 1, 5), (1, 3, 9)],
     ),
     "a sequence takes, of left sides that start together, the one that ended first": (
@@ -333,7 +334,7 @@ LINEAR = {
     "nothing is used up": ("d(k) <- a(k, _) seq b(k, _) policy restricted.", all_of_it),
     "half is used up": ("d(k) <- a(k, _) seq b(k, _) policy restricted.", half_of_it),
     "each right side for itself": ("d(k, s) <- (a(k, _) seq c(k, s)) and c(_, s) policy restricted.", half_of_it),
-    "each right side for itself, nothing": ("d(k, s) <- (a(k, _) seq c(k, s)) and c(_, s) policy restricted.", all_of_it),
+    "each right side for itself, none": ("d(k, s) <- (a(k, _) seq c(k, s)) and c(_, s) policy restricted.", all_of_it),
     "negation": ("d(k) <- b(k, _) without a(k, _) policy restricted.", half_of_it),
 }
 

@@ -5,6 +5,7 @@ from random import Random
 
 import pyarrow as pa
 import pytest
+from ensue.engine.lanes import plan_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ import ensue
 from ensue.data import Columns
 from ensue.engine import lanes
 from ensue.engine.batch import columns_of_rows
-from ensue.engine.lanes import plan_of
 from ensue.engine.mixed import mixed_of
 from ensue.engine.options import ALL, Options
 from ensue.engine.run import Run

@@ -1,13 +1,14 @@
 """Programs run as units of generated code, for tests: as plain Python or as machine code."""
 
+from ensue.engine.lanes import known_program
+from ensue.engine.network.node import Clock
+
+from ensue.engine.batch import Batch
 from ensue.engine.generate.program import generate
 from ensue.engine.generated import GeneratedLane
 from ensue.engine.knowledge import Knowledge
-from ensue.engine.lanes import known_program
-from ensue.engine.network.node import Clock
 from ensue.engine.options import ALL
 from ensue.engine.run import places_of
-from ensue.engine.batch import Batch
 from ensue.engine.structures.values import Dictionary
 from ensue.engine.tables import derived_tables
 from ensue.engine.units import units_of

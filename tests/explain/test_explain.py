@@ -78,6 +78,27 @@ def test_with_events_it_says_what_happened():
     assert json.dumps(explanation.json())
 
 
+@pytest.mark.parametrize(
+    ("rule", "part", "most"),
+    [
+        ("d(k) <- a(k) and b(k) within 4", "join", 6),
+        ("d(k) <- recent a(k) seq c(k)", "select", 6),
+        ("d(k) <- a(k){3}", "run", 6),
+        ("d(n = count(k)) <- while last 4: collect a(k)", "window", 4),
+        ("d(n = count(k)) <- while last 4s: collect x: a(k)", "window", 2),
+        ("d(k) <- a(k) seq b(k) policy restricted", "join", 1),
+        ("d(k) <- x: a(k), w: extend(x, 6)", "body", 3),
+    ],
+)
+def test_the_most_that_each_kind_of_part_kept(rule, part, most):
+    """Of twelve events, `a` and `b` in turns, of three keys."""
+    text = f"unit s. event a(k: int). event b(k: int). event c(k: int). {rule}."
+    events = [{"type": "ab"[i % 2], "time": i, "k": i // 2 % 3} for i in range(12)]
+    (explained,) = ensue.compile(text).explain(events).rules
+    (kept,) = (explained.observed[each.key].most_kept for each in explained.plan.walk() if each.kind == part)
+    assert kept == most
+
+
 def test_code_counts_only_when_someone_watches():
     program = ensue.compile(SHOP).typed
     together = of_strata(program, program.strata, {rule: str(rule) for rule in range(len(program.rules))})
@@ -158,7 +179,7 @@ def test_types_that_are_not_wanted_need_no_stage():
     assert {name for stage in program.explain(emit="comp").stages for name in stage.derives} == {"comp"}
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(programs(), st.data())
 def test_whatever_runs_is_described_and_counted(text, data):
     """Each operator of a plan has its place in the description, and what it hands on is what the next ones take."""

@@ -37,6 +37,7 @@ RULE_FILES: dict[str, str] = {
     """,
     "time": """
         unit s.
+        keep 7d.
         event order_arrival(order: int).
         event delivery(order: int).
         event machine_overheated(m: string).

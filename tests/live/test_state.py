@@ -147,7 +147,14 @@ def test_random_bytes_are_refused(data):
 def test_damage_that_the_checksum_does_not_show(data):
     """Whatever bytes are decoded, only `StateError` comes out of it."""
     event = ("a", {"x": 1}, 1, 2, None, 7)
-    state = [event, [event, frozenset({7})], {"a": 2**70, (1, 2): {3.5}}, np.zeros((2, 2)), b"bytes", datetime(2026, 1, 1)]
+    state = [
+        event,
+        [event, frozenset({7})],
+        {"a": 2**70, (1, 2): {3.5}},
+        np.zeros((2, 2)),
+        b"bytes",
+        datetime(2026, 1, 1),
+    ]
     written = bytearray(encode(state))
     for _ in range(data.draw(st.integers(1, 4))):
         written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(0, 255))

@@ -19,8 +19,6 @@ from ensue.temporal.implied import implied, without_implied
 from ensue.temporal.joins import sides_of
 from ensue.temporal.lifetimes import Frame, Lifetime
 from ensue.temporal.memory import Kind
-from ensue.temporal.partners import partners_of
-from ensue.temporal.said import pattern_said
 from tests.agreement import attributes_of
 from tests.random_streams import streams
 
@@ -186,49 +184,6 @@ def test_an_absence_between_instants_ends_what_waits():
     assert ends("d(u) <- not a(u, _) in [j(u), i(u)].") == [False], "what is forbidden may have begun before"
     assert ends("d(u) <- not i(u) in [j(u), a(u, _)].") == [False], "the right side may have begun before"
     assert ends("d(u) <- not i(_) in [j(u), i(u)].") == [False], "what is forbidden has another key"
-
-
-# --- partners
-
-
-def partners(rules):
-    """For each side of a join that has some, the outermost first: what it needs, for how long, and by which keys."""
-    rule, events = only(rules)
-    frame = Frame.of(rule.body)
-    found = []
-    for pair in pairs(rule.body.pattern):
-        sides = partners_of(frame, pair, sides_of(frame, pair, events), events)
-        for pattern, needed in zip((pair.left, pair.right), sides, strict=True):
-            said = [(pattern_said(p.pattern), p.awaited.end, [at.key for at in p.places]) for p in needed]
-            found += [(pattern_said(pattern), *each) for each in said]
-    return found
-
-
-@pytest.mark.parametrize(
-    ("rules", "wanted"),
-    [
-        # the join of e and f does not know when g comes; that of both with g does not know that e came
-        (
-            "d() <- e: i(u), f: j(u), g: i(u), e before[..5] g.",
-            [("g: i(u)", "e: i(u)", -1, [("u",), ("u",)]), ("e: i(u)", "g: i(u)", 5, [("u",)])],
-        ),
-        # a side that knows only some of the variables by which another one is stored
-        (
-            "d() <- e: i(u), f: a(u, v), g: b(v, _), e before[..5] g.",
-            [("g: b(v)", "e: i(u)", -1, [None, ("v",)])],
-        ),
-        # what is related with both sides of a join already bounds them
-        ("d() <- e: i(u), f: j(u), g: i(u), e before[..5] f, f before[..5] g.", []),
-        ("d() <- i(u) seq j(u) seq i(u).", []),
-        ("d() <- i(u) before[..5] j(u).", []),
-        # where instances are chosen, or collected, what comes to nothing is used up all the same
-        ("d() <- chronicle e: i(u) and f: j(u), g: i(u), e before[..5] g.", []),
-        ("d() <- e: i(u) and (f: j(u) and g: i(u)), e before[..5] g.", []),
-        ("d() <- (e: i(u) and f: j(u)) and g: i(u), e before[..5] g.", []),
-    ],
-)
-def test_what_cannot_do_without_something_in_another_join(rules, wanted):
-    assert partners(rules) == wanted
 
 
 # --- memory

@@ -2,7 +2,6 @@
 
 import pytest
 from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 import ensue
 from ensue.language import typed

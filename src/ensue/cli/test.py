@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Run the tests that rule files hold.")
 @click.argument("rules", nargs=-1, required=True)
 @engine_option
-@click.option(
-    "--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been."
-)
+@click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
 def test(rules: tuple[str, ...], engine: str, keep: str | None) -> int:
     """Runs the tests that rule files hold, and says of each whether it passed.
 

@@ -9,6 +9,7 @@ from typing import Any
 from ensue.engine.event import Event
 from ensue.language import typed
 from ensue.language.functions import apply
+from ensue.plan import late
 from ensue.values import as_integer, as_text, calculate, compare, equality, greatest, least
 
 
@@ -43,6 +44,8 @@ def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
             found = greatest(list(values))
         case "nullif":
             found = None if compare("=", *values) is True else values[0]
+        case late.ROW:
+            return tuple(values)
         case "as i" | "as f" | "as b" | "as s" | "as o":
             return converted(values[0], name[-1])
         case _:
@@ -75,11 +78,11 @@ def _text(value: Any, term: typed.Expression) -> str:
 
 @dataclass(frozen=True)
 class Matched:
-    """An event that an atom matched: the values of its variables, and itself under its name."""
+    """An event that an atom matched: the values of its variables, and itself under its name; or values alone."""
 
     values: Mapping[str, Any]
-    label: str | None
-    event: Event
+    label: str | None = None
+    event: Event | None = None
 
 
 def match_atom(atom: typed.Atom, event: Event) -> Matched | None:
@@ -108,9 +111,9 @@ def evaluate(expression: typed.Expression, match: Matched, held: Held) -> Any:
             return value
         case typed.Variable(name=name):
             return match.values[name]
-        case typed.AttributeOf(attribute=attribute):
+        case typed.AttributeOf(attribute=attribute) if match.event is not None:
             return match.event.attributes.get(attribute)
-        case typed.TimeOf(end=end):
+        case typed.TimeOf(end=end) if match.event is not None:
             return match.event.end if end else match.event.start
         case typed.Holds(predicate=predicate, arguments=terms):
             values = [None if term is None else evaluate(term, match, held) for term in terms]
@@ -119,5 +122,5 @@ def evaluate(expression: typed.Expression, match: Matched, held: Held) -> Any:
             return evaluate(one if evaluate(condition, match, held) is True else other, match, held)
         case typed.Operation(arguments=terms):
             return operate(expression, [evaluate(term, match, held) for term in terms])
-        case typed.Aggregate():
+        case _:
             raise AssertionError("one event has no aggregates")

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ensue.engine import machine
 from ensue.engine.batch import Batch, Columns
 from ensue.engine.clock import Clock
-from ensue.engine.evaluate import operate
+from ensue.engine.evaluate import Matched, evaluate, operate
 from ensue.engine.event import Event
 from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
@@ -24,21 +24,21 @@ from ensue.engine.knowledge import Knowledge
 from ensue.engine.stream import first_alike, merged, stream_of
 from ensue.engine.structures.anew import Found
 from ensue.engine.structures.answers import Answers, Facts, row_codes
+from ensue.engine.structures.calls import Calls
+from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.chains import Chains
 from ensue.engine.structures.members import MemberTable
 from ensue.engine.structures.sources import Sources, inputs_of, shift_sources
-from ensue.engine.structures.calls import Calls
-from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.engine.structures.values import Dictionary, Values
 from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import MOST_OCCURRENCES
+from ensue.plan import late
 from ensue.values import identity
 
 FARTHEST = 2**61
 """How far from 0 times may be."""
-
 
 
 class GeneratedLane:
@@ -148,9 +148,15 @@ class GeneratedLane:
                 values = iter(arguments)
                 full = [None if term is None else next(values) for term in terms]
                 return self.knowledge.held(predicate, full, [term is not None for term in terms])
+            case late.Late() as aggregate:
+                return late.value(aggregate, arguments, self._evaluate)
             case typed.Operation() as operation:
                 return operate(operation, arguments)
         raise AssertionError(question)
+
+    def _evaluate(self, expression: typed.Expression, values: Mapping[str, Any]) -> Any:
+        """The value of an expression whose only names are variables."""
+        return evaluate(expression, Matched(values), self.knowledge.held)
 
     def _decoded(self, held: int, kind: str) -> Any:
         match kind:

@@ -24,7 +24,7 @@ Lengths = tuple[tuple[str, Length], ...]
 """The bounds of each type's length."""
 
 
-def lengths_of(events: Events) -> Lengths:
+def known_lengths(events: Events) -> Lengths:
     """What is known of how long events last."""
     return tuple((name, length_of_event(name, events)) for name in events)
 
@@ -42,9 +42,7 @@ def _wider(event: typed.EventType, before: Length | None) -> typed.EventType:
     return event if both is None or both == own else replace(event, instant=False, length=both)
 
 
-def check_as_before(
-    old: typed.Program, before: Events, new: typed.Program, after: Events
-) -> None:
+def check_as_before(old: typed.Program, before: Events, new: typed.Program, after: Events) -> None:
     """Raises `DataError` where rules that both programs have need other bounds than they were planned with.
 
     `before` and `after` are the events with what was, and is, certain of them.

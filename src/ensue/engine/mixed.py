@@ -36,6 +36,7 @@ TYPES = (pa.string(), *(pa.dictionary(index, pa.string()) for index in (pa.int8(
 FEW_TYPES = 16
 """Up to how many derived types each row is compared with them, too."""
 
+
 @dataclass(frozen=True)
 class Mixed:
     """A table of events in the order of their ends."""
@@ -254,4 +255,3 @@ def _kinds_in_dictionary(
     kind = np.array([ranks.get(name, -1) for name in names], np.int32)[whole.indices.to_numpy()]
     derived = [ranks[name] for name in names if name in events and events[name].derived]
     return None if derived and np.isin(kind, derived).any() else kind
-

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from ensue.data import DataError, Events
 from ensue.engine.batch import columns_of
-from ensue.engine.knowledge import Row
 from ensue.engine.event import Event
+from ensue.engine.knowledge import Row
 from ensue.engine.run import Run
 from ensue.language import typed
 from ensue.results import derived_table

@@ -37,6 +37,14 @@ TYPES = Layout(
 TIMES = Layout(("rows",), (("start", Column("starts")), ("end", Column("ends"))))
 
 
+times: Any = None
+"""The times of rows, as `look_at_order` sees them: generated code finds it by this name."""
+
+
+types: Any = None
+"""The texts of rows, as `find_kinds` sees them: generated code finds it by this name."""
+
+
 class Read(Structure):
     """Columns of a table."""
 

@@ -26,6 +26,7 @@ from ensue.engine.structures.values import Dictionary
 from ensue.engine.units import decided_of, units_of
 from ensue.language import typed
 from ensue.plan.build import Planner
+from ensue.plan.deep import deep_plans
 from ensue.rewriting import rewritten
 from ensue.rewriting.rates import UNKNOWN, Rates
 from ensue.temporal.instants import with_instants
@@ -80,7 +81,8 @@ def prepare(
     shared = replace(options, sharing=options.sharing and not provenance)
     units = units_of(known, wanted, apart, decided, shared)
     planner = Planner(known.events, options.lifetimes, options.streaming, options.ending, options.suppressing)
-    codes = tuple(generate(unit, unit.emit, planner, provenance, counted) for unit in units)
+    with deep_plans():
+        codes = tuple(generate(unit, unit.emit, planner, provenance, counted) for unit in units)
     found = Prepared(known, codes, decided_of(known, units))
     if decided is None:
         _prepared[key] = (program, found)

@@ -16,6 +16,7 @@ from ensue.language import typed
 from ensue.results import arrow_type, derived_table, time_type
 from ensue.rewriting.rates import joined_types, powers, rates_of
 
+
 def detect_tables(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
     compiled: bool | None = None,

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ensue.engine.generate.program import Layer, Part, Together
-from ensue.engine.lasting import lengths_of
+from ensue.engine.lasting import known_lengths
 from ensue.engine.operators.members import Expansion
 from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.families import Family
@@ -70,7 +70,7 @@ def decided_of(program: typed.Program, units: Iterable[Together]) -> Decided:
     """What rules that come later have to do with."""
     seeds = {family.seed.name: family.seed for family in families_of(units)}
     names = frozenset(rule_names(program, range(len(program.rules))).values())
-    return Decided(tuple(seeds.values()), names, lengths_of(program.events))
+    return Decided(tuple(seeds.values()), names, known_lengths(program.events))
 
 
 # --- what belongs together

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ensue.engine.generate.program import Layer, Part, Together, generate
-from ensue.engine.generate.unit import Question, Unit
+from ensue.engine.generate.unit import Question
 from ensue.engine.operators.look_up import mixed_columns
 from ensue.engine.sharing.shapes import Shape, shape_of
 from ensue.language import typed
 from ensue.plan.build import Planner
-from ensue.plan.operators import NotPlannedError
-from ensue.temporal.said import expression_said
+from ensue.plan.description import Words
+from ensue.plan.late import ROW
 
 
 def asked_by(program: typed.Program) -> dict[int, tuple[str, ...]]:
@@ -25,7 +25,7 @@ def asked_by(program: typed.Program) -> dict[int, tuple[str, ...]]:
         shape, _ = shape_of(rule, program.events[rule.event])
         if shape not in quiet:
             alone = Together((Layer((Part(rule, ""),), 0, False),), program.events, mixed_columns=mixed)
-            said = dict.fromkeys(expression_said(each, program) for each in _questions(alone))
+            said = dict.fromkeys(Words(program).conditions(_questions(alone)))
             if said:
                 found[number] = tuple(said)
             else:
@@ -34,15 +34,11 @@ def asked_by(program: typed.Program) -> dict[int, tuple[str, ...]]:
 
 
 def _questions(together: Together) -> Iterator[typed.Expression]:
-    """The expressions that Python computes; not those that only have a value written in another way."""
-    try:
-        unit: Unit = generate(together, (), Planner(together.events)).unit
-    except NotPlannedError:
-        return
-    for question in unit.questions.values():
+    """The expressions that Python computes; not those that only have values written in another way."""
+    for question in generate(together, (), Planner(together.events)).unit.questions.values():
         if isinstance(question, Question):
             match question.expression:
-                case typed.Operation(name=name) if name.startswith("as "):
+                case typed.Operation(name=name) if name == ROW or name.startswith("as "):
                     pass
                 case expression:
                     yield expression

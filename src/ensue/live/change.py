@@ -6,7 +6,6 @@ timer would have done there is over.
 
 from __future__ import annotations
 
-
 from ensue.data import DataError
 from ensue.data.errors import did_you_mean, listed
 from ensue.language import syntax

@@ -155,4 +155,3 @@ class Progress:
         if self.run is not None:
             self.run.restore(state["run"])
             self.due = self.run.due()
-

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ensue.language import typed
 from ensue.plan.build import Planner
+from ensue.plan.deep import deep_plans
 from ensue.plan.describe import describe
 from ensue.plan.description import Description
 
@@ -26,7 +27,8 @@ def describe_rule(rule: typed.Rule, program: typed.Program) -> Description:
 
 
 def _described(rule: typed.Rule, program: typed.Program) -> Description:
-    return describe(Planner(program.events).rule(rule), program)
+    with deep_plans():
+        return describe(Planner(program.events).rule(rule), program)
 
 
 def _advised(part: Description, with_length: Mapping[str, Description]) -> Description:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ensue.language import typed
-from ensue.language.contained import Apart, self_contained
+from ensue.language.contained import Apart, known_names, self_contained
 from ensue.language.walk import has_aggregate, has_alternatives, names_used, pairs, visible_labels, visible_variables
 from ensue.plan import operators as plan
+from ensue.plan.late import put_off
 from ensue.plan.outside import marked, names_beside
 from ensue.temporal.adjacent import ended_by
 from ensue.temporal.constraints import Events, parts, selects
@@ -29,6 +30,7 @@ class Planner:
     suppressing: bool = True
 
     def rule(self, rule: typed.Rule) -> plan.Derive:
+        rule = put_off(rule)
         return plan.Derive(rule, self.body(Frame.of(rule.body), tuple(term for _, term in rule.head)))
 
     # --- bodies
@@ -88,9 +90,10 @@ class Planner:
         """What is negated or gathered: its plan, how long it is stored, conditions that are checked with a match, and
         what must have come before."""
         pattern, conditions = self_contained(part)
-        if pattern is None:
+        ahead = isinstance(part.scope, typed.During) and part.scope.label not in known_names(frame.body)
+        if pattern is None or ahead:
             seen, names = marked(part.pattern)
-            anew = plan.Anew(part.pattern, self._alone(seen, frame.body.keep), names)
+            anew = plan.Anew(part.pattern, self._alone(seen, frame.body.keep), names, ahead)
             return anew, None, (), None, frame.body.keep
         reach = scope_reach(part.scope, frame, self.events) if self.lifetimes else None
         opener = opener_of(part, frame, self.events) if self.suppressing else None
@@ -191,7 +194,9 @@ class Planner:
     def _negated(self, pattern: typed.Pattern, limit: int | None) -> plan.Operator:
         """What is negated, of which only the latest start counts: so events need not be chosen among."""
         match pattern:
-            case typed.Nested(body=typed.Body(pattern=typed.Atom() as atom, restricted=True, where=(), absences=()) as body):
+            case typed.Nested(
+                body=typed.Body(pattern=typed.Atom() as atom, restricted=True, where=(), absences=()) as body
+            ):
                 return plan.Restrict(plan.Scan(atom), within=body.within)
             case typed.Nested(body=body):
                 return plan.Named(pattern, self.body(Frame.of(body), limit=limit))

@@ -5,11 +5,14 @@ The operators of a body that only check, complete or drop its matches are descri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ensue.language import typed
 from ensue.plan import operators as plan
+from ensue.plan.late import Late
+from ensue.plan.outside import Outer
 from ensue.temporal.memory import Kind, Memory, constant
 from ensue.temporal.said import expression_said, length_said
 
@@ -83,7 +86,41 @@ class Words:
         return length_said(length, self.program)
 
     def conditions(self, conditions: Iterable[typed.Expression]) -> tuple[str, ...]:
-        return tuple(expression_said(condition, self.program) for condition in conditions)
+        return tuple(expression_said(as_written(condition), self.program) for condition in conditions)
+
+
+def as_written(expression: Any) -> Any:
+    """An expression as rules have it: names from outside as names, and aggregates that are put off as aggregates."""
+    match expression:
+        case Outer(of=name):
+            return name
+        case Late(arguments=(rows, *outside), of=aggregate, counts=counts):
+            return replace(aggregate, argument=_named(aggregate.argument, [*_names(rows, counts), *outside]))
+        case typed.Operation(arguments=arguments) | typed.Holds(arguments=arguments):
+            return replace(expression, arguments=tuple(map(as_written, arguments)))
+        case typed.Aggregate(argument=argument):
+            return replace(expression, argument=as_written(argument))
+        case _:
+            return expression
+
+
+def _names(rows: Any, counts: Sequence[int]) -> Iterator[typed.Expression]:
+    """What the values of rows are, level by level."""
+    for count in counts:
+        values = rows.argument.arguments
+        yield from values[:count]
+        rows = values[-1]
+
+
+def _named(expression: Any, names: Sequence[Any]) -> Any:
+    """An expression with names for the numbers of variables."""
+    match expression:
+        case typed.Variable(name=name):
+            return as_written(names[int(name)])
+        case typed.Operation(arguments=arguments) | typed.Holds(arguments=arguments):
+            return replace(expression, arguments=tuple(_named(each, names) for each in arguments))
+        case _:
+            return expression
 
 
 def looked_at(name: str, shared: tuple[str, ...]) -> str:

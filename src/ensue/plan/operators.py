@@ -240,11 +240,15 @@ class RestrictedWithout:
 
 @dataclass(frozen=True)
 class Anew:
-    """A pattern that is matched anew for each match, from all events so far: it uses `names` of the match."""
+    """A pattern that is matched anew for each match, from all events so far: it uses `names` of the match.
+
+    With `ahead` its scope is a name further out, so that it may lie after the match: all events count that do there.
+    """
 
     pattern: typed.Pattern
     input: Operator
     names: tuple[Name, ...]
+    ahead: bool = False
 
 
 @dataclass(frozen=True)

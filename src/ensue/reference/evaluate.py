@@ -121,7 +121,9 @@ class World:
             inner
             for inner in self._agreeing(part, body.keep, seen)
             if _known_at(match.end, inner, body.keep)
-            and (start <= inner.start and inner.end <= end if ends_included else start < inner.start and inner.end < end)
+            and (
+                start <= inner.start and inner.end <= end if ends_included else start < inner.start and inner.end < end
+            )
         ]
 
     def _agreeing(self, part: typed.Absence | typed.Gathering, keep: int | None, seen: Match) -> list[Match]:
@@ -387,9 +389,7 @@ def _with_names(match: Match, event: Match) -> Match:
     return replace(match, values={**event.values, **match.values}, labels={**event.labels, **match.labels})
 
 
-def _collected(
-    window: typed.Window, keep: int | None, rest: Match, event: Match, members: list[Match]
-) -> Match:
+def _collected(window: typed.Window, keep: int | None, rest: Match, event: Match, members: list[Match]) -> Match:
     """The match of a window at one of its events."""
     members = [m for m in members if _known_at(event.end, m, keep)]
     found = gather(_with_names(rest, event), window.id, members)

@@ -8,7 +8,6 @@ from typing import Any
 
 from ensue.values import equality
 
-
 NEVER = 2**80
 """Later than any time."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ensue.language import typed
-from ensue.language.walk import visible_variables
 from ensue.temporal.constraints import Events, constrain
 from ensue.temporal.lengths import with_lengths
 
@@ -34,15 +33,6 @@ def instantaneous(pattern: typed.Pattern, events: Events) -> bool:
             return True
         case _:
             return False
-
-
-def latest_is_enough(pair: typed.Pair, body: typed.Body, events: Events) -> bool:
-    """Whether under ``policy restricted`` a sequence needs one left side for each key: that with the latest start.
-
-    That is so where the right side is instantaneous, and the key has all that tells left sides apart.
-    """
-    apart = set(body.correlation) & visible_variables(pair.left)
-    return pair.relation.word == "seq" and instantaneous(pair.right, events) and apart <= set(pair.shared)
 
 
 def possible(body: typed.Body, events: Events) -> bool:

@@ -3,14 +3,14 @@
 An event covers what its rule matches, so the closure of the rule's distances bounds its length. What several rules
 derive is as short and as long as any of them allows. The bounds of a type enter the closure of the rules that use it,
 those of its own rules included: such rules are looked at again until nothing changes. A bound that goes on changing
-is given up, so that this comes to an end.
+is given up, so that this comes to an end; what then follows from the others holds, too.
 
 This holds of types that only rules derive. Of a type that is declared rows may be given, and nothing is known of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ensue.language import typed
@@ -62,7 +62,9 @@ def _all_lengths(rules: Sequence[typed.Rule], events: Events) -> dict[str, Lengt
     for rule in rules:
         if rule.event in deriving:
             deriving[rule.event].append(rule)
-    uses = {name: {a.event for rule in own for a in atoms(rule.body)} for name, own in deriving.items()}
+    uses = {
+        name: dict.fromkeys(atom.event for rule in own for atom in atoms(rule.body)) for name, own in deriving.items()
+    }
     known = {name: _lasting(event, NEVER) if name in deriving else event for name, event in events.items()}
     for component in components(uses):
         recursive = len(component) > 1 or component[0] in uses[component[0]]
@@ -72,22 +74,28 @@ def _all_lengths(rules: Sequence[typed.Rule], events: Events) -> dict[str, Lengt
 
 
 def _settle(
-    component: Iterable[str], deriving: Mapping[str, Sequence[typed.Rule]], known: dict[str, typed.EventType],
+    component: Sequence[str], deriving: Mapping[str, Sequence[typed.Rule]], known: dict[str, typed.EventType],
     recursive: bool,
 ) -> None:  # fmt: skip
     """Finds the lengths of types that depend on each other; all that they depend on besides is known."""
+
+    def derived(name: str) -> Length | None:
+        return union(length_of(rule.body, known, rule.beginning) for rule in deriving[name])
+
     changed, turn = True, 0
     while changed:
         changed = False
         turn += 1
         for name in component:
             before = None if known[name].length == NEVER else known[name].length
-            lengths = (length_of(rule.body, known, rule.beginning) for rule in deriving[name])
-            found = union([before, *lengths])
+            found = union([before, derived(name)])
             if found is not None and found != before:
                 wider = found if before is None or turn <= TURNS else _given_up(before, found)
                 known[name] = _lasting(known[name], wider)
                 changed = recursive
+    if turn > TURNS:  # what was given up may still follow from other conditions, such as `within`
+        for name in component:
+            known[name] = _lasting(known[name], derived(name))
 
 
 def _given_up(before: Length, found: Length) -> Length:

@@ -1,8 +1,8 @@
 """What ``policy restricted`` keeps, and whether that is bounded: section 6 of Carlson and Lisper's algebra.
 
-A disjunction keeps nothing, a conjunction two instances, a negation one time. A sequence keeps one left instance where its
-right side is instantaneous; where the right side has a longest length, or the whole has (``within``), what ends in that
-time; and else whatever came. All of this is for each correlation.
+A disjunction keeps nothing, a conjunction two instances, a negation one time. A sequence keeps one left instance where
+its right side is instantaneous; where the right side has a longest length, or the whole has (``within``), what ends in
+that time; and else whatever came. All of this is for each correlation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def tightest(*lengths: int | None) -> int | None:
 def longest(pattern: typed.Pattern, limit: int | None, events: Events) -> int | None:
     """The longest length of an instance of a pattern that is of use; None where nothing bounds it.
 
-    `limit` is the longest length of what it is part of. An instance is instantaneous where this is 0: `ins` of the paper.
+    `limit` is the longest length of what it is part of. Where this is 0 they are instantaneous: `ins` of the paper.
 
     >>> tick = typed.EventType("tick", {}, True, False, instant=True)
     >>> longest(typed.Either(2, (typed.Atom(1, "tick", ()),)), None, {"tick": tick})

@@ -48,9 +48,7 @@ PAUSE = 1
 @click.option(
     "--heartbeat", metavar="LENGTH", help="Time goes on by the clock, which is told so often: 10s or the like."
 )
-@click.option(
-    "--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been."
-)
+@click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
 @click.option("--trigger", metavar="WHEN", help="10s or the like; once or available-now: what is there, then stop.")
 @click.option("--rejected", metavar="FORMAT:WHERE", help="Where rows go that came too late or cannot be used.")
 @click.option("--emit", multiple=True, metavar="TYPE", help="Give only this type of what was found; may be repeated.")

@@ -14,6 +14,7 @@ from ensue.engine.generate.functions import function_of, quotient, remainder
 from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
 from ensue.engine.sharing import families
 from ensue.language import typed
+from ensue.plan import late
 from ensue.plan.outside import Outer
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def _operation(unit: Unit, w: Writer, operation: typed.Operation, name: str, cod
             return _coalesce(w, [convert(unit, w, code, kind) for code in codes], kind)
         case "and" | "or" | "not" | "neg":
             return unit.called(w, operation, codes)
+        case late.ROW | late.LATE:
+            return unit.called(w, operation, codes)
         case _:
             return function_of(unit, w, operation, codes)
 
@@ -132,7 +135,9 @@ def convert(unit: Unit, w: Writer, code: Code, kind: str) -> Code:
         case "s", "o":
             return Code(code.value, code.valid, "o")
         case _:
-            return unit.called(w, typed.Operation(f"as {kind}", (typed.Variable("x", _type(code.kind)),), _type(kind)), [code])
+            return unit.called(
+                w, typed.Operation(f"as {kind}", (typed.Variable("x", _type(code.kind)),), _type(kind)), [code]
+            )
 
 
 def _type(kind: str) -> str:

@@ -151,9 +151,7 @@ def row_fields(columns: dict[Field, Column], prefix: str = "f") -> dict[str, Ele
     return fields
 
 
-def write_row(
-    w: Writer, structure: str, row: str, columns: dict[Field, Column], env: Env, prefix: str = "f"
-) -> None:
+def write_row(w: Writer, structure: str, row: str, columns: dict[Field, Column], env: Env, prefix: str = "f") -> None:
     """Writes fields into a row."""
     flags: dict[int, list[str]] = {}
     for number, (field, column) in enumerate(columns.items()):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from functools import cached_property
+from functools import cache, cached_property
 from inspect import getsource
 
 from ensue.engine.generate.fields import SOURCE, START, Env
@@ -29,7 +28,6 @@ from ensue.language.limits import MOST_TURNS
 from ensue.language.walk import atoms
 from ensue.plan import operators as plan
 from ensue.plan.build import Planner
-
 
 ENTRIES = ("run", "next_due")
 """The functions of a unit that are called from outside."""

@@ -184,7 +184,9 @@ class Unit:
         """The value of an operation on values that Python computes, and a table remembers."""
         result = kind_of(expression.type)
         flags = [i for i, code in enumerate(codes) if code.valid != "True"]
-        name = self.structure("call", Calls, calls_layout(len(codes) + bool(flags), result == "f"), len(codes) + bool(flags))
+        name = self.structure(
+            "call", Calls, calls_layout(len(codes) + bool(flags), result == "f"), len(codes) + bool(flags)
+        )
         bits = sum(1 << i for i in flags)
         self.questions[name] = Question(expression, tuple(code.kind for code in codes), result, bits)
         width = len(codes) + bool(flags)

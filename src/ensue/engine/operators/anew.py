@@ -5,6 +5,9 @@ takes are kept, all of them: where instances are chosen, any may have kept anoth
 names it uses are handed over, and all events so far are run through its unit; what is found is rows that code loops over,
 oldest end first, as if they had been stored. `Seeing` is where the pattern's unit sees those names. This is for what
 `language/contained.py` cannot pull out: it takes time in the number of events for each match, and its state only grows.
+
+Inside such a unit a scope may be a name further out, and so reach beyond the match at hand. What lies in it is matched
+anew as well, then from all events that the unit is run with (`Ahead`).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.ordered import in_order
 from ensue.engine.operators.scan import Scan
-from ensue.engine.structures.anew import Found, Kept, found_layout
+from ensue.engine.structures.anew import Ahead, Found, Kept, found_layout
 from ensue.engine.structures.rows import Rows, rows_layout
 from ensue.language import typed
 from ensue.language.walk import atoms
@@ -51,8 +54,10 @@ class Anew(Operator):
         self.top.feed(self._add)
         self.found: str | None = None
         self.rows: str | None = None
+        self.kept: dict[str, str] = {}
         unit.inputs_need_order = True
-        self.scans = [self._scan(event, layer) for event in types]
+        self.scans = [] if node.ahead else [self._scan(event, layer) for event in types]
+        self.ahead = node.ahead
 
     # --- what is known of its matches
 
@@ -106,11 +111,16 @@ class Anew(Operator):
         w.line(f"{rows}.count += 1")
 
     def write(self) -> None:
+        self._found()
+
+    def _found(self) -> str:
+        """The structure of what is found; the unit of the pattern is written when it is first used."""
         from ensue.engine.generate.program import of_pattern
 
+        if self.found is not None:
+            return self.found
         code = of_pattern(self.inner)
         assert self.rows is not None
-        self.kept: dict[str, str] = {}
         for scan in self.scans:
             event = scan.atom.event
             scan.want(("attr", KEPT, name) for type_, name in self.inner.inputs if type_ == event)
@@ -118,7 +128,12 @@ class Anew(Operator):
         columns = row_fields(self.top.columns)
         layout = found_layout(len(self.outside), {"start": "i64", "end": "i64", **columns})
         self.found = self.structure("anew", Found, layout, code, self.rows)
-        self.unit.questions[self.found] = Kept(self.kept, {s.atom.event: s.columns for s in self.scans})
+        if self.ahead:
+            inputs = {field: int(self.unit.input(*field)[0][1:]) for field in self.inner.inputs}
+            self.unit.questions[self.found] = Ahead(inputs)
+        else:
+            self.unit.questions[self.found] = Kept(self.kept, {s.atom.event: s.columns for s in self.scans})
+        return self.found
 
     # --- code
 
@@ -131,8 +146,7 @@ class Anew(Operator):
         `lies` says of a start and an end whether a match lies where it must, `over` of an end whether all others end
         too early; `each` may leave the loop with a break.
         """
-        found = self.found
-        assert found is not None
+        found = self._found()
         pairs = [(env["var", name], ("var", name)) for name in shared]
         with w.when(all_of(*(code.has_key for code, _ in pairs))):
             for number, (field, column) in enumerate(self.outside.items()):

@@ -12,17 +12,15 @@ from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Fie
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.operators.aggregates import Accumulators, Aggregates, kept
+from ensue.engine.operators.aggregates import Accumulators, Aggregates
 from ensue.engine.operators.parts import KNOWN, chains_of, order_fields
-from ensue.language import typed
-from ensue.plan.operators import NotPlannedError
 
 
 class Cumulative:
     """The composites of one side: which fields they have, and how these are found."""
 
     def __init__(self, unit: Unit, gathering: int, members: Operator, other: Operator, shared: tuple[str, ...]) -> None:
-        self.unit, self.members, self.other, self.shared = unit, members, other, shared
+        self.unit, self.members, self.shared = unit, members, shared
         self.aggregates = Aggregates(gathering, members, other)
         self.parts = min(1, members.parts)
         self.chained = False
@@ -34,11 +32,7 @@ class Cumulative:
         return field in (SOURCE, OLDEST) or self.aggregates.owns(field)
 
     def want(self, field: Field) -> None:
-        aggregate = field[1] if self.aggregates.owns(field) else None
-        if isinstance(aggregate, typed.Aggregate):
-            known = (self.members, self.other)
-            if not all(any(side.has(used) for side in known) for used in kept(aggregate).fields()):
-                raise NotPlannedError("an aggregate of a cumulative side with names from outside its pair")
+        if self.aggregates.owns(field):
             self.aggregates.want(field)
         elif field[0] == "part" and field[2] == "more":
             self.chained = True

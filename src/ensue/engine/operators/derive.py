@@ -169,4 +169,3 @@ def derive_event(unit: Unit, w: Writer, derived: Derived, begin: Code, source: C
         w.line(f"{rows}.source[{at}] = {source.value}")
     write_row(w, rows, at, derived.columns, attributes)
     w.line(f"add_{derived.title}()")
-

@@ -14,8 +14,8 @@ from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Writer
 from ensue.engine.operators.keys import key_kinds, key_of, lookup
 from ensue.engine.operators.scan import Scan
-from ensue.engine.structures.gates import Gate as Table
 from ensue.engine.structures.gates import LONG_AGO, gate_layout
+from ensue.engine.structures.gates import Gate as Table
 
 
 class Gate:

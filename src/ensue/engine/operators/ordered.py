@@ -13,7 +13,6 @@ from ensue.engine.operators.parts import Seen, order_fields, place_of, return_wh
 from ensue.engine.operators.scan import Scan, scans_in
 from ensue.engine.structures.rows import StepRows, rows_layout, sorting
 
-
 __all__ = ["Ordered", "in_order", "place_of"]
 
 

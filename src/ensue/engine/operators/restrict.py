@@ -22,7 +22,9 @@ class Restrict(Passing):
         self.node = node
         self.related = [r for r in node.related if all(input_.has(("time", n, "end")) for n in (r.left, r.right))]
         names = [name for r in self.related for name in (r.left, r.right)]
-        input_.want([*used_by(node.conditions), *(("time", name, which) for name in names for which in ("start", "end"))])
+        input_.want(
+            [*used_by(node.conditions), *(("time", name, which) for name in names for which in ("start", "end"))]
+        )
         input_.want([] if node.keep is None else [OLDEST])
 
     def take(self, w: Writer, env: Env) -> None:
@@ -35,7 +37,9 @@ class Restrict(Passing):
         if node.keep is not None:
             tests.append(f"clock.now - {env[OLDEST].value} <= {unit.number(node.keep)}")
         for each in self.related:
-            left, right = ((env["time", n, "start"].value, env["time", n, "end"].value) for n in (each.left, each.right))
+            left, right = (
+                (env["time", n, "start"].value, env["time", n, "end"].value) for n in (each.left, each.right)
+            )
             tests.append(related(unit, each.relation, left, right))
         with w.when(all_of(*tests)):
             conditions = [f"({truth(unit, w, condition, env)})" for condition in node.conditions]

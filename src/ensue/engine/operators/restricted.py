@@ -3,7 +3,8 @@
 Of several with that start the first in the order of instances stays; of events that is the first that comes, of other
 matches their parts decide, and between alternatives in the end which one is written first. Null is a value like others
 here: it is a correlation of its own. What only start and correlation are asked of need not be told apart. Matches wait
-for the end of their step; instantaneous events, the first of which it is, do not. State: the matches of the step at hand.
+for the end of their step; instantaneous events, the first of which it is, do not. State: the matches of the step at
+hand.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class Choice(Operator):
     """What chooses one match of each correlation at the end of a step."""
 
     chosen: str | None = None
-    group: list[Field] = []
-    compared: list[Field] = []
+    group: Sequence[Field] = ()
+    compared: Sequence[Field] = ()
     """The fields that decide between two that start together; none where they come in order, or nobody can tell."""
 
     def choose_by(self, variables: Sequence[str]) -> None:
@@ -72,7 +73,7 @@ class Choice(Operator):
             self.want(self.compared)
 
     def choose(self, w: Writer, env: Env, number: int | None = None) -> None:
-        """Takes a match as that of its correlation, if it is better than the one before; `number` is its alternative."""
+        """Takes a match as that of its correlation, if it is better than the last; `number` is its alternative."""
         columns = self.columns
         parts = self._key(env)
         if self.chosen is None:
@@ -110,8 +111,12 @@ class Choice(Operator):
     def _key(self, env: Env) -> list[str]:
         """The numbers of a correlation, as many for each alternative: one of them may know that a value is not null."""
         codes = [env[field] for field in self.group]
-        known = [code.valid == "True" and self.column(field).nullable for code, field in zip(codes, self.group)]
-        return [part for code, sure in zip(codes, known) for part in [*group_parts([code]), *(["1"] if sure else [])]]
+        parts = []
+        for field, code in zip(self.group, codes, strict=True):
+            parts += group_parts([code])
+            if code.valid == "True" and self.column(field).nullable:
+                parts.append("1")
+        return parts
 
     def write(self) -> None:
         super().write()

@@ -9,6 +9,8 @@ when room is needed.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ensue.engine.generate.fields import START, Env
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
 from ensue.engine.generate.unit import Unit
@@ -28,7 +30,7 @@ class RestrictedAnd(RestrictedPair):
         super().__init__(unit, "both", node, left, right, layer)
         self.arrivals: list[str | None] = [None, None]
         for side, input_ in enumerate(self.inputs):
-            input_.feed(lambda w, env, side=side: self.arrive(w, env, side))
+            input_.feed(partial(self.arrive, side=side))
         unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()")
 
     def _new(self, side: int) -> str:

@@ -1,8 +1,8 @@
 """What the pairs of ``policy restricted`` have in common: sides that are kept by their correlation.
 
-A side's instances are told apart by the variables that the sides share, and by other variables of the correlation. Where a
-side has such others, the groups that agree in what is shared form a chain, so that the other side finds them all. Null in
-what is shared correlates with nothing, and is not kept; in the others it is a value like any.
+A side's instances are told apart by the variables that the sides share, and by other variables of the correlation.
+Where a side has such others, the groups that agree in what is shared form a chain, so that the other side finds them
+all. Null in what is shared correlates with nothing, and is not kept; in the others it is a value like any.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ensue.engine.operators.join import Pairing
 from ensue.engine.operators.keys import column_kinds, group_parts, key_kinds
 from ensue.engine.operators.ordered import in_order
 from ensue.engine.operators.scan import Scan
-from ensue.engine.structures.instances import KERNELS, Instances, instances_layout
+from ensue.engine.structures import instance_groups, instances
+from ensue.engine.structures.instances import Instances, instances_layout
 from ensue.plan import operators as plan
 
 Each = Callable[[Writer, str], None]
@@ -57,7 +58,7 @@ class RestrictedPair(Pairing):
             others: list[Field] = [("var", name) for name in variables if name not in self.shared]
             input_.want(others)
             self.sides.append(Side(input_, others, None))
-        for kernel in KERNELS:
+        for kernel in (*instances.KERNELS, *instance_groups.KERNELS):
             unit.use(kernel)
 
     def has(self, field: Field) -> bool:

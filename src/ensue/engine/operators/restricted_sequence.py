@@ -1,15 +1,16 @@
 """RestrictedSequence: the smallest set of pairs, left before right, such that each pair has one of them inside it.
 
-Of the left instances that ended before a right one starts, that with the latest start makes the pair; of those that start
-together the one that ended first (Figure 2 of the algebra). A left instance is of no use if one that ended no later starts
-no earlier, so those that are kept rise in starts and ends. Once a right instance began after one ended, it is used up:
-what it would still be part of contains that pair. Where the correlation of the right side has variables of its own, this
-holds for each value of these alone, so each has the time before which left ones are used up; else they leave.
+Of the left instances that ended before a right one starts, that with the latest start makes the pair; of those that
+start together the one that ended first (Figure 2 of the algebra). A left instance is of no use if one that ended no
+later starts no earlier, so those that are kept rise in starts and ends. Once a right instance began after one ended, it
+is used up: what it would still be part of contains that pair. Where the correlation of the right side has variables of
+its own, this holds for each value of these alone, so each has the time before which left ones are used up; else they
+leave.
 
-Right instances come once for each correlation and end, or are instantaneous events in order, and pair at once: left ones
-of the same step have not ended before. State for each correlation: the left instances that may still be needed. Where the
-right side is at most so long, one that ended longer ago goes as soon as a later one has, too; with an instantaneous right
-side one is left (Figure 4), and that of the step at hand.
+Right instances come once for each correlation and end, or are instantaneous events in order, and pair at once: left
+ones of the same step have not ended before. State for each correlation: the left instances that may still be needed.
+Where the right side is at most so long, one that ended longer ago goes as soon as a later one has, too; with an
+instantaneous right side one is left (Figure 4), and that of the step at hand.
 """
 
 from __future__ import annotations
@@ -58,8 +59,9 @@ class RestrictedSequence(RestrictedPair):
                 if before:
                     w.line(f"set_instance_jump({table}, {g}, {row}, {before})")
                 if within is not None or self.longest is not None:
-                    end, begin = (FOREVER if length is None else length for length in (self.longest, within))
-                    w.line(f"drop_useless_instances({table}, {g}, clock.now - {unit.number(end)}, clock.now - {unit.number(begin)})")
+                    lengths = (FOREVER if length is None else length for length in (self.longest, within))
+                    end, begin = (f"clock.now - {unit.number(length)}" for length in lengths)
+                    w.line(f"drop_useless_instances({table}, {g}, {end}, {begin})")
                 if self.sides[0].chained:
                     self.link(w, 0, g, key.parts)
 
@@ -107,4 +109,3 @@ class RestrictedSequence(RestrictedPair):
                     w.line(f"{times}.over = clock.now - {unit.number(within)}")
                 at = lookup(unit, w, "slot", times, parts)
                 w.line(f"{times}.latest[{at}] = {start}")
-

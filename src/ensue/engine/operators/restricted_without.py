@@ -1,8 +1,8 @@
 """RestrictedWithout: matches inside which nothing negated lies, ends included (``policy restricted``).
 
-Of what is negated and has ended by now the one that starts last is inside a match if any is; so its start is all that is
-kept. What ends with the match counts, so matches wait for the end of their step. Null correlates with nothing. State: for
-each value of what is shared, one time; where matches have a longest length, none that is longer ago.
+Of what is negated and has ended by now the one that starts last is inside a match if any is; so its start is all that
+is kept. What ends with the match counts, so matches wait for the end of their step. Null correlates with nothing.
+State: for each value of what is shared, one time; where matches have a longest length, none that is longer ago.
 """
 
 from __future__ import annotations

@@ -26,7 +26,9 @@ from ensue.plan import operators as plan
 class Scope(Passing):
     """What absences and gatherings have in common."""
 
-    def __init__(self, unit: Unit, title: str, node: plan.Absent | plan.Gather, input_: Operator, inner: Operator, layer: int) -> None:
+    def __init__(
+        self, unit: Unit, title: str, node: plan.Absent | plan.Gather, input_: Operator, inner: Operator, layer: int
+    ) -> None:
         super().__init__(unit, title, input_, layer)
         self.node, self.inner, self.scope = node, inner, node.part.scope
         self.shared = node.part.shared
@@ -74,7 +76,9 @@ class Scope(Passing):
             lengths = [length for length in (self.node.reach, self.node.keep) if length is not None]
             if lengths:
                 w.line(f"expire({store}, clock.now, {unit.number(min(lengths))})")
-            w.line(f"make_room({store}, clock.now, {unit.number(NEVER if self.node.reach is None else self.node.reach)})")
+            w.line(
+                f"make_room({store}, clock.now, {unit.number(NEVER if self.node.reach is None else self.node.reach)})"
+            )
             at = lookup(unit, w, "slot", store, key.parts)
             place = w.let("p", f"{store}.high & {store}.mask")
             w.line(f"{store}.older[{place}] = {store}.newest[{at}]")

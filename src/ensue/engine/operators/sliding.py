@@ -103,7 +103,9 @@ class Sliding:
                 case "sums":
                     if one.nested or one.aggregate.argument is not None:
                         self.sums[one] = prefix = f"s{len(self.sums)}"
-                        slots |= {f"{prefix}_{cell}": element for cell, element in one.algorithm.cells(one.kind).items()}
+                        slots |= {
+                            f"{prefix}_{cell}": element for cell, element in one.algorithm.cells(one.kind).items()
+                        }
                 case "extreme":
                     self._add_best(value_field(one), one.algorithm.larger, slots, rows)
                 case "ends" if self.columns[value_field(one)].nullable and value_field(one) not in self.some:
@@ -343,4 +345,3 @@ class Sliding:
             w.line(f"{found} = union({found}, {self.read(row)[SOURCE].value})")
             w.line(f"{row} = {self.groups}.{ALL}_next[{row}]")
         return Code(found, "True", "i")
-

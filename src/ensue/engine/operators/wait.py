@@ -57,8 +57,12 @@ class Wait(Passing):
         start, due = env[START].value, "clock.now"
         env = Env(env)
         for timer in self.timers:
-            begins = w.let("begin", f"max({env['time', timer.of, 'start'].value} + {unit.number(timer.start_shift)}, {EARLIEST})")
-            ends = w.let("finish", f"max({env['time', timer.of, 'end'].value} + {unit.number(timer.end_shift)}, {EARLIEST})")
+            begins = w.let(
+                "begin", f"max({env['time', timer.of, 'start'].value} + {unit.number(timer.start_shift)}, {EARLIEST})"
+            )
+            ends = w.let(
+                "finish", f"max({env['time', timer.of, 'end'].value} + {unit.number(timer.end_shift)}, {EARLIEST})"
+            )
             part = self.input.parts + self.timers.index(timer)
             for field in (("time", timer.label), ("part", part)):
                 env[*field, "start"] = Code(begins, "True", "i")

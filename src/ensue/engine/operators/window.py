@@ -36,7 +36,13 @@ class Window(Operator):
     """Matches with what a window collects; see the module."""
 
     def __init__(
-        self, unit: Unit, node: plan.Window, input_: Operator, collected: Operator, beginning: Operator | None, layer: int
+        self,
+        unit: Unit,
+        node: plan.Window,
+        input_: Operator,
+        collected: Operator,
+        beginning: Operator | None,
+        layer: int,
     ) -> None:
         super().__init__(unit, "window", layer)
         self.node, self.window = node, node.window

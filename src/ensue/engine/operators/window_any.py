@@ -216,6 +216,10 @@ class AnyWindow(Kind):
             else:
                 side, inner = operator.route(field)
                 found[field] = sides[side][inner]
-        least = f"min({start}, {rest[START].value}, {begin[START].value})" if begin else f"min({start}, {rest[START].value})"
+        least = (
+            f"min({start}, {rest[START].value}, {begin[START].value})"
+            if begin
+            else f"min({start}, {rest[START].value})"
+        )
         found[START] = Code(w.let("start", least), "True", "i")
         operator.push(w, found)

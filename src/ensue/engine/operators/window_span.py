@@ -73,7 +73,9 @@ class SpanWindow(Kind):
         with w.block(f"for i in range({held}.count):"):
             event = read_row(held, "i", self.columns)
             start = Code(w.let("start", f"{held}.start[i]"), "True", "i")
-            at = lookup(self.unit, w, "find", g, [f"{held}.key{i}[i]" for i in range(self.width)])
+            # a group whose only event is longer than the window may have been dropped: it has no members
+            word = "find" if self.instant else "slot"
+            at = lookup(self.unit, w, word, g, [f"{held}.key{i}[i]" for i in range(self.width)])
             found = Env({**event, **members.results(w, at), START: start})
             if SOURCE in operator.wanted:
                 found[SOURCE] = members.source(w, at)

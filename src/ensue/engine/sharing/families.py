@@ -432,7 +432,9 @@ def _check_visible(body: typed.Body) -> None:
     parts = [body.pattern, *(part.pattern for part in (*body.absences, *body.gatherings))]
     if body.window is not None:
         parts += [body.window.pattern, body.window.beginning]
-        if body.window.beginning is not None and (_fields(body.window.beginning) or _varies_inside(body.window.beginning)):
+        if body.window.beginning is not None and (
+            _fields(body.window.beginning) or _varies_inside(body.window.beginning)
+        ):
             raise NotSharedError("the beginning of a window that differs")
     if any(part is not None and not _fields(part) <= visible_variables(part) for part in parts):
         raise NotSharedError("a constant that differs where nothing outside sees it")

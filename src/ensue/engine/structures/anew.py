@@ -39,15 +39,20 @@ class Found(Structure):
         self.lane = None
 
 
-@dataclass(frozen=True)
-class Kept:
-    """The events that are kept, by type: their structures, and the fields of their rows."""
+class Question:
+    """Answers with what is found among some events."""
 
-    rows: Mapping[str, str]
-    columns: Mapping[str, Mapping[Any, Any]]
+    def arrive(self, lane: Any, inside: Any) -> list[int]:
+        """Puts events, in order, where the pattern's unit reads them; gives their sources."""
+        raise NotImplementedError
+
+    def until(self, lane: Any) -> int:
+        """Up to where time runs in the pattern's unit."""
+        found: int = lane.clock_.now
+        return found
 
     def answer(self, lane: Any, found: Found, _: int) -> int:
-        """Runs all events so far through the unit of the pattern."""
+        """Runs the events through the unit of the pattern."""
         inside = found.lane
         if inside is None or inside._fast != lane._fast:
             compiled = bool(lane._fast)
@@ -56,8 +61,7 @@ class Kept:
         _empty(inside)
         for name in inside.structures["outside"].layout.numbers if "outside" in inside.structures else ():
             setattr(inside.structures["outside"], name, getattr(found, name))
-        sources = self._arrive(lane, inside)
-        time = lane.clock_.now
+        sources, time = self.arrive(lane, inside), self.until(lane)
         inside._set_first()
         inside._check_periods(time)
         inside.clock_.until = time
@@ -73,8 +77,15 @@ class Kept:
                     column[i] = _translated(lane._origins, inside._origins, handle, sources)
         return 0
 
-    def _arrive(self, lane: Any, inside: Any) -> list[int]:
-        """Puts the events that are kept, in order, where the pattern's unit reads them; gives their sources."""
+
+@dataclass(frozen=True)
+class Kept(Question):
+    """The events that were kept, by type: their structures, and the fields of their rows."""
+
+    rows: Mapping[str, str]
+    columns: Mapping[str, Mapping[Any, Any]]
+
+    def arrive(self, lane: Any, inside: Any) -> list[int]:
         unit, given = inside.code.unit, inside.given
         tables = {event: lane.structures[name] for event, name in self.rows.items()}
         counts = [table.count for table in tables.values()]
@@ -111,6 +122,30 @@ class Kept:
         if lane.code.unit.provenance:
             given.put("source", 2 * np.arange(total) + 1)
         given.rows, given.at, given.sequenced = total, 0, 1
+        return sources
+
+
+@dataclass(frozen=True)
+class Ahead(Question):
+    """All events that the unit around is run with; `inputs` are the numbers of its columns, by type and attribute."""
+
+    inputs: Mapping[tuple[str, str], int]
+
+    def until(self, lane: Any) -> int:
+        found: int = lane.clock_.until
+        return found
+
+    def arrive(self, lane: Any, inside: Any) -> list[int]:
+        around, given = lane.given.arrays, inside.given
+        for name in ("kind", "start", "end", "k", "source"):
+            given.put(name, around[name])
+        for field, (index, _) in inside.code.unit.inputs.items():
+            for letter in ("x", "ok"):
+                given.put(f"{letter}{index}", around[f"{letter}{self.inputs[field]}"])
+        sources: list[int] = around["source"].tolist()
+        if lane.code.unit.provenance:
+            given.put("source", 2 * np.arange(lane.given.rows) + 1)
+        given.rows, given.at, given.sequenced = lane.given.rows, 0, 1
         return sources
 
 

@@ -13,17 +13,21 @@ from typing import Any
 
 import numpy as np
 
+from ensue.engine.machine.builtin import ask
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
 from ensue.engine.structures.structure import Column, Element, Frame, Layout, Structure, row_columns
 from ensue.language import typed
 from ensue.values import order
-
 
 STATIC = ((1 << 20) + 1) << 40
 """From here on numbers of parts are those of static rows: after events and timers, and before events with a sequence."""
 
 LAST_PLACE = 1 << 59
 """Places lie below it."""
+
+
+facts: Any = None
+"""The facts of a unit: generated code finds it by this name."""
 
 
 def answers_layout(width: int, fields: dict[str, Element]) -> Layout:

@@ -1,5 +1,7 @@
 """Arithmetic of generated code: what the language says of numbers, where a processor would say something else."""
 
+from ensue.engine.machine.builtin import bits, floor, truncated, wrap
+
 
 def above(whole: int, fraction: float) -> int:
     """How an integer compares with a float, exactly: -1, 0, 1; 2 if the float is not a number."""

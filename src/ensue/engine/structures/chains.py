@@ -12,6 +12,7 @@ from inspect import getsource
 
 import numpy as np
 
+from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.rows import Rows, StepRows, rows_layout
 from ensue.engine.structures.structure import Array, Element, Frame, Layout, Structure
 

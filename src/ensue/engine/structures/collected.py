@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.structure import Column, Frame, Layout, Structure
 from ensue.values import aggregate
 from ensue.values import held as held_by

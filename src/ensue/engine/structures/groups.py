@@ -16,7 +16,6 @@ from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
 from ensue.engine.structures.structure import Array, Element, Frame, Layout, row_columns
 
-
 NUMBERS = ("free", "capacity", "used", "serial", "first", "time", "slot_wanted", *KEY_NUMBERS)
 
 

@@ -1,8 +1,8 @@
 """Instances by correlation, in groups: each group's in the order of their ends, in which their starts rise, too.
 
-An instance that ends later and starts no later than another one of its group is of no use, and never gets in. A slot leads
-to its group, a group to its first and last instance, an instance to the next ``newer`` one. Groups and instances keep
-their places; what is let go waits there for another one.
+An instance that ends later and starts no later than another one of its group is of no use, and never gets in. A slot
+leads to its group, a group to its first and last instance, an instance to the next ``newer`` one. Groups and instances
+keep their places; what is let go waits there for another one.
 
 Groups that share some of their key can form a chain (``ahead``, ``behind``), the one with the last instance first; the
 slot of what they share, a ``head``, leads to that. An instance can know one far behind it (``jump``), so that one is
@@ -15,10 +15,10 @@ from inspect import getsource
 
 import numpy as np
 
+from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
 from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
-
 
 NUMBERS = (
     "groups", "group_room", "free_group", "used", "room", "free_row", "waiting", "turn", "slot_wanted", *KEY_NUMBERS,
@@ -78,97 +78,6 @@ class Instances(Keyed):
             known &= slots[:, self.layout.column("head").place] == 0
         keys = int(np.count_nonzero(known))
         return keys if self.key_width else None, self.waiting, 8 * (self.waiting * width + keys)
-
-
-# --- groups
-
-
-def open_group(table: Instances) -> int:
-    """A place for a group, which is empty."""
-    g = table.free_group
-    if g >= 0:
-        table.free_group = table.first[g]
-    else:
-        if table.groups == table.group_room:
-            table.slot_wanted = 2
-            grow(table)
-        g = table.groups
-        table.groups += 1
-    table.latest[g] = -9223372036854775808
-    table.first[g] = -1
-    table.last[g] = -1
-    table.arrived[g] = 0
-    return g
-
-
-def is_group_over(table: Instances, g: int, over: int, gone: int) -> bool:
-    """Whether no instance of a group is of use: all start before `over`, or none waits and `gone` is later, too."""
-    latest = table.latest[g]
-    return table.arrived[g] != table.turn and (latest < over or (table.first[g] < 0 and latest < gone))
-
-
-def close_group(table: Instances, at: int) -> None:
-    """Lets go of the group of a slot, with its instances."""
-    g = table.group[at]
-    while table.first[g] >= 0:
-        drop_first_instance(table, g)
-    table.first[g] = table.free_group
-    table.free_group = g
-    table.group[at] = -1
-
-
-def sweep_groups(table: Instances, over: int, gone: int) -> None:
-    """Lets go of the groups that are over."""
-    for at in range(table.slot_mask + 1):
-        if table.slot_used[at] != 0 and table.group[at] >= 0 and is_group_over(table, table.group[at], over, gone):
-            close_group(table, at)
-
-
-def sweep_linked_groups(table: Instances, over: int, gone: int) -> None:
-    """The same where groups form chains: they leave these first."""
-    for at in range(table.slot_mask + 1):
-        if table.slot_used[at] != 0 and table.head[at] != 0:
-            g = table.group[at]
-            while g >= 0:
-                behind = table.behind[g]
-                if is_group_over(table, g, over, gone):
-                    unlink_group(table, at, g)
-                g = behind
-    for at in range(table.slot_mask + 1):
-        if table.slot_used[at] != 0 and table.head[at] == 0 and table.group[at] >= 0:
-            if is_group_over(table, table.group[at], over, gone):
-                close_group(table, at)
-
-
-def unlink_group(table: Instances, at: int, g: int) -> None:
-    """Takes a group out of the chain of a head."""
-    ahead = table.ahead[g]
-    behind = table.behind[g]
-    if ahead >= 0:
-        table.behind[ahead] = behind
-    else:
-        table.group[at] = behind
-    if behind >= 0:
-        table.ahead[behind] = ahead
-    table.linked[g] = 0
-
-
-def link_group(table: Instances, at: int, g: int) -> None:
-    """Puts a group first in the chain of a head."""
-    if table.group[at] == g:
-        return
-    if table.linked[g] != 0:
-        unlink_group(table, at, g)
-    front = table.group[at]
-    table.ahead[g] = -1
-    table.behind[g] = front
-    if front >= 0:
-        table.ahead[front] = g
-    table.group[at] = g
-    table.linked[g] = 1
-
-
-# --- instances
 
 
 def open_instance(table: Instances) -> int:
@@ -277,10 +186,10 @@ def set_instance_jump(table: Instances, g: int, row: int, before: int) -> None:
     table.jump[row] = before
     table.jump_depth[row] = table.depth[before]
     far = table.jump[before]
-    if table.jump_depth[before] >= table.depth[table.first[g]]:
-        if table.depth[before] - table.jump_depth[before] == table.jump_depth[before] - table.jump_depth[far]:
-            table.jump[row] = table.jump[far]
-            table.jump_depth[row] = table.jump_depth[far]
+    there = table.jump_depth[before] >= table.depth[table.first[g]]
+    if there and table.depth[before] - table.jump_depth[before] == table.jump_depth[before] - table.jump_depth[far]:
+        table.jump[row] = table.jump[far]
+        table.jump_depth[row] = table.jump_depth[far]
 
 
 def found_instance_before(table: Instances, g: int, start: int) -> int:
@@ -302,7 +211,6 @@ def found_instance_before(table: Instances, g: int, start: int) -> int:
 KERNELS = tuple(
     getsource(kernel)
     for kernel in (
-        open_group, is_group_over, close_group, sweep_groups, sweep_linked_groups, unlink_group, link_group,
         open_instance, close_instance, drop_first_instance, admitted_instance, only_instance, drop_useless_instances,
         used_up_instance, last_instance_before, set_instance_jump, found_instance_before,
     )

@@ -10,8 +10,8 @@ from functools import cache
 
 import numpy as np
 
+from ensue.engine.machine.builtin import bits, unsigned_shift, wrap
 from ensue.engine.structures.structure import Array, Column, Element, Structure, row_columns
-
 
 NUMBERS = ("slots", "slot_mask", "slot_width", "old_slots")
 
@@ -39,10 +39,7 @@ def key_functions(width: int) -> str:
     Both give the place of its slot; ``find_n`` gives -1 where there is none. Without a key there is one slot.
     """
     if width == 0:
-        return (
-            "def find_0(table: Keyed) -> int:\n    return 0\n\n\n"
-            "def slot_0(table: Keyed) -> int:\n    return 0\n"
-        )
+        return "def find_0(table: Keyed) -> int:\n    return 0\n\n\ndef slot_0(table: Keyed) -> int:\n    return 0\n"
     keys = [f"k{i}" for i in range(width)]
     given = ", ".join(f"{key}: int" for key in keys)
     same = " and ".join(f"table.slot_{key}[at] == {key}" for key in keys)
@@ -175,16 +172,3 @@ def mixed(keys: Array) -> Array:
     with np.errstate(over="ignore"):
         product = (keys ^ (keys.view(np.uint64) >> np.uint64(32)).view(np.int64)) * np.int64(MULTIPLIER)
     return product ^ (product.view(np.uint64) >> np.uint64(29)).view(np.int64)
-
-
-def wrap(number: int) -> int:
-    """A number as 64 bits hold it; machine code has it so anyway."""
-    return (number + 2**63) % 2**64 - 2**63
-
-
-def unsigned_shift(number: int, by: int) -> int:
-    return (number % 2**64) >> by
-
-
-def bits(number: float) -> int:
-    return int(np.float64(number).view(np.int64))

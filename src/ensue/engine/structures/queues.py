@@ -68,7 +68,7 @@ def beats_{name}(groups: Groups, one: int, other: int) -> bool:
 
 def enter_{name}(groups: Groups, at: int, row: int) -> None:
     ahead = 0
-    behind = groups.{name}_last[at]{PLACE.format(name=name) if by_start else ''}
+    behind = groups.{name}_last[at]{PLACE.format(name=name) if by_start else ""}
     while behind != 0 and beats_{name}(groups, row, behind):
         behind = groups.{name}_prev[behind]
     groups.{name}_prev[row] = behind

@@ -153,7 +153,9 @@ class Given(Structure):
 
 def given_layout(columns: dict[str, Element]) -> Layout:
     own: dict[str, Element] = {"kind": "i32", "start": "i64", "end": "i64", **columns}
-    return Layout(("rows", "at", "sequenced", "alike"), tuple((name, Column(name, element)) for name, element in own.items()))
+    return Layout(
+        ("rows", "at", "sequenced", "alike"), tuple((name, Column(name, element)) for name, element in own.items())
+    )
 
 
 class Kinds(Structure):

@@ -10,11 +10,16 @@ become many.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
+from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.rows import Rows, rows_layout
 from ensue.engine.structures.structure import Array, Frame, Layout, Structure
+
+origins: Any = None
+"""The unions of a unit: generated code finds it by this name."""
 
 
 def sources_layout() -> Layout:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
 from ensue.engine.structures.structure import Column, Element, Frame, Layout, row_columns
-
 
 NUMBERS = ("low", "high", "mask", "width", "slot_wanted", *KEY_NUMBERS)
 
@@ -46,7 +46,12 @@ class Store(Keyed):
         self.first_slots(width)
         self.put("rows", np.zeros((self.frame.capacity.rows, self.layout.column("older").width), np.int64))
         self.put("scratch", np.zeros(self.frame.capacity.rows, np.int64))
-        self.low, self.high, self.mask, self.width = 0, 0, self.frame.capacity.rows - 1, self.layout.column("older").width
+        self.low, self.high, self.mask, self.width = (
+            0,
+            0,
+            self.frame.capacity.rows - 1,
+            self.layout.column("older").width,
+        )
 
     def grow(self) -> None:
         if self.slot_wanted:

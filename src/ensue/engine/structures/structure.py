@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -84,6 +84,12 @@ class Structure:
     layout: Layout
     keeps = True
     """Whether it is part of a state: what lasts no longer than a step, or can be computed again, is not."""
+
+    if TYPE_CHECKING:  # numbers and columns
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, frame: Frame, base: int) -> None:
         self.frame = frame

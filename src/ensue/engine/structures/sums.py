@@ -44,7 +44,9 @@ def pair_product(one: float, other: float) -> tuple[float, float]:
     split = 134217729.0 * other
     other_high = split - (split - other)
     other_low = other - other_high
-    return product, ((one_high * other_high - product) + one_high * other_low + one_low * other_high) + one_low * other_low
+    return product, (
+        (one_high * other_high - product) + one_high * other_low + one_low * other_high
+    ) + one_low * other_low
 
 
 def add_moments(

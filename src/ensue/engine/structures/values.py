@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ensue.engine.machine.builtin import ask
 from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
 from ensue.values import equality, order
-
 
 FIRST = 64
 

@@ -12,10 +12,10 @@ from inspect import getsource
 
 import numpy as np
 
+from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
 from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
-
 
 NUMBERS = ("free", "count", "capacity", "slot_wanted", *KEY_NUMBERS)
 """The first row that is free, how many rows were ever used, and how many there are."""

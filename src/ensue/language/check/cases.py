@@ -88,8 +88,9 @@ def _occurrence(
     event = _derived(call.name, declarations) if expected else bodies.event(call.name, positional)
     if event is None:
         return None
-    if not expected and event.derived and not event.declared:
-        attributes = ", ".join(f"{name}: …" for name in event.attributes)
+    derived = not expected and event.derived and not event.declared
+    if derived and declarations.report.is_first("E705", event.name):
+        attributes = ", ".join(f"{name}: {event.types[name]}" for name in event.attributes)
         declarations.report.error(
             "E705", call.name.span, f"`{event.name}` is not given, as the rules derive it",
             f"give what it is derived from; or declare it to give some, too: `event {event.name}({attributes}).`",

@@ -55,9 +55,7 @@ def _warn_of_too_short_a_life(body: typed.Body, program: typed.Program, report: 
     )  # fmt: skip
 
 
-def _told(
-    reasons: Iterable[object], body: typed.Body, program: typed.Program, text: str
-) -> tuple[Span, list[str]]:
+def _told(reasons: Iterable[object], body: typed.Body, program: typed.Program, text: str) -> tuple[Span, list[str]]:
     """Where a contradiction is best shown, and what contradicts itself in words."""
     spans = sorted({span for reason in reasons for span in _spans(reason, text)})
     parts = [f"`{_short(' '.join(text[s.start : s.end].split()))}`" for s in spans]
