@@ -3,9 +3,9 @@
     python -m tests.fuzz --seed 1 --minutes 10
     python -m tests.fuzz --seed 1 --minutes 10 --machine
 
-What an execution finds is compared with what the reference finds. With `--machine` rules become machine code, and run on longer
-streams, too, where plain code says what is wanted. The first difference is made small and printed as a case file;
-then the exit status is 1.
+What an execution finds is compared with what the reference finds. With `--machine` rules become machine code, and run
+on longer streams, too, where plain code says what is wanted. The first difference is made small and printed as a case
+file; then the exit status is 1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What is negated or gathered and uses names from outside: conditions that are pulled out, and patterns matched anew."""
+"""What is negated or gathered and uses names from outside: conditions that are pulled out, and patterns matched
+anew."""
 
 import zlib
 
@@ -62,6 +63,12 @@ ANEW = {
                        "while w: not (f: c(k, _), g: extend_backward(f, 6), while g: collect (h: i(_, m) where m >= n) where count(h) > 1)",
     "inside what is outside": "d(k) <- e: a(k, n), w: extend_backward(e, 12), "
                               "while w: not (f: c(k, _), while w: not (g: i(k, m) where m > n))",
+    "collected in what is outside": "d(k) <- e: a(k, n), w: extend_backward(e, 12), "
+                                    "while w: not (f: c(k, _), while w: collect g: i(k, m) where count(g) > 1)",
+    "in a pair, inside what is outside": "d(k) <- e: a(k, n), w: extend_backward(e, 12), "
+                                         "while w: not (i(k, _) seq (f: c(k, _), while w: not (a(k, m) where m < n)))",
+    "inside what is outside, twice": "d(k) <- e: a(k, n), w: extend_backward(e, 12), while w: not (f: c(k, _), "
+                                     "while w: not (g: i(k, m), while w: not (v(y, _) where y > n and y > m)))",
     "shared further out": "d(k) <- e: a(k, n), w: extend_backward(e, 12), while w: not c(k2, _) without i(k, _)",
     "aggregated with it": "d(k) <- e: a(k, n), w: extend_backward(e, 12), while w: not "
                           "(f: c(k, _), g: extend_backward(f, 6), while g: collect i(_, m) where sum(m * n) > 3)",

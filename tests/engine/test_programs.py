@@ -1,7 +1,7 @@
 """Rules of every kind find what they mean, as plain code and as machine code.
 
-The reference judges short streams. Longer ones, for which it takes too long, are judged by plain code: machine code must
-find the same, however events are cut and whatever is saved and resumed on the way.
+The reference judges short streams. Longer ones, for which it takes too long, are judged by plain code: machine code
+must find the same, however events are cut and whatever is saved and resumed on the way.
 """
 
 from random import Random

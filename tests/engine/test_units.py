@@ -1,4 +1,5 @@
-"""Which rules become one unit: those that hand events to each other, within bounds, in an order in which they can run."""
+"""Which rules become one unit: those that hand events to each other, within bounds, in an order in which they can
+run."""
 
 import pytest
 from hypothesis import given, settings

@@ -127,7 +127,7 @@ class GeneratedLane:
         mask = -1
         if slots.key_width > len(question.kinds):
             mask = int(getattr(slots, f"slot_k{len(question.kinds)}")[number])
-            mask |= ~self._flagged(question)
+            mask |= ~question.flags
         for i, kind in enumerate(question.kinds):
             held = getattr(slots, f"slot_k{i}")[number]
             there = bool(mask >> i & 1)
@@ -138,9 +138,6 @@ class GeneratedLane:
         if found is not None:
             slots.result[number] = self._encoded(found, question.result)
         return 0
-
-    def _flagged(self, question: Any) -> int:
-        return question.flags
 
     def _answer(self, question: Any, arguments: list[Any]) -> Any:
         match question.expression:
@@ -210,7 +207,8 @@ class GeneratedLane:
         self._collect()
 
     def _collect(self) -> None:
-        """Frees chains of parts that nothing refers to; while code runs it may hold some that are in no structure yet."""
+        """Frees chains of parts that nothing refers to; while code runs it may hold some that are in no structure
+        yet."""
         specs = self.code.unit.structures
         for name, structure in self.structures.items():
             if isinstance(structure, Chains):
@@ -463,7 +461,8 @@ def _content(event: Event) -> Any:
 
 
 def parted(numbers: Array, heads: Sequence[str]) -> tuple[Array, list[tuple[str, int, int]]]:
-    """An order in which rows lie type by type, by the number of the type; each type with where its rows begin and end."""
+    """An order in which rows lie type by type, by the number of the type; each type with where its rows begin and
+    end."""
     short = numbers.astype(np.uint16) if len(heads) <= 1 << 16 else numbers  # which NumPy sorts in linear time
     by = np.argsort(short, kind="stable")
     ends = np.searchsorted(numbers[by], np.arange(len(heads) + 1)).tolist()

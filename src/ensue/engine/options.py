@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields
 class Options:
     """A flag for each optimisation of plans, for rewriting, and for rules that run as one."""
 
+    lengths: bool = True
+    """How long derived events last is taken from their rules."""
     lifetimes: bool = True
     """What can no longer match is forgotten."""
     streaming: bool = True

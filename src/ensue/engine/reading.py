@@ -1,4 +1,5 @@
-"""What is found out about the columns of a table before rules see them: the type of each row, and whether rows are in order.
+"""What is found out about the columns of a table before rules see them: the type of each row, and whether rows are in
+order.
 
 It is machine code where there are many rows, the same functions as Python where there are few.
 """

@@ -30,6 +30,7 @@ from ensue.plan.deep import deep_plans
 from ensue.rewriting import rewritten
 from ensue.rewriting.rates import UNKNOWN, Rates
 from ensue.temporal.instants import with_instants
+from ensue.temporal.lengths import without_lengths
 
 MOST_PLANS = 64
 """How many programs are kept as code, in case they are run again."""
@@ -58,6 +59,7 @@ def known_program(
 ) -> typed.Program:
     """The program as it is run: with what is known of its events, its rules rewritten."""
     known = with_instants(program) if instant else program
+    known = known if options.lengths else without_lengths(known)
     if decided is not None:
         known = as_before(known, decided.lengths)
     return rewritten(known, rates, options.ordering) if options.rewriting else known

@@ -2,8 +2,8 @@
 
 Rules that hand events to each other, directly or not, are one unit, so that what one derives reaches the others without
 a way out; all others are apart. Two things are handed over between units instead: events of a family whose members
-derive several types, which are told apart outside, and those of a stratum of very many rules, which is cut. A unit is no
-larger than `MOST_PARTS`, so that the time it takes to build all of them grows with their number only.
+derive several types, which are told apart outside, and those of a stratum of very many rules, which is cut. A unit is
+no larger than `MOST_PARTS`, so that the time it takes to build all of them grows with their number only.
 
 Units have levels. A unit takes events from itself and from lower levels; so they run in the order of levels.
 """
@@ -101,7 +101,8 @@ class _Joining:
         return unit
 
     def add(self, number: int, group: Together, alone: bool) -> None:
-        """A group joins the units that it takes events from, if there is room; else, or if it is `alone`, it runs after."""
+        """A group joins the units that it takes events from, if there is room; else, or if it is `alone`, it runs
+        after."""
         sources = [(event, self.now(u)) for event in group.uses for u in self.deriving.get(event, ())]
         level = max((unit.level + (event in self.closed) for event, unit in sources), default=0)
         beside = {id(u): u for event, u in sources if u.level == level and event not in self.closed}
@@ -168,7 +169,7 @@ def _pieces(group: Together) -> Iterator[Together]:
 def _piece(group: Together, parts: Sequence[Part], common: Mapping[str, Part]) -> Together:
     last = group.layers[-1]
     first = tuple(part for part in parts if part.rule.event in common)
-    layers = (replace(last, parts=tuple(part for part in parts if part.rule.event not in common)),)
+    layers: tuple[Layer, ...] = (replace(last, parts=tuple(part for part in parts if part.rule.event not in common)),)
     if first:
         layers = (Layer(first, last.stratum, recursive=False), *layers)
     piece = replace(group, layers=layers)

@@ -181,7 +181,8 @@ class Planner:
     def _side(
         self, pattern: typed.Pattern, body: typed.Body, limit: int | None, at_once: bool = True
     ) -> plan.Operator:  # fmt: skip
-        """A side of a pair: one instance for each correlation and end; or, if the pair takes them as they come, events."""
+        """A side of a pair: one instance for each correlation and end; or, if the pair takes them as they come,
+        events."""
         if at_once and isinstance(pattern, typed.Atom):
             return plan.Scan(pattern)
         found = self._restricted(pattern, body, limit)
@@ -223,7 +224,8 @@ def _is_restricted(pattern: typed.Pattern) -> bool:
 def _placed(body: typed.Body) -> tuple[dict[int, plan.Conditions], plan.Conditions]:
     """Where each condition is checked: at the innermost pattern that knows all it uses, or with the complete match.
 
-    Where instances are chosen all are checked last, as what is rejected was used all the same; so are those of a window.
+    Where instances are chosen all are checked last, as what is rejected was used all the same; so are those of a
+    window.
     """
     known = visible_variables(typed.Nested(0, body)) | visible_labels(typed.Nested(0, body))
     decidable = [each for each in body.on if set(names_used(each)) <= known]  # else decided when it was paired

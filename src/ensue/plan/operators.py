@@ -43,7 +43,8 @@ class Ending:
 
 @dataclass(frozen=True)
 class Join:
-    """All pairs that agree in their shared variables and stand in a relation; a side is stored as long as it may match."""
+    """All pairs that agree in their shared variables and stand in a relation; a side is stored as long as it may
+    match."""
 
     pair: typed.Pair
     left: Operator
@@ -229,7 +230,8 @@ class RestrictedSequence:
 
 @dataclass(frozen=True)
 class RestrictedWithout:
-    """Matches inside which nothing negated lies, ends included (``policy restricted``); `reach` is their longest length."""
+    """Matches inside which nothing negated lies, ends included (``policy restricted``); `reach` is their longest
+    length."""
 
     part: typed.Absence
     input: Operator

@@ -1,8 +1,8 @@
 """Patterns that use names of the match around them, with these names marked (`Outer`).
 
 Such a pattern is matched anew for each match. Whatever it says of a name outside is then a value like others: a
-condition on it can be checked anywhere, and a relation in time with it is a condition. What is negated or gathered inside
-the pattern may use names of the pattern as well, which stay names.
+condition on it can be checked anywhere, and a relation in time with it is a condition. What is negated or gathered
+inside the pattern may use names of the pattern as well, which stay names.
 """
 
 from __future__ import annotations

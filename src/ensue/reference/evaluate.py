@@ -3,9 +3,9 @@
 Nothing here is incremental or clever. A pattern's matches are computed from those of its parts; a body's are those of
 its constituents, joined with timers and static rows, then filtered by one kind of condition after the other.
 
-With a largest lifetime (``keep 7d.``) a match that ends at `t` is made of events that end at ``t - 7d`` or later, those in
-parentheses included (`Match.oldest`); what is negated or gathered counts if it ends then or later. What stands alone so
-is a match of its own, as a window is, which is decided when its last event comes or its span is over.
+With a largest lifetime (``keep 7d.``) a match that ends at `t` is made of events that end at ``t - 7d`` or later, those
+in parentheses included (`Match.oldest`); what is negated or gathered counts if it ends then or later. What stands alone
+so is a match of its own, as a window is, which is decided when its last event comes or its span is over.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 `latest` is the restriction of atoms, ``or`` and ``and``: of the instances with one end, one with the latest start.
 `innermost` is that of ``seq``: a smallest set such that each instance has one of them inside it. Both apply within
 one correlation. Where they leave a choice open, the first stays of the instances as they are given: events and
-alternatives in the order of instances, pairs by `preferred` sides, so that the choice needs no more memory than the rest.
+alternatives in the order of instances, pairs by `preferred` sides, so that the choice needs no more memory than the
+rest.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def in_order(matches: list[Match]) -> list[Match]:
 
 
 def preferred(matches: list[Match]) -> list[Match]:
-    """The sides of pairs: those with later starts first, then in order. Pairs follow their left side, then the right."""
+    """The sides of pairs: those with later starts first, then in order. Pairs follow their left side, then the
+    right."""
     return sorted(matches, key=lambda m: (-m.start, m.order))
 
 

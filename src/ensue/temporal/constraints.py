@@ -27,7 +27,8 @@ ANY: Length = (0, None)
 def constrain(body: typed.Body, events: Events, toward: int | None = None, kept: bool = True) -> Distances:
     """The constraints of a rule's body; `toward` is the id of a pattern for which they are asked.
 
-    With `kept` the program's largest lifetime is one of them: all that a match is made of ends so long before it at most.
+    With `kept` the program's largest lifetime is one of them: all that a match is made of ends so long before it at
+    most.
     """
     distances = Distances()
     _constrain_body(body, BODY, events, distances, toward)

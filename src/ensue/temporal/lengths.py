@@ -43,6 +43,12 @@ def known_events(rules: Sequence[typed.Rule], events: Events) -> dict[str, typed
     return {name: _lasting(events[name], length) for name, length in _all_lengths(rules, events).items()}
 
 
+def without_lengths(program: typed.Program) -> typed.Program:
+    """The program with nothing known of how long derived events last."""
+    events = {name: event if event.given else _lasting(event, ANY) for name, event in program.events.items()}
+    return replace(program, events=events)
+
+
 def lengths_of(program: typed.Program) -> dict[str, Length]:
     """The smallest and the largest length of the types that rules derive and use, where rows of them are not given."""
     events = known_events(program.rules, program.events)

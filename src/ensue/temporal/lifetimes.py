@@ -110,12 +110,12 @@ def scope_reach(scope: typed.Scope, frame: Frame, events: Events) -> int | None:
     return None if begin is None else since(frame, begin, events)
 
 
-def _beginning(scope: typed.Scope, body: typed.Body) -> Point | None:
+def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
     points = scope_points(scope, body)
     return None if points is None else points[0]
 
 
-def scope_points(scope: typed.Scope, body: typed.Body) -> tuple[Point, Point] | None:
+def scope_points(scope: typed.Scope, body: typed.Body) -> tuple[tuple[int, bool], tuple[int, bool]] | None:
     """Where a scope begins and ends; None where that is not certain of every match."""
     match scope:
         case typed.During(label=label):

@@ -1,7 +1,7 @@
 """Which event opens a scope: what is negated or gathered matters only after one of its key has come.
 
-Everything in a scope starts after the scope begins. If an event of the match always ends before that, an instance of the
-negated or gathered pattern for whose key no such event has come is of no use to whatever is still to come.
+Everything in a scope starts after the scope begins. If an event of the match always ends before that, an instance of
+the negated or gathered pattern for whose key no such event has come is of no use to whatever is still to come.
 """
 
 from __future__ import annotations

@@ -16,12 +16,12 @@ Field = tuple[object, ...]
 """
 ``("var", name)``, ``("attr", label, attribute)``, ``("time", label, "start" | "end")``: what names stand for.
 ``("span", id, "start" | "end")``: where the scope of an absence or a gathering lies; not there under an `or` whose
-other side was taken. ``("agg", aggregate)``: an aggregate of what was gathered, ``("cell", aggregate, name)``: a cell of its
-state, see `operators/aggregations.py`. ``("part", number, "end" | "start" |
-"place" | "k")``: an event, timer or static row among the parts of the match as written; by end, start and place in turn
-parts are ordered, and ``end`` and ``k`` together make an event itself (given events that are the same in every respect
-have one place); ``("part", number, "more")`` is the chain of those that follow, where it stands for many. ``("source",)``: the inputs that it came from. ``("oldest",)``: the smallest end of the events, and
-timers of absolute time, that it is made of.
+other side was taken. ``("agg", aggregate)``: an aggregate of what was gathered, ``("cell", aggregate, name)``: a cell
+of its state, see `operators/aggregations.py`. ``("part", number, "end" | "start" | "place" | "k")``: an event, timer or
+static row among the parts of the match as written; by end, start and place in turn parts are ordered, and ``end`` and
+``k`` together make an event itself (given events that are the same in every respect have one place); ``("part", number,
+"more")`` is the chain of those that follow, where it stands for many. ``("source",)``: the inputs that it came from.
+``("oldest",)``: the smallest end of the events, and timers of absolute time, that it is made of.
 """
 
 Env = dict[Field, Code]

@@ -1,7 +1,7 @@
 """Functions in generated code: each function of the language, and how code computes it where that is cheap.
 
-A record takes its signature and its meaning from `ensue.language.functions`; a writer of native code is optional. Without
-one, or for arguments that it does not take, Python is asked once for each combination of arguments, and a table
+A record takes its signature and its meaning from `ensue.language.functions`; a writer of native code is optional.
+Without one, or for arguments that it does not take, Python is asked once for each combination of arguments, and a table
 remembers the answer (`Unit.called`). An unknown name is an error.
 """
 

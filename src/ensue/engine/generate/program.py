@@ -290,7 +290,8 @@ class _Driver:
     # --- steps
 
     def _drain(self, number: int) -> None:
-        """``drain_n()``: what waited for the events of a step; ``last_n()``: also what waits for all that is derived."""
+        """``drain_n()``: what waited for the events of a step; ``last_n()``: also what waits for all that is
+        derived."""
         for word in ("drain", "last") if self._waits(number) else ("drain",):
             w = Writer()
             for condition, call in self.steps[number]:

@@ -1,8 +1,8 @@
 """A unit of generated code: functions, the structures that they work on, and the order of a step.
 
-In a step, all events with one end are handed to the operators that take them, each match is handed on as far as it goes,
-and then, layer after layer, what had to wait for the whole step is done (`Unit.later`), from the events up; what a layer
-derived is put in order and handed to the operators that take it.
+In a step, all events with one end are handed to the operators that take them, each match is handed on as far as it
+goes, and then, layer after layer, what had to wait for the whole step is done (`Unit.later`), from the events up; what
+a layer derived is put in order and handed to the operators that take it.
 """
 
 from __future__ import annotations
@@ -96,13 +96,15 @@ class Unit:
     questions: dict[str, Any] = field(default_factory=dict)
     """What Python is asked by each structure: a `Question`, or something with ``answer(lane, structure, number)``."""
     indexes: dict[Any, tuple[str, str]] = field(default_factory=dict)
-    """The tables of constants by which members of families are looked up, by the family's number, and how keys are held."""
+    """The tables of constants by which members of families are looked up, by the family's number, and how keys are
+    held."""
     inputs: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
     scans: dict[str, list[Any]] = field(default_factory=dict)
     steps: list[list[tuple[str, str]]] = field(default_factory=list)
     """By layer: calls that are made when the events of a step have been handed over, and when each is worth while."""
     last: set[str] = field(default_factory=set)
-    """Those of them that are made once, when what rules of the same or a later layer derive has been handed over, too."""
+    """Those of them that are made once, when what rules of the same or a later layer derive has been handed over,
+    too."""
     dues: list[str] = field(default_factory=list)
     """Source for times at which something is due."""
     periods: list[tuple[str, int]] = field(default_factory=list)
@@ -293,8 +295,4 @@ class Unit:
 
 
 def make(spec: Spec, frame: Any, base: int) -> Structure:
-    return class_of(spec.kind, spec.layout)(frame, base, *spec.arguments)
-
-
-Make = Callable[..., Structure]
-Wanted = Sequence[Field]
+    return class_of(spec.kind, spec.layout)(frame, base, *spec.arguments)  # type: ignore[arg-type]

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 KINDS = {"int": "i", "time": "i", "timestamp": "i", "bool": "b", "float": "f", "string": "s", "null": "i"}
-"""How values of a type are held: integers, truth values, floats, codes of strings; others are codes of any value (o)."""
+"""How values of a type are held: integers, truth values, floats, codes of strings; others are codes of any value
+(o)."""
 
 
 def kind_of(type_: str) -> str:

@@ -40,7 +40,8 @@ def plain(
 
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> tuple[CodeType, tuple[str, ...]]:
-    """The code of a text, and the names of its functions. Most texts come again: what kernels do is the same for all."""
+    """The code of a text, and the names of its functions. Most texts come again: what kernels do is the same for
+    all."""
     tree = ast.parse(text)
     tree.body = list(definitions(tree))
     names = tuple(node.name for node in tree.body if isinstance(node, ast.FunctionDef))

@@ -47,7 +47,8 @@ class Algorithm:
     """How an aggregate is computed over values of a kind.
 
     `add` writes how a value is added to a state, `merge` how another state is, and both how they are taken away again
-    where `slides` is ``sums``; `doubt` gives source for whether so much was lost in a state that it should be made anew.
+    where `slides` is ``sums``; `doubt` gives source for whether so much was lost in a state that it should be made
+    anew.
     """
 
     slides: Slides
@@ -62,7 +63,8 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class Aggregation:
-    """An aggregate: its text for the reference, and by the kind of values the kind it holds them in and its algorithm."""
+    """An aggregate: its text for the reference, and by the kind of values the kind it holds them in and its
+    algorithm."""
 
     text: str
     kinds: Mapping[str, tuple[str, Algorithm]] = field(repr=False)
@@ -185,7 +187,8 @@ MOMENTS = ("first", "first_low", "second", "second_low")
 
 
 def _moment_cells(_: str) -> Cells:
-    return {"n": "i64", "odd": "i64", "shift": "f64", "lost": "f64"} | dict.fromkeys(MOMENTS, "f64")
+    sums: Cells = {name: "f64" for name in MOMENTS}
+    return {"n": "i64", "odd": "i64", "shift": "f64", "lost": "f64", **sums}
 
 
 def _moments(s: State) -> str:

@@ -6,6 +6,8 @@ gathered is still to be checked, its scope tells them apart. State: what was see
 
 from __future__ import annotations
 
+from functools import partial
+
 from ensue.engine.generate.fields import START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, Passing, nothing
 from ensue.engine.generate.unit import Unit
@@ -24,7 +26,7 @@ class Alternatives(Operator):
         super().__init__(unit, "either", layer)
         self.inputs = inputs
         for number, input_ in enumerate(inputs):
-            input_.feed(lambda w, env, number=number: self.take(w, env, number))
+            input_.feed(partial(self.take, number=number))
 
     @property
     def parts(self) -> int:

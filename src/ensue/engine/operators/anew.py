@@ -1,10 +1,11 @@
 """Anew: a negated or gathered pattern that uses names of the match around it, matched anew for each match.
 
-The pattern is a unit of code of its own, with a state that is empty each time. In the unit around it, the events that it
-takes are kept, all of them: where instances are chosen, any may have kept another from being matched. For each match the
-names it uses are handed over, and all events so far are run through its unit; what is found is rows that code loops over,
-oldest end first, as if they had been stored. `Seeing` is where the pattern's unit sees those names. This is for what
-`language/contained.py` cannot pull out: it takes time in the number of events for each match, and its state only grows.
+The pattern is a unit of code of its own, with a state that is empty each time. In the unit around it, the events that
+it takes are kept, all of them: where instances are chosen, any may have kept another from being matched. For each match
+the names it uses are handed over, and all events so far are run through its unit; what is found is rows that code loops
+over, oldest end first, as if they had been stored. `Seeing` is where the pattern's unit sees those names. This is for
+what `language/contained.py` cannot pull out: it takes time in the number of events for each match, and its state only
+grows.
 
 Inside such a unit a scope may be a name further out, and so reach beyond the match at hand. What lies in it is matched
 anew as well, then from all events that the unit is run with (`Ahead`).

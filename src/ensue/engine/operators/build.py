@@ -86,8 +86,8 @@ def _built(unit: Unit, node: plan.Operator, layer: int) -> Operator:
             inner = build(unit, node.inner, layer)
             return Gather(unit, node, build(unit, node.input, layer), in_order(unit, inner, layer), layer)
         case plan.Latest():
-            inputs = node.input.inputs if isinstance(node.input, plan.Alternatives) else (node.input,)
-            return latest(unit, node, [build(unit, each, layer) for each in inputs], layer)
+            several = node.input.inputs if isinstance(node.input, plan.Alternatives) else (node.input,)
+            return latest(unit, node, [build(unit, each, layer) for each in several], layer)
         case plan.RestrictedAnd():
             left, right = build(unit, node.left, layer), build(unit, node.right, layer)
             return RestrictedAnd(unit, node, left, right, layer)

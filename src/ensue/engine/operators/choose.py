@@ -1,18 +1,21 @@
-"""Choose: pairs by parameter contexts. What comes first waits as an initiator; a terminator takes what its context offers.
+"""Choose: pairs by parameter contexts. What comes first waits as an initiator; a terminator takes what its context
+offers.
 
 Instances arrive in their order; where either side may be the initiator, in one order of both, the left before the right
-at a tie. Null correlates with nothing, and neither waits nor takes. A terminator takes, of the initiators of its key that
-are eligible (`eligible.py`): the newest, and all older ones are gone (recent; continuous, where it stays); the oldest,
-or each if the terminator is continuous (chronicle); or all as one composite (cumulative). What is found and rejected
-later is used up all the same. In a conjunction what takes nothing waits itself, and a continuous terminator that took
-something waits as the only one of its side.
+at a tie. Null correlates with nothing, and neither waits nor takes. A terminator takes, of the initiators of its key
+that are eligible (`eligible.py`): the newest, and all older ones are gone (recent; continuous, where it stays); the
+oldest, or each if the terminator is continuous (chronicle); or all as one composite (cumulative). What is found and
+rejected later is used up all the same. In a conjunction what takes nothing waits itself, and a continuous terminator
+that took something waits as the only one of its side.
 
 State: the initiators that are not used up, as long as they can be eligible. Where of recent or continuous ones nothing
-but the newest can ever be taken, that is one for each key, beside those of the step at hand; where a newer one must have
-ended some time ago, older ones go when the pool is full. See `structures/waiting.py`.
+but the newest can ever be taken, that is one for each key, beside those of the step at hand; where a newer one must
+have ended some time ago, older ones go when the pool is full. See `structures/waiting.py`.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
@@ -63,7 +66,7 @@ class Choose(Pairing):
             self.merged = Merged(self, self.inputs, self.arrive)
         else:
             for side, input_ in enumerate(self.inputs):
-                input_.feed(lambda w, env, side=side: self.arrive(w, env, side))
+                input_.feed(partial(self.arrive, side=side))
 
     def _newest(self, side: int) -> Newest | None:
         one_is_taken = self.contexts[side].initiator in ("recent", "continuous")

@@ -27,7 +27,7 @@ class Derived:
             for name, type_ in unit.events[event].attributes.items()
         }
         fields = {"start": "i64", "end": "i64", "given": "i64", "source": "i64", **row_fields(self.columns)}
-        self.rows = unit.structure("derived", StepRows, rows_layout(fields, ("pushed",)))  # type: ignore[arg-type]
+        self.rows = unit.structure("derived", StepRows, rows_layout(fields, ("pushed",)))
         self.title = self.rows
 
     def attributes(self, row: str) -> Env:

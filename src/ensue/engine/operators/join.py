@@ -8,6 +8,8 @@ State: the sides that may still find a partner, by key; see `structures/store.py
 
 from __future__ import annotations
 
+from functools import partial
+
 from ensue.engine.generate.expressions import truth
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
@@ -134,13 +136,13 @@ class Join(Pairing):
         self.require(self.checked)
         self.stores: list[str | None] = [None, None]
         for side, input_ in enumerate(self.inputs):
-            input_.feed(lambda w, env, side=side: self.arrive(w, env, side))
+            input_.feed(partial(self.arrive, side=side))
         for side in (0, 1):
             if self.sides[side].suppressed and isinstance(self.inputs[1 - side], Scan):
                 self._narrow(side)
         for ending, operator in zip(node.endings, endings, strict=True):
             operator.want(("var", name) for name in ending.shared)
-            operator.feed(lambda w, env, ending=ending: self.end(w, env, ending))
+            operator.feed(partial(self.end, ending=ending))
 
     def _narrow(self, side: int) -> None:
         """Has events left out of a suppressed side for whose key nothing waits on the other side."""
@@ -149,7 +151,7 @@ class Join(Pairing):
         for scan in scans_in(self.inputs[side]):
             if all(scan.has(("var", name)) for name in self.pair.shared):
                 scan.want(("var", name) for name in self.pair.shared)
-                scan.gates.append(lambda w, env, side=side: self._waits(w, env, 1 - side))
+                scan.gates.append(partial(self._waits, side=1 - side))
 
     def _waits(self, w: Writer, env: Env, side: int) -> str:
         """Source for whether something with the key of an event waits on a side."""

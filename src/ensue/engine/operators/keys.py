@@ -1,4 +1,5 @@
-"""Keys in generated code: the values of the variables that two sides share, as numbers that are equal where these are."""
+"""Keys in generated code: the values of the variables that two sides share, as numbers that are equal where these
+are."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from ensue.engine.generate.writer import Code, Writer, all_of
 
 @dataclass(frozen=True)
 class Key:
-    """Source for the parts of a key, and for whether there is one: null and what is not a number correlate with nothing."""
+    """Source for the parts of a key, and for whether there is one: null and what is not a number correlate with
+    nothing."""
 
     parts: list[str]
     there: str

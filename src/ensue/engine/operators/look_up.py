@@ -1,16 +1,16 @@
 """LookUp: matches joined with the rows of a static predicate. Nothing: one match of nothing, where that begins.
 
 The rows that agree with what is bound (variables that the input has, and constants) are asked of Python once for each
-combination of bound values, and remembered as a run of rows (`structures/answers.py`); code loops over the run. Null and
-what is not a number are in no row. The values of a row replace those of the match: where 1 met 1.0, it is what the row
-has. A row is a part of the match; among parts it lies at time 0, after events and timers, by its values in order, for
-which `part_place` stands in comparisons. It keeps no matches; rows are static, and at most `MOST` combinations are
+combination of bound values, and remembered as a run of rows (`structures/answers.py`); code loops over the run. Null
+and what is not a number are in no row. The values of a row replace those of the match: where 1 met 1.0, it is what the
+row has. A row is a part of the match; among parts it lies at time 0, after events and timers, by its values in order,
+for which `part_place` stands in comparisons. It keeps no matches; rows are static, and at most `MOST` combinations are
 remembered.
 
 A body without constituents (`while …: collect p` beside static predicates alone) is `LookUp` over `LookUp` … over
 `Nothing`. `Nothing` never hands on a match by itself: whoever is on top builds and feeds that input like any other, and
-writes ``nothing_under(rest).occur(w)`` where it wants all its matches; they are handed on one after the other while that
-line runs. They start at `NEVER` and come from no inputs, so they take nothing away from what they are joined with.
+writes ``nothing_under(rest).occur(w)`` where it wants all its matches; they are handed on one after the other while
+that line runs. They start at `NEVER` and come from no inputs, so they take nothing away from what they are joined with.
 """
 
 from __future__ import annotations

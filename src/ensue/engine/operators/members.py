@@ -3,8 +3,8 @@
 The constants of the members are rows of a table (`structures/members.py`), in the order of a threshold if there is one;
 the first member for which that fails ends the loop. Where a constant must equal a value of what was found, the rows are
 looked up by it. Null passes no threshold and equals no constant, and neither does what is not a number. What several
-members derive alike is one event. It keeps nothing: what is found in a step is looked at in that step, when the layer of
-the common rule is complete, in any order.
+members derive alike is one event. It keeps nothing: what is found in a step is looked at in that step, when the layer
+of the common rule is complete, in any order.
 """
 
 from __future__ import annotations
@@ -95,7 +95,12 @@ class Members(Operator):
         if self.unit.provenance:
             env[SOURCE] = attribute[SOURCE]
         family = self.family
-        used = [*family.conditions, *family.head, family.threshold, family.index and family.index.value]
+        used = [
+            *family.conditions,
+            *family.head,
+            family.threshold,
+            None if family.index is None else family.index.value,
+        ]
         for field in used_by(used):
             match field:
                 case ("var", name) if name == LENGTH:

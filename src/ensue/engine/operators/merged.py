@@ -7,6 +7,8 @@ all come on the left first. State: the matches of the step at hand.
 
 from __future__ import annotations
 
+from functools import partial
+
 from collections.abc import Callable, Iterator
 
 from ensue.engine.generate.fields import START, Env
@@ -52,7 +54,7 @@ class Merged:
         self.rows: list[str | None] = [None, None]
         for side, input_ in enumerate(inputs):
             input_.want(order_fields(input_))
-            input_.feed(lambda w, env, side=side: self.hold(w, env, side))
+            input_.feed(partial(self.hold, side=side))
         of.unit.inputs_need_order = True
         of.unit.later(of.layer, f"held_{self.name}() > 0", f"settle_{self.name}()")
 

@@ -1,10 +1,10 @@
 """Repeat: each match with those before it in its group, so many together (``p{n}`` that stands alone).
 
-A group is the values of the variables that others share, null being one. Matches of one step come in their order. Such a
-composite covers its members, and has their parts one after the other; nothing else is known of it but the group's values
-and aggregates. State: the last n matches of each group. Cost: as `sliding.py` says, whatever n is; but parts, where they
-are asked for (contexts, order), are n times those of a member: fields of their own if they are few, else the first and a
-chain of the others.
+A group is the values of the variables that others share, null being one. Matches of one step come in their order. Such
+a composite covers its members, and has their parts one after the other; nothing else is known of it but the group's
+values and aggregates. State: the last n matches of each group. Cost: as `sliding.py` says, whatever n is; but parts,
+where they are asked for (contexts, order), are n times those of a member: fields of their own if they are few, else the
+first and a chain of the others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Absent and Gather: what lies in a scope of a match, with the values that the match has.
 
-Matches of the negated or collected pattern are stored by the variables that they share with the rest, as long as a scope
-can reach back to them. A scope is strict, but for ``without``: what ends with the match counts there, so such a match
-waits until its step is complete. Null correlates with nothing. State: the inner matches within reach.
+Matches of the negated or collected pattern are stored by the variables that they share with the rest, as long as a
+scope can reach back to them. A scope is strict, but for ``without``: what ends with the match counts there, so such a
+match waits until its step is complete. Null correlates with nothing. State: the inner matches within reach.
 """
 
 from __future__ import annotations

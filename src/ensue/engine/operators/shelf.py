@@ -20,7 +20,7 @@ class Shelf:
     ) -> None:
         self.unit, self.columns, self.life = operator.unit, columns, life
         rows = {"older": "i64", "start": "i64", "end": "i64", **row_fields(columns)}
-        layout = groups_layout(kinds, {"newest": "i64"}, rows)  # type: ignore[arg-type]
+        layout = groups_layout(kinds, {"newest": "i64"}, rows)
         self.groups = operator.structure(title, Groups, layout, len(kinds))
         for source in SOURCES:
             self.unit.use(source)

@@ -78,7 +78,7 @@ class Wait(Passing):
 
     def _put(self, w: Writer, env: Env, due: str) -> None:
         fields = {"due": "i64", "start": "i64", **row_fields(self.columns)}
-        queue = self.queue = self.structure("pending", Rows, rows_layout(fields))  # type: ignore[arg-type]
+        queue = self.queue = self.structure("pending", Rows, rows_layout(fields))
         with w.block(f"if {queue}.count == {queue}.capacity:"):
             w.line(f"grow({queue})")
         row = w.let("row", f"{queue}.count")

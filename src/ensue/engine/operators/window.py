@@ -3,8 +3,8 @@
 What is collected is the same whatever the rest is: a group is the values of shared variables and of the head's terms
 that use the collected event. So a window by itself gives matches (``window_count.py`` and the others), each with the
 names of its last event and with aggregates, and beside a pattern these are joined with the matches of the rest by the
-variables that they share. Null agrees with nothing there. Both sides are kept for partners still to come, for as long as
-``within`` allows, else for ever; where the rest is static rows it is known from the start, and nothing else is kept.
+variables that they share. Null agrees with nothing there. Both sides are kept for partners still to come, for as long
+as ``within`` allows, else for ever; where the rest is static rows it is known from the start, and nothing else is kept.
 
 Where a term of the head or the argument of an aggregate uses names of the rest and of the collected event together,
 groups or values are others for each match of the rest: then all is computed anew for each (``window_any.py``).

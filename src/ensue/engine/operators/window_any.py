@@ -1,9 +1,9 @@
 """Windows whose groups or values depend on the rest of the body: each match is computed anew from all events.
 
-That is so where a term of the head, or the argument of an aggregate, uses names of the rest (or of the beginning) and of
-the collected event together, and where a beginning shares variables with the rest that the event does not have. What is
-found is what `window_count.py` and the others find. State: all events, beginnings and matches of the rest; a result costs
-as much as there are events.
+That is so where a term of the head, or the argument of an aggregate, uses names of the rest (or of the beginning) and
+of the collected event together, and where a beginning shares variables with the rest that the event does not have. What
+is found is what `window_count.py` and the others find. State: all events, beginnings and matches of the rest; a result
+costs as much as there are events.
 """
 
 from __future__ import annotations

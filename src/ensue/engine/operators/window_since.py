@@ -5,8 +5,8 @@ variables that they share; null agrees with nothing. An event sees all that end 
 step, and a beginning counts for events that start after its step. Events are added to the aggregates of their latest
 beginning and group, and nothing else is kept of them. An interval may start before the last beginnings ended: then an
 older one is its latest, and the aggregates of those after it are merged. State: for each key the beginnings, and the
-aggregates of the groups of each. Of instants, or where intervals have a largest length, beginnings go when another one is
-the latest for all events to come; else they stay.
+aggregates of the groups of each. Of instants, or where intervals have a largest length, beginnings go when another one
+is the latest for all events to come; else they stay.
 """
 
 from __future__ import annotations

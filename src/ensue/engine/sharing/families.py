@@ -429,7 +429,7 @@ def _bound(body: typed.Body) -> set[str]:
 
 def _check_visible(body: typed.Body) -> None:
     """Whatever took the place of a constant must be seen where it is compared with that of a member."""
-    parts = [body.pattern, *(part.pattern for part in (*body.absences, *body.gatherings))]
+    parts: list[typed.Pattern | None] = [body.pattern, *(part.pattern for part in (*body.absences, *body.gatherings))]
     if body.window is not None:
         parts += [body.window.pattern, body.window.beginning]
         if body.window.beginning is not None and (

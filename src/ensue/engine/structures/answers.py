@@ -1,4 +1,5 @@
-"""Answers of static predicates: for each combination of bound values a run of rows, and the order of all rows handed out.
+"""Answers of static predicates: for each combination of bound values a run of rows, and the order of all rows handed
+out.
 
 `Answers` belong to one lookup. Python is asked once for each combination; the rows that agree are remembered one after
 the other, in their order. `Facts` belong to a unit: the places of rows that are parts of matches in the order of rows.
@@ -20,7 +21,8 @@ from ensue.language import typed
 from ensue.values import order
 
 STATIC = ((1 << 20) + 1) << 40
-"""From here on numbers of parts are those of static rows: after events and timers, and before events with a sequence."""
+"""From here on numbers of parts are those of static rows: after events and timers, and before events with a
+sequence."""
 
 LAST_PLACE = 1 << 59
 """Places lie below it."""
@@ -104,8 +106,8 @@ def facts_layout() -> Layout:
 class Facts(Structure):
     """Places of static rows by their codes: rows are ordered by their values in turn, then by predicate.
 
-    A row is a value of the dictionary (`row_value`), so its code lasts as long as a state. Places are found when they are
-    asked for; that of a row may move when others come between.
+    A row is a value of the dictionary (`row_value`), so its code lasts as long as a state. Places are found when they
+    are asked for; that of a row may move when others come between.
     """
 
     keeps = False
@@ -160,7 +162,8 @@ def row_value(predicate: str, values: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def row_codes(held: Sequence[Any]) -> list[int]:
-    """The codes of static rows among the values of a dictionary: they are never forgotten, as parts may refer to them."""
+    """The codes of static rows among the values of a dictionary: they are never forgotten, as parts may refer to
+    them."""
     return [code for code, value in enumerate(held) if type(value) is tuple and value[:1] == (ROW,)]
 
 

@@ -163,5 +163,5 @@ def flat_order(one: Flat, other: Flat, themselves: bool) -> int:
     return 0
 
 
-CHAIN_KERNELS = tuple(map(getsource, (begin_chain, add_part, add_chain, chain_has, chains_meet)))
-FLAT_KERNELS = tuple(map(getsource, (flat_part, flat_order)))
+CHAIN_KERNELS = tuple(getsource(kernel) for kernel in (begin_chain, add_part, add_chain, chain_has, chains_meet))
+FLAT_KERNELS = tuple(getsource(kernel) for kernel in (flat_part, flat_order))

@@ -1,8 +1,8 @@
 """Groups: slots by key with what is known of each group, and rows that belong to groups, taken from one pool.
 
-A row keeps its place as long as it is used; place 0 is no row, so that zeros mean nothing. Rows that are free are linked
-by ``link``. A slot keeps its place until the slots are enlarged, which drops those whose ``count`` is 0: groups of which
-nothing is left.
+A row keeps its place as long as it is used; place 0 is no row, so that zeros mean nothing. Rows that are free are
+linked by ``link``. A slot keeps its place until the slots are enlarged, which drops those whose ``count`` is 0: groups
+of which nothing is left.
 """
 
 from __future__ import annotations
@@ -149,5 +149,5 @@ def sweep_chains(groups: Groups, time: int, life: int) -> None:
             cut_chain(groups, at, after)
 
 
-SOURCES = tuple(map(getsource, (take_row, free_row, join_heaps, without_root, cut_chain, sweep_chains)))
+SOURCES = tuple(getsource(kernel) for kernel in (take_row, free_row, join_heaps, without_root, cut_chain, sweep_chains))
 """What generated code calls."""

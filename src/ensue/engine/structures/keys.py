@@ -1,7 +1,7 @@
 """Slots of keys: open addressing over rows that hold a key and what belongs to it.
 
-Any structure with the columns ``slot_used``, ``slot_k0`` … and the numbers ``slots``, ``slot_mask`` can be keyed. A slot
-keeps its place until the table is enlarged, which drops the slots that its structure calls dead.
+Any structure with the columns ``slot_used``, ``slot_k0`` … and the numbers ``slots``, ``slot_mask`` can be keyed. A
+slot keeps its place until the table is enlarged, which drops the slots that its structure calls dead.
 """
 
 from __future__ import annotations

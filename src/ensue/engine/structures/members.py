@@ -1,7 +1,7 @@
 """Constants of the members of a family: a row for each member, and a slot for each value that an index looks up.
 
-Rows are in the order of the family: those with one value of the index side by side, the loosest threshold first. Nothing
-here is state: rules state all of it, and it is filled in again when the dictionary of values changes.
+Rows are in the order of the family: those with one value of the index side by side, the loosest threshold first.
+Nothing here is state: rules state all of it, and it is filled in again when the dictionary of values changes.
 """
 
 from __future__ import annotations

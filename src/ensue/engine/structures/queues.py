@@ -1,6 +1,7 @@
 """Queues of the rows of a group, as source: all in the order in which they came, or those that none after them beats.
 
-A queue has the columns ``name_next`` and ``name_prev`` in rows, and ``name_first`` and ``name_last`` in slots; 0 is none.
+A queue has the columns ``name_next`` and ``name_prev`` in rows, and ``name_first`` and ``name_last`` in slots; 0 is
+none.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ def queue_slots(name: str) -> dict[str, Element]:
 
 
 def in_order_of_arrival(name: str) -> str:
-    """Source of ``push_name``, which puts a row behind all others of its group, and ``drop_name``, which takes one out."""
+    """Source of ``push_name``, which puts a row behind all others of its group, and ``drop_name``, which takes one
+    out."""
     return f"""
 def push_{name}(groups: Groups, at: int, row: int) -> None:
     last = groups.{name}_last[at]

@@ -1,9 +1,9 @@
 """The store: rows by key, newest first, as long as they can matter.
 
 Rows lie in a ring in the order in which they came, which is that of their ends. Each knows the one before it with the
-same key (``older``). A row is called by its number, which only grows; its place is ``number & mask``. Rows below ``low``
-are over: so what is too old goes without a look at the chains. Where the ring is full, rows that are in no chain any more,
-or whose start is too long ago, are left out; if that is not enough, it is enlarged.
+same key (``older``). A row is called by its number, which only grows; its place is ``number & mask``. Rows below
+``low`` are over: so what is too old goes without a look at the chains. Where the ring is full, rows that are in no
+chain any more, or whose start is too long ago, are left out; if that is not enough, it is enlarged.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class Frame:
     def __init__(self, size: int, capacity: Capacity = USUAL) -> None:
         self.capacity = capacity
         self.cells = np.zeros(max(size, 1), np.int64)
-        self.view = memoryview(self.cells)
+        self.view: memoryview = memoryview(self.cells)  # type: ignore[arg-type]
 
     @property
     def address(self) -> int:
@@ -107,7 +107,7 @@ class Structure:
                 own = array if array.dtype == dtype else array.view(dtype)
                 if own.ndim == 2:
                     own = own.reshape(-1) if column.width == 1 else own[:, column.place]
-                setattr(self, column_name, memoryview(own))
+                setattr(self, column_name, memoryview(own))  # type: ignore[arg-type]
 
     def grow(self) -> None:
         """Makes room. Generated code calls it as ``grow(structure)`` where something is full."""

@@ -1,8 +1,8 @@
 """Values that are no numbers, each with a code: strings, lists, and values of types that change from row to row.
 
-There is one dictionary for the life of a state; the code of a value is its place in it. Two values that are equal (1 and
-1.0) may have two codes; ``same`` gives one of them for both, and -1 for what equals nothing. ``rank`` is the place of each
-in the order of values, for the first ``ranked`` codes. Every unit of a run sees the same dictionary (`Values`).
+There is one dictionary for the life of a state; the code of a value is its place in it. Two values that are equal (1
+and 1.0) may have two codes; ``same`` gives one of them for both, and -1 for what equals nothing. ``rank`` is the place
+of each in the order of values, for the first ``ranked`` codes. Every unit of a run sees the same dictionary (`Values`).
 """
 
 from __future__ import annotations

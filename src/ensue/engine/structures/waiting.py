@@ -147,4 +147,4 @@ def make_way(waiting: Waiting, time: int, life_start: int, life_end: int, ripe: 
         grow(waiting)
 
 
-KERNELS = tuple(map(getsource, (new_row, put_in, take_out, take_out_to, make_way)))
+KERNELS = tuple(getsource(kernel) for kernel in (new_row, put_in, take_out, take_out_to, make_way))

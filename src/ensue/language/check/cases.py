@@ -90,10 +90,10 @@ def _occurrence(
         return None
     derived = not expected and event.derived and not event.declared
     if derived and declarations.report.is_first("E705", event.name):
-        attributes = ", ".join(f"{name}: {event.types[name]}" for name in event.attributes)
+        listed = ", ".join(f"{name}: {event.types[name]}" for name in event.attributes)
         declarations.report.error(
             "E705", call.name.span, f"`{event.name}` is not given, as the rules derive it",
-            f"give what it is derived from; or declare it to give some, too: `event {event.name}({attributes}).`",
+            f"give what it is derived from; or declare it to give some, too: `event {event.name}({listed}).`",
         )  # fmt: skip
     if event.open:
         for argument in call.arguments:
