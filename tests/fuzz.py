@@ -105,7 +105,7 @@ class Fuzz:
         if self.machine:
             self.compare(program, events, until, number, wanted)
             many = longer(events, number)
-            self.compare(program, many, until and until + many[-1]["end"], number, None)
+            self.compare(program, many, until and until + (many[-1]["end"] if many else 0), number, None)
         else:
             self.compare(program, events, until, number, wanted)
 

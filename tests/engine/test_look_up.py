@@ -2,6 +2,7 @@
 
 import math
 import zlib
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, seed, settings
@@ -162,7 +163,7 @@ def placed(rows, values=None):
 
 def in_order(facts, values, rows):
     places = [facts.place[values.code(row_value(*row))] for row in rows]
-    return all(one < other for one, other in zip(places, places[1:], strict=False)) and places == sorted(set(places))
+    return all(one < other for one, other in pairwise(places)) and places == sorted(set(places))
 
 
 @settings(max_examples=60)

@@ -2,7 +2,8 @@
 
 ``m(sum(x * z)) <- cumulative a(x) seq b(y) seq c(z)`` sums what was gathered before `z` is known. So the members' own
 values are kept as a list of rows, `list(row(x))`, and the aggregate is computed of that and of the names outside:
-`Late`. Where members have gathered something themselves, a row holds the list of its own members' rows behind its values.
+`Late`. Where members have gathered something themselves, a row holds the list of its own members' rows behind its
+values.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ Name = typed.Variable | typed.AttributeOf | typed.TimeOf
 ROW, LATE = "row", "late aggregate"
 
 
+NOTHING_COUNTED = typed.Aggregate("count", None, (), "int")
+
+
 @dataclass(frozen=True)
 class Late(typed.Operation):
     """An aggregate of rows, and of names outside: its arguments, the rows first.
@@ -29,7 +33,7 @@ class Late(typed.Operation):
     outside. `counts` are the numbers of names in the rows of each level.
     """
 
-    of: typed.Aggregate = typed.Aggregate("count", None, (), "int")
+    of: typed.Aggregate = NOTHING_COUNTED
     counts: tuple[int, ...] = ()
 
 
@@ -171,6 +175,6 @@ def _numbered(expression: typed.Expression | None, numbers: Mapping[Name, str]) 
         case typed.Variable() | typed.AttributeOf() | typed.TimeOf():
             return typed.Variable(numbers[expression], expression.type)
         case typed.Operation(arguments=terms) | typed.Holds(arguments=terms):
-            return replace(expression, arguments=tuple(_numbered(term, numbers) for term in terms))  # type: ignore[type-var]
+            return replace(expression, arguments=tuple(_numbered(term, numbers) for term in terms))  # type: ignore[misc]
         case _:
             return expression

@@ -385,8 +385,10 @@ def _known(names: Iterable[str], match: Match) -> tuple[str, ...]:
 
 
 def _with_names(match: Match, event: Match) -> Match:
-    """A match that also knows the values of one collected event, for the head's other terms."""
-    return replace(match, values={**event.values, **match.values}, labels={**event.labels, **match.labels})
+    """A match that also knows the values of one collected event, for the head's other terms; that decides its place."""
+    parts = (*match.parts, *(replace(part, event=False) for part in event.parts))
+    values, labels = {**event.values, **match.values}, {**event.labels, **match.labels}
+    return replace(match, values=values, labels=labels, parts=parts)
 
 
 def _collected(window: typed.Window, keep: int | None, rest: Match, event: Match, members: list[Match]) -> Match:

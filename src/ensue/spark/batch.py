@@ -33,7 +33,7 @@ from ensue.spark.recognise import Frames
 from ensue.spark.rejected import REJECTED, with_rejected
 from ensue.spark.sql import among, as_integer, as_time, literal, numbered, quoted
 from ensue.spark.stats import first_and_last
-from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire
+from ensue.spark.wire import BEGIN, DERIVED, FIRST, OVER, SLICE, UNTIL, Wire
 from ensue.spark.worker import Part
 
 if TYPE_CHECKING:
@@ -165,6 +165,8 @@ class Detection:
             others = (quoted(name) for name in events.columns if name != "time")
             events = events.selectExpr(*others, "`time` as `start`", "`time` as `end`")
         read = before.where(among("type", [*stage.reads, *passed]))
+        if passed:
+            read = read.selectExpr("*", f"true as {DERIVED}")
         return events.unionByName(read, allowMissingColumns=True)
 
     def _in_slices(self, events: DataFrame, end: str, stage: Stage) -> DataFrame:

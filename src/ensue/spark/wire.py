@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+DERIVED = "derived"
+"""A column beside the event: whether an earlier stage derived it; given events of its type are not handed on."""
+
 SLICE, BEGIN, OVER, UNTIL, FIRST = "slice", "begin", "over", "until", "first"
 """Columns beside the event: the slice of time that a row is for, where it begins and where it is over; the end of all
 time, and the first end of all. Times here are integers."""

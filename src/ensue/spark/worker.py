@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ensue.moments import Moment
 from ensue.session import Session
 from ensue.spark.job import Job
-from ensue.spark.wire import BEGIN, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on, together, with_types
+from ensue.spark.wire import BEGIN, DERIVED, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on, together, with_types
 
 TOGETHER = 1 << 18
 """So many rows are taken at once, where Spark hands over fewer."""
@@ -71,7 +71,7 @@ class Part:
     def _sent(self, session: Session, rows: pa.Table) -> Iterator[pa.RecordBatch]:
         if self.passed:
             known = pa.array(self.passed, pa.string())
-            through = pc.is_in(rows.column("type"), known)
+            through = pc.and_(pc.is_in(rows.column("type"), known), pc.fill_null(rows.column(DERIVED), False))
             yield from handed_on(rows.filter(through), self.schema)
             reads = pa.array(self.job.stages[self.stage].reads, pa.string())
             rows = rows.filter(pc.or_(pc.invert(through), pc.is_in(rows.column("type"), reads)))

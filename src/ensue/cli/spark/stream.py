@@ -69,7 +69,8 @@ PAUSE = 1
 def stream(
     rules: str, arriving: tuple[str, ...], sink: str, checkpoint: str, lateness: str, buckets: int | None,
     heartbeat: str | None, keep: str | None, trigger: str | None, rejected: str | None, emit: tuple[str, ...],
-    tables: tuple[str, ...], until: str | None, time: str | None, start: str | None, end: str | None, type_: str | None, sequence: str | None,
+    tables: tuple[str, ...], until: str | None, time: str | None, start: str | None, end: str | None, type_: str | None,
+    sequence: str | None,
     schema: str | None, options: tuple[str, ...], sink_options: tuple[str, ...], quiet: bool, master: str | None,
     conf: tuple[str, ...], log: str | None,
 ) -> int:  # fmt: skip
@@ -103,8 +104,8 @@ def stream(
     for each in (to, *([side] if side is not None else [])):
         check_sink(each)
     job = StreamJob(
-        program_of(rules, keep), sources(arriving), to, side, checkpoint, Columns(time, start, end, type_, sequence), schema,
-        pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
+        program_of(rules, keep), sources(arriving), to, side, checkpoint, Columns(time, start, end, type_, sequence),
+        schema, pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
         {
             "lateness": _number(lateness), "buckets": buckets, "heartbeat": heartbeat, "until": until,
             "tables": table_sources(tables), "emit": emit or None,

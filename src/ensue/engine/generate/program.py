@@ -47,8 +47,8 @@ class Part:
     @property
     def title(self) -> str | None:
         """What people call it: by its label, or by the event that it derives; None where it stands for several."""
-        if isinstance(self.rule, typed.Rule) and not self.rule.event.startswith("#"):
-            return self.rule.label or self.rule.event
+        if isinstance(self.rule, typed.Rule):
+            return self.rule.label or (None if self.rule.event.startswith("#") else self.rule.event)
         return None
 
 
@@ -245,10 +245,12 @@ class _Driver:
         if unit.provenance:
             w.line(f"{r}.source[{r}.count] = given.source[row]")
         env = Env()
-        for field, column in head.columns.items():
-            x, ok = unit.input(event, str(field[1]))
+        for attribute, column in head.columns.items():
+            x, ok = unit.input(event, str(attribute[1]))
             held = f"given.{x}[row]"
-            env[field] = Code(f"({held} != 0)" if column.kind == "b" else held, f"(given.{ok}[row] != 0)", column.kind)
+            env[attribute] = Code(
+                f"({held} != 0)" if column.kind == "b" else held, f"(given.{ok}[row] != 0)", column.kind
+            )
         write_row(w, r, f"{r}.count", head.columns, env)
         w.line(f"{r}.count += 1")
         w.line("clock.derived = 1")

@@ -187,7 +187,7 @@ MOMENTS = ("first", "first_low", "second", "second_low")
 
 
 def _moment_cells(_: str) -> Cells:
-    sums: Cells = {name: "f64" for name in MOMENTS}
+    sums: Cells = dict.fromkeys(MOMENTS, "f64")
     return {"n": "i64", "odd": "i64", "shift": "f64", "lost": "f64", **sums}
 
 
@@ -319,7 +319,8 @@ def _collected_only(*_: object) -> None:
 
 
 COLLECTED = Algorithm(
-    "all", lambda kind: {"n": "i64", "held": "code"}, _collected_only, _collected_only, lambda w, s: Code(NOTHING["o"], "False", "o")
+    "all", lambda kind: {"n": "i64", "held": "code"}, _collected_only, _collected_only,
+    lambda w, s: Code(NOTHING["o"], "False", "o")
 )  # fmt: skip
 """All values, which Python computes an aggregate of. As a state it is whether there are any, and a list of them."""
 

@@ -57,11 +57,11 @@ class Derived:
         unit.function(f"same_{self.title}", ["one: int", "count: int"], w, "bool")
         w = Writer()
         # The new row is the one behind the last; it becomes one of them unless it is known.
-        with w.block(f"for one in range({rows}.first, {rows}.count):"):
-            with w.block(f"if {rows}.given[one] == 0 and same_{self.title}(one, {rows}.count):"):
-                if unit.provenance:
-                    w.line(f"add_source({rows}.source[one], {rows}.source[{rows}.count])")
-                w.line("return")
+        same = f"{rows}.given[one] == 0 and same_{self.title}(one, {rows}.count)"
+        with w.block(f"for one in range({rows}.first, {rows}.count):"), w.block(f"if {same}:"):
+            if unit.provenance:
+                w.line(f"add_source({rows}.source[one], {rows}.source[{rows}.count])")
+            w.line("return")
         if unit.provenance:
             w.line(f"{rows}.source[{rows}.count] = box({rows}.source[{rows}.count])")
         w.line(f"{rows}.count += 1")

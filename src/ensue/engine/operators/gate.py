@@ -57,7 +57,6 @@ class Gate:
         here = w.let("open", "False")
         with w.when(f"{at} >= 0" if parts else "True"):
             reach = self.unit.number(NEVER if self.reach is None else self.reach)
-            w.line(
-                f"{here} = {table}.first_end[{at}] < {env[START].value} and clock.now - {table}.last_end[{at}] <= {reach}"
-            )
+            begun = f"{table}.first_end[{at}] < {env[START].value}"
+            w.line(f"{here} = {begun} and clock.now - {table}.last_end[{at}] <= {reach}")
         return here

@@ -8,6 +8,7 @@ State: the sides that may still find a partner, by key; see `structures/store.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from ensue.engine.generate.expressions import truth
@@ -121,7 +122,7 @@ class Pairing(Operator):
         env[START] = Code(w.let("start", f"min({left[START].value}, {right[START].value})"), "True", "i")
         return env
 
-    checked: list[Field] = []
+    checked: Sequence[Field] = ()
 
 
 class Join(Pairing):

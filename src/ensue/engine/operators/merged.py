@@ -7,9 +7,8 @@ all come on the left first. State: the matches of the step at hand.
 
 from __future__ import annotations
 
-from functools import partial
-
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from ensue.engine.generate.fields import START, Env
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row

@@ -143,7 +143,11 @@ def _types(pattern: typed.Pattern) -> list[Types]:
             return _types(inner) * count
         case typed.Nested(body=body):
             own = [] if body.pattern is None else _types(body.pattern)
-            return own + [Types()] * (len(body.lookups) + len(body.timers))
+            own += [Types()] * (len(body.lookups) + len(body.timers))
+            if body.window is not None:  # the event that a match is at is no constituent of it
+                own += [] if body.window.beginning is None else _types(body.window.beginning)
+                own += [Types()] * len(_types(body.window.pattern))
+            return own
 
 
 def _side(pattern: typed.Pattern, gathering: int | None) -> list[Types]:
@@ -171,12 +175,14 @@ class Shared:
         return any_of(*(test for i, j in self.parts for test in self._tests(unit, (left, right), (i, j))))
 
     def _tests(self, unit: Unit, envs: tuple[Env, Env], numbers: tuple[int, int]) -> Iterator[str]:
-        ends, ks = ([env["part", n, which].value for env, n in zip(envs, numbers)] for which in ("end", "k"))
+        ends, ks = (
+            [env["part", n, which].value for env, n in zip(envs, numbers, strict=True)] for which in ("end", "k")
+        )
         there = f"{ends[0]} != {NONE}" if self.sides[0].ragged and self.sides[1].ragged else "True"
         yield f"({all_of(f'{ends[0]} == {ends[1]}', f'{ks[0]} == {ks[1]}', there)})"
         more = [
             env["part", n, "more"].value if n in side.chains else None
-            for env, n, side in zip(envs, numbers, self.sides)
+            for env, n, side in zip(envs, numbers, self.sides, strict=True)
         ]
         for own, other in ((0, 1), (1, 0)):
             if more[own] is not None:

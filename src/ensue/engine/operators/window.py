@@ -5,6 +5,7 @@ that use the collected event. So a window by itself gives matches (``window_coun
 names of its last event and with aggregates, and beside a pattern these are joined with the matches of the rest by the
 variables that they share. Null agrees with nothing there. Both sides are kept for partners still to come, for as long
 as ``within`` allows, else for ever; where the rest is static rows it is known from the start, and nothing else is kept.
+Matches are ordered by the parts of the rest, then by those of the beginning, then by those of the event they are at.
 
 Where a term of the head or the argument of an aggregate uses names of the rest and of the collected event together,
 groups or values are others for each match of the rest: then all is computed anew for each (``window_any.py``).
@@ -12,7 +13,7 @@ groups or values are others for each match of the rest: then all is computed ane
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator
@@ -125,12 +126,10 @@ class Window(Operator):
     def route(self, field: Field) -> tuple[Operator, Field]:
         """The operator that a field of a match comes from, and what it is there; an aggregate of its own aside."""
         if field[0] == "part":
-            number, parts = int(str(field[1])), 0 if self.rest is None else self.rest.parts
-            if number >= parts:
-                assert self.beginning is not None
-                return self.beginning, ("part", number - parts, field[2])
-            assert self.rest is not None
-            return self.rest, field
+            number = int(str(field[1]))
+            for side, first in self._parts():
+                if number < first + side.parts:
+                    return side, ("part", number - first, field[2])
         if self._begins(field):
             assert self.beginning is not None
             return self.beginning, field
@@ -139,13 +138,29 @@ class Window(Operator):
             return self.rest, field
         return self.collected, field
 
+    def _parts(self) -> Iterator[tuple[Operator, int]]:
+        """What has parts of a match, and from which number on: the rest, the beginning, the event that it is at."""
+        first = 0
+        for side in (self.rest, self.beginning, self.collected):
+            if side is not None:
+                yield side, first
+                first += side.parts
+
     @property
     def parts(self) -> int:
-        return sum(side.parts for side in (self.rest, self.beginning) if side is not None)
+        return sum(side.parts for side, _ in self._parts())
+
+    @property
+    def chains(self) -> frozenset[int]:
+        return frozenset(first + number for side, first in self._parts() for number in side.chains)
+
+    @property
+    def ragged(self) -> bool:
+        return any(side.ragged for side, _ in self._parts())
 
     def has(self, field: Field) -> bool:
         if field[0] == "part":
-            return int(str(field[1])) < self.parts
+            return field[1] in self.chains if field[2] == "more" else int(str(field[1])) < self.parts
         known = self.aggregates.owns(field) or self._rest_has(field) or self._begins(field)
         return known or field in (START, SOURCE, OLDEST) or self._of_event(field)
 
@@ -200,10 +215,18 @@ class Window(Operator):
         return keep is not None and self.window.kind == "span" and keep < self.window.size - 1 and not instant
 
     @property
-    def event_fields(self) -> list[Field]:
-        """The fields of the last event that a match has, and those by which it is joined with the rest."""
-        found = [field for field in self.wanted if self._from(field) is self.collected]
-        return list(dict.fromkeys([*found, *(("var", name) for name in self._join_by)]))
+    def _event_fields(self) -> dict[Field, Field]:
+        """The fields of a match that the event it is at has, or by which it is joined, and what they are there."""
+        names: list[Field] = [("var", name) for name in self._join_by]
+        return self._of(self.collected) | {field: field for field in names}
+
+    @property
+    def event_columns(self) -> dict[Field, Column]:
+        return {field: self.collected.column(inner) for field, inner in self._event_fields.items()}
+
+    def event(self, env: Env) -> Env:
+        """The fields of a match that an event has."""
+        return Env({field: env[inner] for field, inner in self._event_fields.items()})
 
     def _from(self, field: Field) -> Operator | None:
         return None if self.aggregates.owns(field) or field in (SOURCE, OLDEST) else self.route(field)[0]
@@ -211,8 +234,11 @@ class Window(Operator):
     @property
     def beginning_fields(self) -> dict[Field, Field]:
         """The fields of a match that its beginning has, and what they are there."""
+        return self._of(self.beginning)
+
+    def _of(self, side: Operator | None) -> dict[Field, Field]:
         routes = {field: self.route(field) for field in self.wanted if self._from(field) is not None}
-        return {field: inner for field, (side, inner) in routes.items() if side is self.beginning}
+        return {field: inner for field, (of, inner) in routes.items() if of is side}
 
     def found(self, w: Writer, env: Env) -> None:
         """Hands on what a window by itself has found, or joins it with the rest."""

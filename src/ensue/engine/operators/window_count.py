@@ -38,7 +38,7 @@ class CountWindow(Kind):
         row = members.enter(w, at, member)
         if self.keep is not None:
             w.line(f"{g}.end[{row}] = clock.now")
-        found = Env({**env, **members.results(w, at)})
+        found = Env({**operator.event(env), **members.results(w, at)})
         found[START] = Code(w.let("start", members.first_start(at)), "True", "i")
         if SOURCE in operator.wanted:
             found[SOURCE] = members.source(w, at)

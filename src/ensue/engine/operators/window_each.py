@@ -25,7 +25,7 @@ class EachWindow(Kind):
     def take(self, w: Writer, env: Env) -> None:
         unit, operator = self.unit, self.operator
         self.running = running = Running(operator, self.wanted, SOURCE in operator.wanted, "of_")
-        self.columns = {field: operator.collected.column(field) for field in operator.event_fields}
+        self.columns = operator.event_columns
         group = self.group(w, env)
         key = group_key(w, group)
         rows = {**running.cells(), **row_fields(self.columns, "of_f")}
@@ -50,7 +50,7 @@ class EachWindow(Kind):
                 w.line(f"{g}.first = {row}")
             w.line(f"{g}.serial += 1")
             running.add(w, g, row, env, f"{g}.serial")
-            write_row(w, g, row, self.columns, env, "of_f")
+            write_row(w, g, row, self.columns, operator.event(env), "of_f")
 
     def write(self) -> None:
         g, operator, running = self.groups, self.operator, self.running

@@ -99,7 +99,7 @@ class SinceWindow(Kind):
         group = self.group(w, env, leave_out=self.names)
         kinds = "i" + group_kinds(group)
         slots: dict[str, Element] = {"begin": "i64", "least": "i64", **self.running.cells()}
-        self.groups = g = operator.structure("sums", Groups, groups_layout(kinds, slots, {}), len(kinds))
+        self.groups = operator.structure("sums", Groups, groups_layout(kinds, slots, {}), len(kinds))
         self.width = len(kinds) - 1
         if key is None:
             with w.block("if False:"):
@@ -129,7 +129,7 @@ class SinceWindow(Kind):
 
     def _hold(self, w: Writer, env: Env, row: str, key: list[str]) -> None:
         operator = self.operator
-        self.event_columns = {field: operator.collected.column(field) for field in operator.event_fields}
+        self.event_columns = operator.event_columns
         keys: dict[str, Element] = {f"key{i}": "i64" for i in range(len(key))}
         layout = rows_layout({"begin": "i64", **keys, **row_fields(self.event_columns)})
         self.held = held = operator.structure("held", StepRows, layout)
@@ -139,7 +139,7 @@ class SinceWindow(Kind):
         w.line(f"{held}.begin[{place}] = {row}")
         for i, part in enumerate(key):
             w.line(f"{held}.key{i}[{place}] = {part}")
-        write_row(w, held, place, self.event_columns, env)
+        write_row(w, held, place, self.event_columns, operator.event(env))
         w.line(f"{held}.count += 1")
 
     def _write_forget(self) -> None:
@@ -206,8 +206,8 @@ class SinceWindow(Kind):
     def _write_sweep(self) -> None:
         """Writes the function that lets go of the aggregates of beginnings that have gone."""
         g, b, w = self.groups, self.beginnings, Writer()
-        with w.block(f"for at in range({g}.slot_mask + 1):"):
-            with w.block(f"if {g}.count[at] != 0 and {b}.number[{g}.begin[at]] != {g}.slot_k0[at]:"):
-                w.line(f"{g}.count[at] = 0")
-                self.running.clear(w, g, "at")
+        gone = f"{g}.count[at] != 0 and {b}.number[{g}.begin[at]] != {g}.slot_k0[at]"
+        with w.block(f"for at in range({g}.slot_mask + 1):"), w.block(f"if {gone}:"):
+            w.line(f"{g}.count[at] = 0")
+            self.running.clear(w, g, "at")
         self.unit.function(f"sweep_{self.name}", [], w)

@@ -53,7 +53,7 @@ class SpanWindow(Kind):
     def _hold(self, w: Writer, env: Env, member: Env, key: list[str]) -> None:
         self.width = len(key)
         own = {} if self.instant else {f: self.members.columns[f] for f in member if f != START}
-        self.columns = {**own, **{f: self.operator.collected.column(f) for f in self.operator.event_fields}}
+        self.columns = {**own, **self.operator.event_columns}
         keys: dict[str, Element] = {f"key{i}": "i64" for i in range(len(key))}
         layout = rows_layout({"start": "i64", **keys, **row_fields(self.columns)})
         self.held = held = self.operator.structure("held", StepRows, layout)
@@ -62,7 +62,7 @@ class SpanWindow(Kind):
         w.line(f"{held}.start[{held}.count] = {env[START].value}")
         for i, part in enumerate(key):
             w.line(f"{held}.key{i}[{held}.count] = {part}")
-        write_row(w, held, f"{held}.count", self.columns, Env({**env, **member}))
+        write_row(w, held, f"{held}.count", self.columns, Env({**member, **self.operator.event(env)}))
         w.line(f"{held}.count += 1")
 
     def write(self) -> None:

@@ -301,7 +301,7 @@ class _Maker:
             attributes = self.events[atom.event].attributes
             for attribute, term in atom.fields:
                 if isinstance(term, typed.Variable) and term.name.startswith("@"):
-                    type_ = attributes.get(attribute, "any")
+                    type_ = attributes[attribute]
                     if types.setdefault(term.name, type_) != type_:
                         raise NotSharedError("a constant for attributes of several types that differs")
         return types
@@ -369,8 +369,8 @@ class _Maker:
             return False
         kinds = kind_of(value.type), kind_of(constant.type)
         if kinds == ("f", "i"):
-            return all(abs(each) <= EXACT for each in self.columns[_column_of(constant)].values)  # type: ignore[arg-type,operator]
-        return kinds[0] in ("o", kinds[1])
+            return all(abs(each) <= EXACT for each in self.columns[_column_of(constant)].values)  # type: ignore[arg-type]
+        return kinds[0] == kinds[1]
 
     def _by(self, equality: typed.Operation) -> Index:
         """The index by an equality; constants are of the type of the values that they must equal."""
@@ -429,7 +429,8 @@ def _bound(body: typed.Body) -> set[str]:
 
 def _check_visible(body: typed.Body) -> None:
     """Whatever took the place of a constant must be seen where it is compared with that of a member."""
-    parts: list[typed.Pattern | None] = [body.pattern, *(part.pattern for part in (*body.absences, *body.gatherings))]
+    apart: tuple[typed.Absence | typed.Gathering, ...] = (*body.absences, *body.gatherings)
+    parts: list[typed.Pattern | None] = [body.pattern, *(part.pattern for part in apart)]
     if body.window is not None:
         parts += [body.window.pattern, body.window.beginning]
         if body.window.beginning is not None and (

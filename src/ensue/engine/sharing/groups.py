@@ -196,7 +196,8 @@ class Sharing:
         except NotSharedError:
             return None
         self.families += 1
-        return family
+        names = {self.program.rules[i].label or self.program.rules[i].event for i in members}
+        return replace(family, common=replace(family.common, label=names.pop() if len(names) == 1 else None))
 
     def _together(self, layers: Sequence[Layer], more: Iterable[typed.EventType] = ()) -> Together:
         """Layers with the types that they take and derive, in the order of the program's; hidden ones come last."""

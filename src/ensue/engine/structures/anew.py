@@ -159,7 +159,7 @@ def _empty(lane: Any) -> None:
     for name, spec in lane.code.unit.structures.items():
         structure = lane.structures[name]
         if name not in LASTING and not hasattr(structure, "forget"):
-            structure.cells[:] = memoryview(np.zeros(structure.layout.cells, np.int64))
+            structure.cells[:] = memoryview(np.zeros(structure.layout.cells, np.int64))  # type: ignore[arg-type]
             structure.__init__(structure.frame, structure.base, *spec.arguments)
     lane._set_constants()
     clock = lane.clock_

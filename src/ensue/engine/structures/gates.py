@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
 from ensue.engine.structures.structure import Frame, Layout
 
@@ -20,7 +22,7 @@ class Gate(Keyed):
     What ended before ``over`` opens nothing any more.
     """
 
-    empty = {"first_end": LONG_AGO, "last_end": LONG_AGO}
+    empty: ClassVar[dict[str, int]] = {"first_end": LONG_AGO, "last_end": LONG_AGO}
 
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)

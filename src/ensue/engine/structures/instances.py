@@ -12,6 +12,7 @@ found by its end in a number of steps that is logarithmic (skew-binary jump poin
 from __future__ import annotations
 
 from inspect import getsource
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def instances_layout(kinds: str, fields: dict[str, Element], chained: bool = Fal
 class Instances(Keyed):
     """Instances in groups; see the module. ``slot_wanted`` says what grows: slots (1), groups (2) or instances (3)."""
 
-    empty = {"group": -1}
+    empty: ClassVar[dict[str, int]] = {"group": -1}
 
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)

@@ -7,6 +7,7 @@ slot keeps its place until the table is enlarged, which drops the slots that its
 from __future__ import annotations
 
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -110,7 +111,12 @@ def slot_columns(kinds: int | str, payload: dict[str, Element]) -> tuple[tuple[s
 class Keyed(Structure):
     """A structure with slots. `empty` is what a slot that is not used holds besides zeros, by column."""
 
-    empty: dict[str, int] = {}
+    empty: ClassVar[dict[str, int]] = {}
+
+    @property
+    def marks(self) -> dict[str, int]:
+        """What a slot that is not used holds."""
+        return self.empty
 
     def first_slots(self, width: int) -> None:
         columns = dict(self.layout.columns)
@@ -124,7 +130,7 @@ class Keyed(Structure):
 
     def _no_slots(self, width: int, size: int) -> Array:
         slots = np.zeros((size, width), np.int64)
-        for name, value in self.empty.items():
+        for name, value in self.marks.items():
             slots[:, self.layout.column(name).place] = value
         return slots
 

@@ -15,7 +15,7 @@ from ensue.engine.structures.structure import Array, Element, Frame, Layout, row
 from ensue.engine.structures.values import Dictionary
 from ensue.language import typed
 
-ELEMENTS: dict[str, Element] = {"i": "i64", "f": "f64", "s": "code", "o": "code"}
+ELEMENTS: dict[str, Element] = {"i": "i64", "f": "f64", "s": "code"}
 
 Constants = tuple[str, Sequence[typed.Value]]
 """How constants are held, and those of the members in order."""
@@ -39,7 +39,7 @@ class MemberTable(Keyed):
         self.count = count
 
     def fill(self, values: Dictionary) -> None:
-        """Writes the constants; strings, and values of any type, by their codes."""
+        """Writes the constants; strings by their codes."""
         if not self.columns:
             return
         table = np.zeros((self.count, max(2, len(self.columns))), np.int64)
@@ -47,7 +47,7 @@ class MemberTable(Keyed):
             table[:, place] = _encoded(kind, constants, values)
         self.put("rows", table)
         if self.index is not None:
-            self._fill_slots(_keys(self.columns[self.index][0], table[:, self.index], values))
+            self._fill_slots(table[:, self.index])
 
     def _fill_slots(self, keys: Array) -> None:
         begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
@@ -69,12 +69,7 @@ def _encoded(kind: str, constants: Sequence[typed.Value], values: Dictionary) ->
     match kind:
         case "f":
             return (np.array(constants, np.float64) + 0.0).view(np.int64)
-        case "s" | "o":
+        case "s":
             return np.array([values.code(constant) for constant in constants], np.int64)
         case _:
             return np.array(constants, np.int64)
-
-
-def _keys(kind: str, held: Array, values: Dictionary) -> Array:
-    """Constants as keys: those that are equal have one."""
-    return values.same[held] if kind == "o" else held

@@ -9,7 +9,7 @@ chain any more, or whose start is too long ago, are left out; if that is not eno
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,12 +37,15 @@ def store_layout(kinds: int | str, fields: dict[str, Element], ended: bool = Fal
 class Store(Keyed):
     """Rows by key. `lives` is how long they matter after their end, and after their start; None is for ever."""
 
-    empty = {"newest": -1}
+    empty: ClassVar[dict[str, int]] = {"newest": -1}
+
+    @property
+    def marks(self) -> dict[str, int]:
+        ended = [name for name, _ in self.layout.columns if name in ("ended", "ended_before")]
+        return {**self.empty, **dict.fromkeys(ended, -(2**62))}
 
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)
-        if "ended" in dict(self.layout.columns):
-            self.empty = {"newest": -1, "ended": -(2**62), "ended_before": -(2**62)}
         self.first_slots(width)
         self.put("rows", np.zeros((self.frame.capacity.rows, self.layout.column("older").width), np.int64))
         self.put("scratch", np.zeros(self.frame.capacity.rows, np.int64))

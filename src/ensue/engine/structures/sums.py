@@ -50,7 +50,8 @@ def pair_product(one: float, other: float) -> tuple[float, float]:
 
 
 def add_moments(
-    first: float, first_low: float, second: float, second_low: float, lost: float, shift: float, value: float, sign: float
+    first: float, first_low: float, second: float, second_low: float, lost: float, shift: float, value: float,
+    sign: float,
 ) -> tuple[float, float, float, float, float]:  # fmt: skip
     """Sums of distances from `shift` and of their squares, with those of a value added, or taken away with a sign of
     -1."""

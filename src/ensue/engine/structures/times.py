@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
@@ -18,7 +20,7 @@ def times_layout(kinds: str) -> Layout:
 class Times(Keyed):
     """A time for each key. A key that was never noted has one before all others."""
 
-    empty = {"latest": LONG_AGO}
+    empty: ClassVar[dict[str, int]] = {"latest": LONG_AGO}
 
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)

@@ -9,6 +9,7 @@ forgotten when the table of keys is enlarged.
 from __future__ import annotations
 
 from inspect import getsource
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def waiting_layout(kinds: int | str, fields: dict[str, Element]) -> Layout:
 class Waiting(Keyed):
     """Rows that wait, by key."""
 
-    empty = {"oldest": -1, "newest": -1}
+    empty: ClassVar[dict[str, int]] = {"oldest": -1, "newest": -1}
 
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)
@@ -124,6 +125,14 @@ def take_out_to(waiting: Waiting, at: int, row: int) -> None:
         waiting.newest[at] = -1
 
 
+def let_go(waiting: Waiting, at: int, time: int, life_end: int) -> None:
+    """Takes out a few of the oldest rows of a key, if they are over."""
+    for _ in range(2):
+        row = waiting.oldest[at]
+        if row >= 0 and time - waiting.end[row] > life_end:
+            take_out(waiting, at, row)
+
+
 def make_way(waiting: Waiting, time: int, life_start: int, life_end: int, ripe: int, by_start: int) -> None:
     """Makes room in a pool that is full, without rows that are over, or that a newer one always comes before.
 
@@ -147,4 +156,4 @@ def make_way(waiting: Waiting, time: int, life_start: int, life_end: int, ripe: 
         grow(waiting)
 
 
-KERNELS = tuple(getsource(kernel) for kernel in (new_row, put_in, take_out, take_out_to, make_way))
+KERNELS = tuple(getsource(kernel) for kernel in (new_row, put_in, take_out, take_out_to, let_go, make_way))

@@ -49,7 +49,8 @@ def note_changed(program: typed.Program, report: Report) -> None:
         if possible(rule.body, known.events) and can_change(rule, known.events):
             report.note(
                 "W005", head_span(rule, report.source.text),
-                f"`keep {length_said(program.keep, program)}` can change what this rule finds: it may look further back",
+                f"`keep {length_said(program.keep, program)}` can change what this rule finds: "
+                "it may look further back",
                 "let events be kept longer if it must; a rule that looks back less, as with `within`, is not changed",
             )  # fmt: skip
 
