@@ -58,7 +58,8 @@ def test_the_same_is_found_as_the_rules_mean(using, derived, data):
         return
     times = data.draw(st.sampled_from([("instants",), ("usual", "dense", "wide")]))
     events = data.draw(streams(24, types=given_types(program), times=times))
-    until = data.draw(st.sampled_from([None, 20, 45]))
+    last = max((event["end"] for event in events), default=0)
+    until = data.draw(st.sampled_from([None, last, last + 20]))
     wanted = meaning(program, events, until)
     for name in data.draw(st.lists(st.sampled_from(NAMES), min_size=4, max_size=4, unique=True)):
         check(name, program, events, until, data.draw(st.integers(0, 99)), wanted)
