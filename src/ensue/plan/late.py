@@ -79,11 +79,8 @@ def put_off(rule: typed.Rule) -> typed.Rule:
 
 
 def _gathered(body: typed.Body) -> Iterator[tuple[int, Gathered]]:
-    beside = known_names(body)
-    for gathering in body.gatherings:
-        yield gathering.id, Gathered(_names(gathering.pattern), beside)
-    if body.window is not None:
-        yield body.window.id, Gathered(_names(body.window.pattern), beside)
+    """All that is gathered in a body, and in those inside it."""
+    yield from _by_items(body)
     for pattern in patterns(body):
         match pattern:
             case typed.Pair(left=left, right=right):
@@ -93,7 +90,16 @@ def _gathered(body: typed.Body) -> Iterator[tuple[int, Gathered]]:
             case typed.Run(id=id_, pattern=inner):
                 yield id_, Gathered(_names(inner), set())
             case typed.Nested(body=nested):
-                yield from _gathered(nested)
+                yield from _by_items(nested)
+
+
+def _by_items(body: typed.Body) -> Iterator[tuple[int, Gathered]]:
+    """What the items of a body gather."""
+    beside = known_names(body)
+    for gathering in body.gatherings:
+        yield gathering.id, Gathered(_names(gathering.pattern), beside)
+    if body.window is not None:
+        yield body.window.id, Gathered(_names(body.window.pattern), beside)
 
 
 def _names(pattern: typed.Pattern) -> set[str]:
