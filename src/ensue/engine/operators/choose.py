@@ -72,6 +72,21 @@ class Choose(Pairing):
         one_is_taken = self.contexts[side].initiator in ("recent", "continuous")
         return newest(self.eligible, side, self.unit.events) if one_is_taken else None
 
+    def _comes_late(self, side: int) -> bool:
+        """Whether not all of a side's matches of a step come at once, so that one may belong before others.
+
+        What the rules of this layer or a later one derive comes after the rest. It comes in its order.
+        """
+        late = False
+        for each in beneath(self.inputs[side]):
+            if isinstance(each, Scan):
+                each.ordered = True
+                late = late or self.unit.derived.get(each.atom.event, -1) >= self.layer
+        if late and single_scan(self.inputs[side]) is None:
+            self.inputs[side].want(order_fields(self.inputs[side]))
+            return True
+        return False
+
     # --- what is known of its matches
 
     def _parts(self, side: int) -> int:
@@ -130,6 +145,84 @@ class Choose(Pairing):
             if cumulative is not None and not (field[0] == "var" and field[1] in self.pair.shared):
                 return cumulative.column(inner)
         return super().column(field)
+
+    # --- what waits
+
+    def _waiting(self, side: int) -> str:
+        found = self.stored[side]
+        if found is None:
+            shared, columns = self.pair.shared, self.inputs[side].columns
+            layout = waiting_layout(key_kinds(shared, *self.inputs), row_fields(columns))
+            found = self.stored[side] = self.structure("waiting", Waiting, layout, len(shared))
+            for text in KERNELS:
+                self.unit.use(text)
+        return found
+
+    def _row(self, side: int, row: str) -> Env:
+        waiting = self._waiting(side)
+        env = read_row(waiting, row, self.inputs[side].columns)
+        env[START] = Code(f"{waiting}.start[{row}]", "True", "i")
+        return env
+
+    def _over(self, side: int, row: str) -> str:
+        """Source for whether an initiator is too old for anything to come."""
+        waiting, life, tests = self._waiting(side), self.lifetimes[side], []
+        if life.end is not None:
+            tests.append(f"clock.now - {waiting}.end[{row}] > {self.unit.number(life.end)}")
+        if life.start is not None and not (self.instant[side] and life.end is not None and life.end <= life.start):
+            tests.append(f"clock.now - {waiting}.start[{row}] > {self.unit.number(life.start)}")
+        return " or ".join(tests)
+
+    def _wait(self, w: Writer, env: Env, side: int, key: list[str], alone: str | None) -> None:
+        """Has an instance wait; if `alone` is true, all others of its side go."""
+        unit, waiting, life = self.unit, self._waiting(side), self.lifetimes[side]
+        newest = self.newest[side]
+        lives = [unit.number(NEVER if length is None else length) for length in (life.start, life.end)]
+        ripe = unit.number(NEVER if newest is None else newest.ripe)
+        by_start = int(newest is not None and newest.by_start)
+        with w.block(f"if {waiting}.free < 0 and {waiting}.count == {waiting}.capacity:"):
+            w.line(f"make_way({waiting}, clock.now, {lives[0]}, {lives[1]}, {ripe}, {by_start})")
+        at = lookup(unit, w, "slot", waiting, key)
+        if alone is not None:
+            with w.block(f"if {alone}:"):
+                w.line(f"take_out_to({waiting}, {at}, {waiting}.newest[{at}])")
+        if newest is not None and newest.ripe <= 1:
+            self._let_go(w, env, side, at, newest)
+        row = w.let("row", f"new_row({waiting})")
+        w.line(f"{waiting}.start[{row}] = {env[START].value}")
+        w.line(f"{waiting}.end[{row}] = clock.now")
+        write_row(w, waiting, row, self.inputs[side].columns, env)
+        older = w.let("older", f"{waiting}.newest[{at}]")
+        if self.late[side]:
+            before = f"before_{self.name}_{side}({row}, {older})"
+            with w.block(f"while {older} >= 0 and {waiting}.end[{older}] == clock.now and {before}:"):
+                w.line(f"{older} = {waiting}.older[{older}]")
+        w.line(f"put_in({waiting}, {at}, {row}, {older})")
+
+    def _let_go(self, w: Writer, env: Env, side: int, at: str, newest: Newest) -> None:
+        """Takes out what is never taken any more, now that there is a newer one."""
+        waiting = self._waiting(side)
+        last = w.let("last", f"{waiting}.newest[{at}]")
+        if newest.ripe < 1 and not newest.by_start and not self.late[side]:
+            w.line(f"take_out_to({waiting}, {at}, {last})")
+            return
+        if newest.at_once and not self.late[side]:
+            with w.block(f"while {last} >= 0 and {waiting}.end[{last}] == clock.now:"):
+                w.line(f"take_out({waiting}, {at}, {last})")
+                w.line(f"{last} = {waiting}.newest[{at}]")
+        if not newest.by_start:
+            with w.block(f"if {last} >= 0 and {waiting}.end[{last}] < clock.now:"):
+                w.line(f"take_out_to({waiting}, {at}, {waiting}.older[{last}])")
+        elif newest.ripe < 1 and not self.late[side]:
+            with w.block(f"while {last} >= 0 and {waiting}.start[{last}] <= {env[START].value}:"):
+                w.line(f"take_out({waiting}, {at}, {last})")
+                w.line(f"{last} = {waiting}.newest[{at}]")
+        else:
+            with w.block(f"if {last} >= 0 and {waiting}.end[{last}] < clock.now:"):
+                older = w.let("older", f"{waiting}.older[{last}]")
+                with w.block(f"while {older} >= 0 and {waiting}.start[{older}] <= {waiting}.start[{last}]:"):
+                    w.line(f"take_out({waiting}, {at}, {older})")
+                    w.line(f"{older} = {waiting}.older[{last}]")
 
     # --- arrivals
 
