@@ -2,6 +2,7 @@
 
 import math
 import zlib
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -20,6 +21,7 @@ from ensue.engine.structures.answers import (
     row_codes,
     row_value,
 )
+from ensue.engine.structures.capacity import USUAL
 from ensue.engine.structures.structure import Frame, class_of
 from ensue.engine.structures.values import Dictionary
 from ensue.language import typed
@@ -142,9 +144,9 @@ def test_rows_are_remembered_beyond_the_room_there_is():
     assert [table.f0[i] for i in range(100)] == list(range(100))
 
 
-def test_too_many_answers_are_forgotten(monkeypatch):
-    monkeypatch.setattr("ensue.engine.structures.answers.MOST", 3)
+def test_too_many_answers_are_forgotten():
     table, lane = answers(), Lane([(1, q) for q in range(5)])
+    table.frame.capacity = replace(USUAL, calls=3)
     table.slot_k0[0] = 1
     table.answer(lane, 0)
     table.grow()

@@ -93,7 +93,9 @@ class Dictionary:
         elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             encoded = column.dictionary_encode()
         else:
-            return np.array([0 if v is None else self.code(_plain(v)) for v in column.to_pylist()], np.int64)
+            lists = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
+            held = [_plain(v) if lists else v for v in column.to_pylist()]
+            return np.array([0 if v is None else self.code(v) for v in held], np.int64)
         codes = np.array([self.code(value) for value in encoded.dictionary.to_pylist()] or [0], np.int64)
         found: Array = codes[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
         return found
