@@ -73,7 +73,7 @@ def _text(value: Any, term: typed.Expression) -> str:
     return as_text(value, timestamp=term.type == "timestamp")
 
 
-# --- whole expressions, of one event
+# --- whole expressions: of one event, or of a static rule
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,11 @@ Held = Callable[[str, list[Any], list[bool]], bool]
 """Whether a static predicate has a row with these values; the flags say which of them matter."""
 
 
+def holds(condition: typed.Expression, match: Matched, held: Held) -> bool:
+    """A condition holds only if it is true: null is not."""
+    return evaluate(condition, match, held) is True
+
+
 def evaluate(expression: typed.Expression, match: Matched, held: Held) -> Any:
     """The value of an expression without aggregates; None is null."""
     match expression:
@@ -119,7 +124,7 @@ def evaluate(expression: typed.Expression, match: Matched, held: Held) -> Any:
             values = [None if term is None else evaluate(term, match, held) for term in terms]
             return held(predicate, values, [term is not None for term in terms])
         case typed.Operation(name="if_else", arguments=(condition, one, other)):
-            return evaluate(one if evaluate(condition, match, held) is True else other, match, held)
+            return evaluate(one if holds(condition, match, held) else other, match, held)
         case typed.Operation(arguments=terms):
             return operate(expression, [evaluate(term, match, held) for term in terms])
         case _:

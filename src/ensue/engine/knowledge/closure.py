@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
+from ensue.engine.evaluate import Matched, holds
 from ensue.engine.knowledge.relations import (
     Alike,
     Codes,
@@ -27,8 +28,6 @@ from ensue.engine.knowledge.relations import (
     value_of,
 )
 from ensue.language import typed
-from ensue.reference.expressions import holds
-from ensue.reference.matches import Match
 
 
 class Closure:
@@ -93,7 +92,7 @@ class Closure:
         """Whether the conditions of the rule hold."""
         if not rule.conditions:
             return True
-        match = Match(0, 0, rule.bound(origin, values))
+        match = Matched(rule.bound(origin, values))
         return all(holds(condition, match, self.held) for condition in rule.conditions)
 
 

@@ -14,12 +14,11 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ensue.engine.evaluate import Matched, holds
 from ensue.engine.knowledge.plans import Call, Condition, Given, Prepared, depends_on_itself, plan_of
 from ensue.engine.knowledge.relations import Codes, Pick, Relation, Values
 from ensue.engine.knowledge.search import Goal, Search
 from ensue.language import typed
-from ensue.reference.expressions import holds
-from ensue.reference.matches import Match
 
 MOST = 1 << 19
 """How many answers and goals are kept at most, in all searches together."""
@@ -151,7 +150,7 @@ class Goals:
     def allowed(self, condition: Condition, key: Codes) -> bool:
         """Whether a condition of a rule holds for what its names stand for."""
         values = {name: self.value(code, source) for code, (name, source) in zip(key, condition.names, strict=True)}
-        return holds(condition.expression, Match(0, 0, values), self._held)
+        return holds(condition.expression, Matched(values), self._held)
 
     def value(self, code: int, column: tuple[str, int]) -> Any:
         """The value of a code as it is written in a column, if it can be in it."""
