@@ -22,7 +22,7 @@ from ensue.data import Columns
 from ensue.engine.mixed import mixed_of
 from ensue.engine.options import ALL, NONE, Options
 from ensue.engine.run import Run
-from ensue.engine.structures.capacity import SMALL, using
+from ensue.engine.structures.capacity import SMALL, current, using
 from ensue.engine.tables import derived_tables
 from ensue.live.detections import derived
 from ensue.program import Program
@@ -113,7 +113,8 @@ def small(execution: Execution) -> Execution:
     """An execution with room for almost nothing, so that structures grow and forget on the shortest streams."""
 
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
-        with using(SMALL):
+        grouped = current()
+        with using(replace(SMALL, family=grouped.family, unit=grouped.unit)):
             return execution(program, events, until, rng)
 
     return run

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 import ensue
 from ensue.data import Columns
-from ensue.engine import run, units
 from ensue.engine.batch import columns_of_rows
 from ensue.engine.mixed import mixed_of
 from ensue.engine.options import ALL, Options
 from ensue.engine.run import Run, prepare
-from ensue.engine.sharing import groups
+from ensue.engine.structures.capacity import USUAL, using
 from ensue.engine.units import families_of
 from ensue.language import typed
 from tests.agreement import COMPILED, EXECUTIONS, check, cut, engine, meaning, outcome
@@ -26,12 +25,10 @@ READING = "event reading(id: int, v: float, kind: string).\n"
 
 
 @pytest.fixture(autouse=True)
-def _two_are_enough(monkeypatch):
+def _two_are_enough():
     """Two rules alike are a family here, so that programs stay small."""
-    run._prepared.clear()
-    monkeypatch.setattr(groups, "FEWEST", 2)
-    yield
-    run._prepared.clear()
+    with using(replace(USUAL, family=2)):
+        yield
 
 
 def planned(text, apart=False, options=ALL):
@@ -259,11 +256,8 @@ def test_what_is_derived_in_pieces_is_put_together(text, most, shared, data):
     program = compiled(text)
     events = data.draw(streams(20, types=given_types(program)))
     wanted = meaning(program, events)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(units, "MOST_PARTS", most)
-        patch.setattr(groups, "FEWEST", 2 if shared else 99)
+    with using(replace(USUAL, unit=most, family=2 if shared else 99)):
         for name in ("plain, cut", "plain, sources", "small, step by step, instants", "detect, tables by type"):
-            run._prepared.clear()
             check(name, program, events, None, 7, wanted)
 
 
@@ -297,10 +291,8 @@ STREAMS = streams(20, types=["a", "b"], values=["plain"])
 def test_rules_alike_come_and_go(names, events, number):
     rules = [NAMED[name].format(i=i, n=i + 1) for name in sorted(names) for i in range(3)]
     program = ensue.compile(EVENTS + "\n".join(rules))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "FEWEST", 99)
+    with using(replace(USUAL, family=99)):
         apart = changing(program, events, Random(number))
-    run._prepared.clear()
     assert changing(program, events, Random(number)) == apart
 
 

@@ -1,14 +1,14 @@
 """Which rules become one unit: those that hand events to each other, within bounds, in an order in which they can
 run."""
 
-import pytest
+from dataclasses import replace
+
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
-from ensue.engine import units
 from ensue.engine.options import Options
-from ensue.engine.sharing import groups
+from ensue.engine.structures.capacity import USUAL, using
 from ensue.engine.units import derived_by, families_of, rules_of, units_of
 from tests.agreement import check, meaning
 
@@ -83,7 +83,7 @@ def test_many_rules_for_one_type_are_cut():
 def test_many_rules_that_take_one_type_are_not_one_unit():
     rules = [f"r{i}(k) <- p(k, x) where x {'+ x ' * i}> 1." for i in range(70)]
     found = units_in("\n".join(["p(k, x) <- a(k, x).", *rules]))
-    assert max(len(unit.parts) for unit in found) <= units.MOST_PARTS
+    assert max(len(unit.parts) for unit in found) <= USUAL.unit
 
 
 def test_rules_that_are_recursive_are_never_cut():
@@ -117,9 +117,7 @@ def layered(draw):
 @settings(max_examples=40)
 @given(layered(), st.integers(1, 6), st.booleans(), st.booleans(), st.integers(0, 99))
 def test_units_run_in_their_order(text, most, apart, shared, number):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(units, "MOST_PARTS", most)
-        patch.setattr(groups, "FEWEST", 2)
+    with using(replace(USUAL, unit=most, family=2)):
         try:
             program = ensue.compile(EVENTS + text)
         except ensue.RuleError:

@@ -6,6 +6,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import ensue
 from ensue.engine.generate.program import generate, of_strata
-from ensue.engine.sharing import groups
+from ensue.engine.structures.capacity import USUAL, using
 from ensue.plan.build import Planner
 from tests.engine.alike_programs import alike
 from tests.random_programs import given_types, programs, streams
@@ -163,8 +164,7 @@ def test_whatever_differs_can_be_said(text):
         program = ensue.compile(text)
     except ensue.RuleError:
         assume(False)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "FEWEST", 2)
+    with using(replace(USUAL, family=2)):
         explanation = program.explain()
     for family in explanation.families:
         said = " ".join(family.where)

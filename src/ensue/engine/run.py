@@ -76,7 +76,7 @@ def prepare(
     before that. Joins are ordered by `rates`. With `counted` operators count their matches. The last ones are kept.
     """
     wanted = frozenset(emit)
-    key = (id(program), wanted, instant, apart, options, rates, provenance, counted)
+    key = (id(program), wanted, instant, apart, options, rates, provenance, counted, current())
     if decided is None and key in _prepared:
         return _prepared[key][1]
     known = known_program(program, instant, options, rates, decided)

@@ -3,7 +3,7 @@
 Rules that hand events to each other, directly or not, are one unit, so that what one derives reaches the others without
 a way out; all others are apart. Two things are handed over between units instead: events of a family whose members
 derive several types, which are told apart outside, and those of a stratum of very many rules, which is cut. A unit is
-no larger than `MOST_PARTS`, so that the time it takes to build all of them grows with their number only.
+no larger than `Capacity.unit`, so that the time it takes to build all of them grows with their number only.
 
 Units have levels. A unit takes events from itself and from lower levels; so they run in the order of levels.
 """
@@ -20,10 +20,8 @@ from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.families import Family
 from ensue.engine.sharing.groups import Decided, Sharing
 from ensue.engine.sharing.shapes import rule_names
+from ensue.engine.structures.capacity import current
 from ensue.language import typed
-
-MOST_PARTS = 32
-"""How many rules are one unit at most; a family counts as two."""
 
 
 def units_of(
@@ -107,7 +105,7 @@ class _Joining:
         level = max((unit.level + (event in self.closed) for event, unit in sources), default=0)
         beside = {id(u): u for event, u in sources if u.level == level and event not in self.closed}
         parts = len(group.parts)
-        if beside and (alone or parts + sum(unit.parts for unit in beside.values()) > MOST_PARTS):
+        if beside and (alone or parts + sum(unit.parts for unit in beside.values()) > current().unit):
             level, beside = level + 1, {}
         unit = _Unit(level, [number], parts)
         self.units.append(unit)
@@ -124,7 +122,7 @@ def _units(groups: Sequence[Together], ranks: Mapping[str, int]) -> list[Togethe
     joining = _Joining()
     pieces: list[Together] = []
     for group in groups:
-        own = list(_pieces(group)) if len(group.parts) > MOST_PARTS else [group]
+        own = list(_pieces(group)) if len(group.parts) > current().unit else [group]
         for piece in own:
             joining.add(len(pieces), piece, alone=len(own) > 1)
             pieces.append(piece)
@@ -159,7 +157,7 @@ def _pieces(group: Together) -> Iterator[Together]:
     for part in last.parts:
         rule = part.rule
         more = [common[rule.family.found.name], part] if isinstance(rule, Expansion) else [part]
-        if len(own) + len(more) > MOST_PARTS:
+        if len(own) + len(more) > current().unit:
             yield _piece(group, own, common)
             own = []
         own += more

@@ -16,10 +16,8 @@ from ensue.engine.operators.look_up import mixed_columns
 from ensue.engine.operators.members import Expansion
 from ensue.engine.sharing.families import Family, NotSharedError, Seed, family_of
 from ensue.engine.sharing.shapes import Shape, Site, rule_names, shape_of
+from ensue.engine.structures.capacity import current
 from ensue.language import typed
-
-FEWEST = 3
-"""From how many rules of one shape on they run as one."""
 
 HEADS = "#heads"
 """How a type that stands for those of several strata is called, with the number of the first."""
@@ -128,7 +126,7 @@ class Sharing:
 
     def _enough(self, count: int, rule: int) -> bool:
         """Whether so many rules like one run as one: those that did before always do."""
-        return count >= FEWEST or self.names[rule] in self.seeds
+        return count >= current().family or self.names[rule] in self.seeds
 
     def _bundle(self, strata: Sequence[int]) -> Together | None:
         """Strata of the same shapes as one; None if they cannot be."""
@@ -164,7 +162,7 @@ class Sharing:
 
     def _families(self, rules: Sequence[int]) -> tuple[list[Family], list[int]]:
         """The families of a layer, and the rules that belong to none."""
-        if not self.sharing or not (len(rules) >= FEWEST or any(self.names[i] in self.seeds for i in rules)):
+        if not self.sharing or not (len(rules) >= current().family or any(self.names[i] in self.seeds for i in rules)):
             return [], list(rules)
         families: list[Family] = []
         rest: list[int] = []

@@ -1,4 +1,4 @@
-"""How much room structures have at first, and how much they remember: one object, which tests make small.
+"""How much room structures have, how much they remember, how rules are grouped: one object, which tests change.
 
 >>> with using(SMALL):
 ...     current().rows
@@ -15,7 +15,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Capacity:
-    """Numbers that decide when something grows, is forgotten, or becomes machine code; never what is found."""
+    """Numbers that decide when something grows, is forgotten, or becomes machine code; never what is found.
+
+    Tests hand over another object with `using`; no number of a module is to be changed.
+    """
 
     events: int = 1_000
     """How many events a unit takes in as plain Python before there is machine code for it."""
@@ -31,6 +34,10 @@ class Capacity:
     """From how many unions of sources on those that nothing refers to are looked for."""
     chains: int = 1 << 10
     """From how many links of chains on those that nothing refers to are looked for."""
+    family: int = 3
+    """From how many rules of one shape on they are one family."""
+    unit: int = 32
+    """How many rules are one unit of generated code at most; a family counts as two."""
 
 
 USUAL = Capacity()
