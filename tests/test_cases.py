@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 import ensue
-from ensue.testing import run_test
-from tests.engines import NAMES
+from ensue.testing import ALL_EXECUTIONS, EXECUTIONS, run_test
 
 CASES = Path(__file__).parent / "cases"
 FILES = sorted(CASES.rglob("*.ensue"))
@@ -16,16 +15,16 @@ PROGRAMS = {path.relative_to(CASES).as_posix(): ensue.compile(path) for path in 
 def _cases() -> list[object]:
     found = []
     for name, program in PROGRAMS.items():
-        for engine in NAMES:
+        for execution in ALL_EXECUTIONS:
             for test in program.typed.tests:
-                found.append(pytest.param(name, engine, test, id=f"{engine}:{name}:{test.title}"))
+                found.append(pytest.param(name, execution, test, id=f"{execution}:{name}:{test.title}"))
     return found
 
 
-@pytest.mark.parametrize(("name", "engine", "test"), _cases())
-def test_case(name, engine, test):
-    outcome = run_test(PROGRAMS[name], test, engine)
-    assert outcome.passed, outcome.differences
+@pytest.mark.parametrize(("name", "execution", "test"), _cases())
+def test_case(name, execution, test):
+    outcome = run_test(PROGRAMS[name], test, EXECUTIONS[execution])
+    assert outcome.passed, outcome.error or outcome.differences
 
 
 def test_every_file_holds_tests():

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import ensue
-from tests.engines import NAMES
 
 CASES = json.loads((Path(__file__).parent / "golden" / "parameter_contexts.json").read_text())["cases"]
 
@@ -28,14 +27,17 @@ def name(case: dict) -> str:
     return f"table {case['table']}: {case['operator']} {' '.join(words)}"
 
 
-@pytest.mark.parametrize("engine", NAMES)
+WAYS = {"python": {"compiled": False}, "machine": {"compiled": True}, "reference": {"engine": "reference"}}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("case", CASES, ids=name)
-def test_parameter_contexts(case, engine):
+def test_parameter_contexts(case, way):
     events = [
         {"type": instance[0], "time": time, ("x" if instance[0] == "a" else "y"): instance}
         for time, instance in enumerate(case["stream"])
     ]
-    found = ensue.compile(rules(case)).detect(events, engine=engine)
+    found = ensue.compile(rules(case)).detect(events, **way)
     composites = [
         sorted(
             instance

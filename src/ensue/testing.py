@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from ensue.errors import DetectError
 from ensue.language import syntax, typed
 from ensue.language.print import show
 from ensue.language.types import is_list, item_of
-from ensue.program import DEFAULT_ENGINE, Program
+from ensue.program import Program
 from ensue.results import arrow_type
 from ensue.values import as_text
 
@@ -44,8 +44,32 @@ class Outcome:
 
 Row = tuple[dict[str, Any], int, int]
 
+Execution = Callable[[Program, dict[str, pa.Table], int | None, list[str]], dict[str, pa.Table]]
+"""Finds what a program derives from tables by type, up to a time, of the types asked for."""
 
-def run_tests(program: Program, engine: str = DEFAULT_ENGINE) -> Iterator[Outcome]:
+
+def _detected(**settings: Any) -> Execution:
+    def detect(
+        program: Program, tables: dict[str, pa.Table], until: int | None, emit: list[str]
+    ) -> dict[str, pa.Table]:
+        return program.detect_tables(tables, until, emit=emit, **settings)[0]
+
+    return detect
+
+
+EXECUTIONS: dict[str, Execution] = {
+    "embedded": _detected(),
+    "python": _detected(compiled=False),
+    "machine": _detected(compiled=True),
+    "reference": _detected(engine="reference"),
+}
+"""The ways to run a test, by name: as `detect` does, as generated code is, as machine code, and by the definitions."""
+
+ALL_EXECUTIONS = ("python", "machine", "reference")
+"""Those that differ; ``embedded`` is one of the first two."""
+
+
+def run_tests(program: Program, execution: Execution = EXECUTIONS["embedded"]) -> Iterator[Outcome]:
     """Runs each test of a program.
 
     >>> import ensue
@@ -58,13 +82,13 @@ def run_tests(program: Program, engine: str = DEFAULT_ENGINE) -> Iterator[Outcom
     [True]
     """
     for test in program.typed.tests:
-        yield run_test(program, test, engine)
+        yield run_test(program, test, execution)
 
 
-def run_test(program: Program, test: typed.Test, engine: str = DEFAULT_ENGINE) -> Outcome:
+def run_test(program: Program, test: typed.Test, execution: Execution = EXECUTIONS["embedded"]) -> Outcome:
     """Runs one test; what cannot be evaluated has failed."""
     try:
-        found, _ = program.detect_tables(_tables(program, test), test.until, emit=list(test.expect), engine=engine)
+        found = execution(program, _tables(program, test), test.until, list(test.expect))
     except (DataError, DetectError) as error:
         return Outcome(test, (), str(error))
     differences = []

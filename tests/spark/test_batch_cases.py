@@ -1,14 +1,12 @@
 """Every case file, and random programs, on Spark tables: what the reference finds."""
 
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import ensue
-from ensue.program import Program
 from ensue.testing import run_test
 from tests.agreement import as_tables, from_tables, meaning
 from tests.random_programs import given_types, programs, streams
@@ -18,24 +16,9 @@ from tests.test_cases import PROGRAMS
 CASES = [(name, test) for name, program in PROGRAMS.items() for test in program.typed.tests]
 
 
-@dataclass(frozen=True)
-class OnSpark:
-    """A program whose tables are Spark frames: what `run_test` asks of one."""
-
-    spark: Any
-    program: Program
-
-    @property
-    def typed(self):
-        return self.program.typed
-
-    def detect_tables(self, tables, until, emit=None, engine=None):
-        return found_on_spark(self.spark, self.program, tables, until, emit), None
-
-
 @pytest.mark.parametrize(("name", "test"), CASES, ids=[f"{name}:{test.title}" for name, test in CASES])
 def test_case(spark, name, test):
-    outcome = run_test(OnSpark(spark, PROGRAMS[name]), test)
+    outcome = run_test(PROGRAMS[name], test, partial(found_on_spark, spark))
     assert outcome.passed, outcome.error or outcome.differences
 
 

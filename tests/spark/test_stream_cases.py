@@ -26,17 +26,16 @@ PROGRAMS = [(path, ensue.compile(path)) for path in FILES]
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("path", "program"), PROGRAMS, ids=[path.stem for path in FILES])
-def test_cases(spark, tmp_path, path, program, monkeypatch):
+def test_cases(spark, tmp_path, path, program):
     tests = [test for test in program.typed.tests if test.given]
     test = max(tests, key=lambda test: len(test.given))
     rng = Random(path.stem)
     lateness = rng.choice((0, 3)) * (1_000_000 if test.timestamps else 1)
 
-    def detect_tables(self, tables, until, emit, engine=None):
-        return found_on_stream(spark, tmp_path, self, tables, until, emit, rng, lateness), None
+    def execution(program, tables, until, emit):
+        return found_on_stream(spark, tmp_path, program, tables, until, emit, rng, lateness)
 
-    monkeypatch.setattr(ensue.Program, "detect_tables", detect_tables)
-    outcome = testing.run_test(program, test)
+    outcome = testing.run_test(program, test, execution)
     assert outcome.passed, (test.title, outcome)
 
 

@@ -20,20 +20,18 @@ PAIRS = "event a(x: int). event b(x: int).  both(x) <- a(x) seq b(x).\n"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_cases(path, monkeypatch):
+def test_cases(path):
     """Each test of a case file, with micro-batches cut anywhere and rows as late as they may be."""
     program = ensue.compile(path)
     for number, test in enumerate(program.typed.tests):
         rng = Random(number)
         lateness = rng.choice((0, 3)) * (1_000_000 if test.timestamps else 1)
 
-        def detect_tables(self, tables, until, emit, engine=None, rng=rng, lateness=lateness):
-            found = simulation.run(self, tables, until, rng, lateness) if tables else {}
-            return {event: as_table(found.get(event, []), self.typed.events[event]) for event in emit}, None
+        def execution(program, tables, until, emit, rng=rng, lateness=lateness):
+            found = simulation.run(program, tables, until, rng, lateness) if tables else {}
+            return {event: as_table(found.get(event, []), program.typed.events[event]) for event in emit}
 
-        with monkeypatch.context() as patched:
-            patched.setattr(ensue.Program, "detect_tables", detect_tables)
-            outcome = testing.run_test(program, test)
+        outcome = testing.run_test(program, test, execution)
         assert outcome.passed, (test.title, outcome)
 
 

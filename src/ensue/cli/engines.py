@@ -13,7 +13,7 @@ engine_option = click.option(
     default=DEFAULT_ENGINE,
     show_default=True,
     metavar="NAME",
-    help="What evaluates the rules: embedded, reference to see what they mean, or with `ensue run` spark, which runs "
+    help="What evaluates the rules: embedded, reference to see what they mean, or spark, which runs "
     "them where the data is.",
 )
 
@@ -25,10 +25,3 @@ def chosen(name: str) -> str:
     if name not in ENGINES:
         raise click.UsageError(f"There is no engine {name!r} here; there is {', '.join(ENGINES)}.")
     return name
-
-
-def chosen_all(name: str) -> tuple[str, ...]:
-    """The engine of that name, or with `all` every one there is."""
-    from ensue.program import ENGINES
-
-    return tuple(ENGINES) if name == "all" else (chosen(name),)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ensue.cli.engines import chosen_all, engine_option
 from ensue.cli.failures import WRONG_RULES, explained
 from ensue.cli.output import colours, printable
 from ensue.cli.rules import program_of
@@ -19,13 +18,20 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Run the tests that rule files hold.")
 @click.argument("rules", nargs=-1, required=True)
-@engine_option
+@click.option(
+    "--engine",
+    default="embedded",
+    show_default=True,
+    metavar="NAME",
+    help="What evaluates the rules: embedded, python for generated code as it is, machine for machine code, reference "
+    "for the definitions, or all of them.",
+)
 @click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
 def test(rules: tuple[str, ...], engine: str, keep: str | None) -> int:
     """Runs the tests that rule files hold, and says of each whether it passed.
 
     The exit code is 0 if all passed, 1 if one failed or rules are wrong, and 2 if a file cannot be read. With
-    --engine all every test runs on every engine there is.
+    --engine all every test runs as generated code, as machine code and by the definitions.
 
     \b
     Example:
@@ -39,9 +45,11 @@ def test(rules: tuple[str, ...], engine: str, keep: str | None) -> int:
     """
     from ensue.data import DataError
     from ensue.language.diagnostics import RuleError
-    from ensue.testing import run_tests
+    from ensue.testing import ALL_EXECUTIONS, EXECUTIONS, run_tests
 
-    engines = chosen_all(engine)
+    if engine not in (*EXECUTIONS, "all"):
+        raise click.UsageError(f"There is no engine {engine!r} here; there is {', '.join(EXECUTIONS)} and all.")
+    names = ALL_EXECUTIONS if engine == "all" else (engine,)
     code = passed = failed = 0
     for path in rules:
         try:
@@ -51,9 +59,9 @@ def test(rules: tuple[str, ...], engine: str, keep: str | None) -> int:
             continue
         if not program.typed.tests:
             click.echo(f"{printable(path)} has no tests")
-        for name in engines:
-            for outcome in run_tests(program, name):
-                _print_outcome(program, outcome, name if len(engines) > 1 else None)
+        for name in names:
+            for outcome in run_tests(program, EXECUTIONS[name]):
+                _print_outcome(program, outcome, name if len(names) > 1 else None)
                 passed += outcome.passed
                 failed += not outcome.passed
     click.echo(f"{passed} passed, {failed} failed")
