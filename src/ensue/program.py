@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ensue.data.columns import Columns
 from ensue.data.errors import BadRow, DataError, shortened
+from ensue.data.errors import did_you_mean as nearest
 from ensue.language import syntax, typed
 from ensue.language.check import check
 from ensue.language.check.declarations import Known
@@ -584,20 +585,27 @@ class Program:
         return [f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}" for name, hint in hints.items()]
 
     def _static_rows(self, tables: Mapping[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
-        if not tables:
-            return {}
+        return {name: self.static_rows(name, source) for name, source in tables.items()}
+
+    def declared_table(self, name: str) -> typed.Predicate:
+        """For other parts of ensue: a table that the rules declare; `DataError` if there is none of that name."""
+        predicate = self.typed.predicates.get(name)
+        if predicate is None or not predicate.declared:
+            known = [n for n, p in self.typed.predicates.items() if p.declared]
+            raise DataError(
+                f"The rules declare no table {name!r}; declared are: {', '.join(known) or 'none'}."
+                f"{nearest(str(name), known)}"
+            )
+        return predicate
+
+    def static_rows(self, name: str, source: Any) -> list[tuple[Any, ...]]:
+        """For other parts of ensue: rows of a declared table in any form, as rules hold them."""
         from ensue.data import read_table
 
-        rows = {}
-        for name, source in tables.items():
-            predicate = self.typed.predicates.get(name)
-            if predicate is None or not predicate.declared:
-                known = ", ".join(n for n, p in self.typed.predicates.items() if p.declared) or "none"
-                raise DataError(f"The rules declare no table {name!r}; declared are: {known}.")
-            read = read_table(collected(source), dict(predicate.columns), name)
-            plain = PLAIN.issuperset(predicate.columns.values())
-            rows[name] = read if plain else [tuple(map(_static_value, row)) for row in read]
-        return rows
+        predicate = self.declared_table(name)
+        read = read_table(collected(source), dict(predicate.columns), name)
+        plain = PLAIN.issuperset(predicate.columns.values())
+        return read if plain else [tuple(map(_static_value, row)) for row in read]
 
     def _time(self, moment: Moment | None, timestamps: bool) -> int | None:
         """A moment in the time column's unit."""

@@ -24,6 +24,7 @@ from ensue.live.detections import derived
 from ensue.live.notices import Notices
 from ensue.live.progress import Progress
 from ensue.live.sent import ROWS, Sent
+from ensue.live.tables import Tables
 from ensue.moments import Moment, check_lateness, is_timestamp, moment_of
 from ensue.program import Program, check_compiled
 from ensue.reactions import Action, ActionError, Calls, check_actions, check_function
@@ -63,6 +64,7 @@ class Session:
         self._form = ROWS
         self._ended: str | None = None
         self._until: Moment | None = None
+        self._tables = Tables(self._check_open, lambda: self._arranged)
         self._arrange(Arrangement(program, settings, actions))
 
     # --- what comes in
@@ -75,6 +77,7 @@ class Session:
         `lateness` of `Program.start`.
         """
         self._check_open()
+        self._settle_tables()
         progress = self._progress
         if type(events) is dict and (row := self._plain(events, progress.received)) is not None:
             self._form = ROWS
@@ -91,6 +94,7 @@ class Session:
         datetime, or text, as `until` of `Program.detect`. The form is that of the last events sent.
         """
         self._check_open()
+        self._settle_tables()
         moment = self._moment(time)
         return self._answer(self._evaluated(partial(self._progress.evaluate, moment)))
 
@@ -101,6 +105,7 @@ class Session:
         """
         if self._ended is not None:
             return self._answer(None)
+        self._settle_tables()
         moment = self._progress.largest if until is None else self._moment(until)
         batch = None if moment is None else self._evaluated(partial(self._progress.evaluate, moment))
         self._ended = CLOSED
@@ -231,6 +236,34 @@ class Session:
         state = "closed" if self._ended else f"at {self.time}"
         return f"<ensue.Session {state}: {self.received} received, {self.waiting} waiting, {self.late} late>"
 
+    # --- facts that change
+
+    @property
+    def tables(self) -> Tables:
+        """The tables that the rules declare, by name. Their rows can be added, replaced and removed.
+
+        Detections that were given stay. What is evaluated after a change sees the rows as they are then, and so do the
+        events that wait.
+
+        >>> import ensue
+        >>> program = ensue.compile("event a(x: int). table vip(x: int).  seen(x) <- a(x) where vip(x).")
+        >>> session = program.start(tables={"vip": [(1,)]})
+        >>> session.tables["vip"].add([(2,), (3,)])
+        2
+        >>> session.send([{"type": "a", "time": 1, "x": 2}, {"type": "a", "time": 2, "x": 4}])
+        [{'type': 'seen', 'start': 1, 'end': 1, 'x': 2}]
+        """
+        return self._tables
+
+    def _settle_tables(self) -> None:
+        """Let the next evaluation see the tables as they are."""
+        changed = self._tables.settled()
+        if changed:
+            settings = self._arranged.settings.with_tables(changed)
+            self._arrange(replace(self._arranged, settings=settings))
+            if self._progress.run is not None:
+                self._progress.run.know(self._arranged.rules, settings.tables)
+
     # --- rules that change
 
     def add(self, statements: str) -> None:
@@ -247,14 +280,17 @@ class Session:
 
     def _change(self, program: Program) -> None:
         self._check_open()
+        self._settle_tables()
         old = self._progress.run
-        after = replace(self._arranged, program=program)
+        settings = self._arranged.settings.with_facts(self.program.typed, program.typed)
+        after = replace(self._arranged, program=program, settings=settings)
         check_actions(program.typed.reactions, after.actions, exactly=False)
         run = None if old is None else after.run(old.decided)
         if old is not None and run is not None:
             after.wanted  # noqa: B018 (raises where it cannot be)
             run.take_over(old, self._progress.time)
         self._arrange(after)
+        self._tables.forget()
         if run is not None:
             self._progress.begin(run, after.lateness)
 
@@ -265,6 +301,8 @@ class Session:
 
         Functions are not part of it: hand them over again.
         """
+        self._check_open()
+        self._settle_tables()
         state = {"settings": self._arranged.settings.saved(), **self.state()}
         return seal(state, fingerprint(self.program.file))
 

@@ -83,14 +83,14 @@ def test_events_tables_and_facts():
 
 
 def test_facts_for_a_window_beside_a_table():
-    """A window beside a table goes on with the rows that were there when it began."""
+    """A window beside a table goes on with the rows that are there when an event comes."""
     session = ensue.compile(
         "event a(x: int). table t(y: int). t(1). w(y, n = count(o)) <- while last 9: collect o: a(_), t(y)."
     ).start()
     session.send([event("a", 1), event("a", 2)])
     session.add("t(2).")
     found = session.send(event("a", 3)) + session.close()
-    assert [(row["y"], row["n"]) for row in found] == [(1, 2), (1, 3)]
+    assert [(row["y"], row["n"]) for row in found] == [(1, 2), (2, 2), (1, 3), (2, 3)]
 
 
 def test_reactions():

@@ -27,7 +27,9 @@ from ensue.engine.structures.answers import Answers, Facts, row_codes
 from ensue.engine.structures.calls import Calls
 from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.chains import Chains
+from ensue.engine.structures.groups import StaticGroups
 from ensue.engine.structures.members import MemberTable
+from ensue.engine.structures.rows import StaticNumbers, StaticRows
 from ensue.engine.structures.sources import Sources, inputs_of, shift_sources
 from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.engine.structures.values import Dictionary, Values
@@ -369,9 +371,17 @@ class GeneratedLane:
 
     def forget_answers(self) -> None:
         """Forgets what was asked about values: their codes may mean others from now on."""
-        for structure in self.structures.values():
+        for name, spec in self.code.unit.structures.items():
+            structure = self.structures[name]
             if isinstance(structure, Calls | Answers | Found):
                 structure.forget()
+            elif isinstance(structure, StaticGroups | StaticRows | StaticNumbers):
+                structure.begin_anew(*spec.arguments)
+
+    def know(self, knowledge: Knowledge) -> None:
+        """Go on with other static facts."""
+        self.knowledge = knowledge
+        self.forget_answers()
 
     def sizes(self) -> Iterator[tuple[str, str, tuple[int | None, int, int]]]:
         """What each structure of the state keeps: its owner, its name, and its size."""

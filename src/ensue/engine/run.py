@@ -82,7 +82,7 @@ def prepare(
     known = known_program(program, instant, options, rates, decided)
     shared = replace(options, sharing=options.sharing and not provenance)
     units = units_of(known, wanted, apart, decided, shared)
-    planner = Planner(known.events, options.lifetimes, options.streaming, options.ending, options.suppressing)
+    planner = Planner(known.events, options.lifetimes, options.streaming, options.ending, options.suppressing, apart)
     with deep_plans():
         codes = tuple(generate(unit, unit.emit, planner, provenance, counted) for unit in units)
     found = Prepared(known, codes, decided_of(known, units))
@@ -146,6 +146,12 @@ class Run:
             for lane in self.lanes:
                 lane.forget_answers()
         return batch
+
+    def know(self, program: typed.Program, tables: Mapping[str, Sequence[Row]]) -> None:
+        """Go on with other static facts: those that a program states, and those of tables."""
+        self.knowledge = Knowledge(program, tables)
+        for lane in self.lanes:
+            lane.know(self.knowledge)
 
     def due(self) -> int | None:
         """The next time at which something ends by itself, if no event comes before it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +34,8 @@ class Settings:
     compiled: bool | None
     fixed: bool = False
     """Whether the rules stay as they are: then those that hand events to each other run, and are saved, as one."""
+    changed: tuple[str, ...] = ()
+    """Tables whose rows have changed: they hold the rows in `tables`, and no facts of the rules besides."""
     keep: str | None = None
     """How long events are kept, as rules write it, where that was said when the session was started."""
 
@@ -47,8 +49,22 @@ class Settings:
             "provenance": self.provenance,
             "compiled": self.compiled,
             "fixed": self.fixed,
+            "changed": self.changed,
             "keep": self.keep,
         }
+
+    def with_tables(self, changed: Mapping[str, Sequence[tuple[Any, ...]]]) -> Settings:
+        """The settings with other rows in some tables."""
+        names = dict.fromkeys((*self.changed, *changed))
+        return replace(self, tables={**self.tables, **changed}, changed=tuple(names))
+
+    def with_facts(self, before: typed.Program, after: typed.Program) -> Settings:
+        """The settings when rules change: facts that are new count for tables that have changed, too."""
+        tables = {}
+        for name in self.changed:
+            known = set(before.predicates[name].facts)
+            tables[name] = [*self.tables[name], *(row for row in after.predicates[name].facts if row not in known)]
+        return self.with_tables(tables)
 
     @staticmethod
     def restored(state: Mapping[str, Any]) -> Settings:
@@ -72,7 +88,9 @@ class Arrangement:
 
     @cached_property
     def rules(self) -> typed.Program:
-        return self._kept.typed_for_timestamps if self.timestamps else self._kept.typed
+        rules = self._kept.typed_for_timestamps if self.timestamps else self._kept.typed
+        changed = {name: replace(rules.predicates[name], facts=()) for name in self.settings.changed}
+        return replace(rules, predicates={**rules.predicates, **changed}) if changed else rules
 
     @cached_property
     def wanted(self) -> list[str]:

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from ensue.language import typed
 from ensue.language.contained import Apart, known_names, self_contained
-from ensue.language.walk import has_aggregate, has_alternatives, names_used, pairs, visible_labels, visible_variables
+from ensue.language.walk import (
+    has_aggregate,
+    has_alternatives,
+    names_used,
+    pairs,
+    predicates_used,
+    visible_labels,
+    visible_variables,
+)
 from ensue.plan import operators as plan
 from ensue.plan.late import put_off
 from ensue.plan.outside import marked, names_beside
@@ -28,6 +36,8 @@ class Planner:
     streaming: bool = True
     ending: bool = True
     suppressing: bool = True
+    changing: bool = False
+    """Whether static facts may change: then a condition that asks for them is decided with the complete match."""
 
     def rule(self, rule: typed.Rule) -> plan.Derive:
         rule = put_off(rule)
@@ -44,7 +54,7 @@ class Planner:
             assert body.pattern is not None
             found = self._restricted(body.pattern, body, tightest(limit, body.within, frame.whole.within))
             return plan.Restrict(found, (), body.within, body.lasting, body.where)
-        placed, rest = _placed(body)
+        placed, rest = _placed(body, self.changing)
         found = plan.Nothing() if body.pattern is None else self._pattern(body.pattern, frame, placed)
         for lookup in body.lookups:
             found = plan.LookUp(lookup, found)
@@ -221,11 +231,11 @@ def _is_restricted(pattern: typed.Pattern) -> bool:
             return True
 
 
-def _placed(body: typed.Body) -> tuple[dict[int, plan.Conditions], plan.Conditions]:
+def _placed(body: typed.Body, changing: bool) -> tuple[dict[int, plan.Conditions], plan.Conditions]:
     """Where each condition is checked: at the innermost pattern that knows all it uses, or with the complete match.
 
     Where instances are chosen all are checked last, as what is rejected was used all the same; so are those of a
-    window.
+    window, and those that ask for facts which may change (`changing`).
     """
     known = visible_variables(typed.Nested(0, body)) | visible_labels(typed.Nested(0, body))
     decidable = [each for each in body.on if set(names_used(each)) <= known]  # else decided when it was paired
@@ -237,7 +247,8 @@ def _placed(body: typed.Body) -> tuple[dict[int, plan.Conditions], plan.Conditio
     replaced = {t for lookup in body.lookups for t in lookup.arguments if isinstance(t, typed.Variable)}
     for condition in conditions:
         node = _innermost(body.pattern, set(names_used(condition)))
-        if has_aggregate(condition) or node is None or _written_otherwise(condition, replaced):
+        last = has_aggregate(condition) or (changing and any(predicates_used(condition)))
+        if last or node is None or _written_otherwise(condition, replaced):
             rest.append(condition)
         else:
             placed.setdefault(node.id, []).append(condition)

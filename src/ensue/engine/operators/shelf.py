@@ -16,12 +16,13 @@ class Shelf:
     """Matches by key; see the module. `life` is source for how long they are kept."""
 
     def __init__(
-        self, operator: Operator, title: str, kinds: str, columns: dict[Field, Column], life: str | None
-    ) -> None:
+        self, operator: Operator, title: str, kinds: str, columns: dict[Field, Column], life: str | None,
+        kind: type[Groups] = Groups,
+    ) -> None:  # fmt: skip
         self.unit, self.columns, self.life = operator.unit, columns, life
         rows = {"older": "i64", "start": "i64", "end": "i64", **row_fields(columns)}
         layout = groups_layout(kinds, {"newest": "i64"}, rows)
-        self.groups = operator.structure(title, Groups, layout, len(kinds))
+        self.groups = operator.structure(title, kind, layout, len(kinds))
         for source in SOURCES:
             self.unit.use(source)
 

@@ -23,7 +23,8 @@ from ensue.engine.operators.aggregates import Aggregates, kept
 from ensue.engine.operators.keys import key_kinds, key_of
 from ensue.engine.operators.look_up import Nothing, nothing_under
 from ensue.engine.operators.shelf import Shelf
-from ensue.engine.structures.rows import Numbers, numbers_layout
+from ensue.engine.structures.groups import Groups, StaticGroups
+from ensue.engine.structures.rows import StaticNumbers, numbers_layout
 from ensue.language import typed
 from ensue.language.walk import visible_variables
 from ensue.plan import operators as plan
@@ -252,7 +253,7 @@ class Window(Operator):
         self._shelves(env)
         assert self.rests is not None
         if self.fixed is not None:
-            begun = self.unit.structure("begun", Numbers, numbers_layout(("once",)))
+            begun = self.unit.structure("begun", StaticNumbers, numbers_layout(("once",)))
             with w.block(f"if {begun}.once == 0:"):
                 w.line(f"{begun}.once = 1")
                 self.fixed.occur(w)
@@ -281,7 +282,8 @@ class Window(Operator):
         reach = self.node.reach
         life = None if reach is None or self.fixed is not None else self.unit.number(reach)
         kinds = key_kinds(self._join_by, self.rest, self.collected)
-        self.rests = Shelf(self, "rests", kinds, self.rest.columns, life)
+        kind = Groups if self.fixed is None else StaticGroups
+        self.rests = Shelf(self, "rests", kinds, self.rest.columns, life, kind)
         if self.fixed is None:
             own = [field for field in self.wanted if self._from(field) is not self.rest]
             self.results = Shelf(self, "collected", kinds, {field: self.column(field) for field in own}, life)

@@ -18,7 +18,7 @@ from ensue.engine.generate.writer import Code, Writer, all_of, any_of
 from ensue.engine.operators.aggregates import Accumulators
 from ensue.engine.operators.keys import group_parts
 from ensue.engine.operators.window import Kind, Window
-from ensue.engine.structures.rows import Rows, rows_layout
+from ensue.engine.structures.rows import Rows, StaticRows, rows_layout
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
 from ensue.language.walk import visible_variables
@@ -31,11 +31,12 @@ class AnyWindow(Kind):
         super().__init__(operator)
         self.events = self._rows("events", operator.collected)
         self.begins = "" if operator.beginning is None else self._rows("beginnings", operator.beginning)
-        self.rests = "" if operator.rest is None else self._rows("rests", operator.rest)
+        kind = Rows if operator.fixed is None else StaticRows
+        self.rests = "" if operator.rest is None else self._rows("rests", operator.rest, kind)
 
-    def _rows(self, title: str, side: Operator) -> str:
+    def _rows(self, title: str, side: Operator, kind: type[Rows] = Rows) -> str:
         layout = rows_layout({"start": "i64", "end": "i64", **row_fields(side.columns)}, ("time", "once"))
-        return self.operator.structure(title, Rows, layout)
+        return self.operator.structure(title, kind, layout)
 
     # --- everything is kept
 
@@ -83,6 +84,7 @@ class AnyWindow(Kind):
             with w.block(f"if {r}.once == 0:"):
                 w.line(f"{r}.once = 1")
                 self.operator.fixed.occur(w)
+                w.line(f"{r}.first = {r}.count")
         if r:
             with w.block(f"for r in range({r}.count):"):
                 self._events(w, self._read(r, "r", self._rest()), f"r >= {r}.first")

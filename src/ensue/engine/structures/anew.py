@@ -56,7 +56,9 @@ class Question:
         inside = found.lane
         if inside is None or inside._fast != lane._fast:
             compiled = bool(lane._fast)
-            made = type(lane)(lane.program, found.code, lane.knowledge, lane.clock, compiled, lane.values)
+            made = type(lane)(
+                lane.program, found.code, lane.knowledge, lane.clock, compiled, lane.values, lane.frame.capacity
+            )  # fmt: skip
             inside = found.lane = made
         _empty(inside)
         for name in inside.structures["outside"].layout.numbers if "outside" in inside.structures else ():
@@ -159,8 +161,7 @@ def _empty(lane: Any) -> None:
     for name, spec in lane.code.unit.structures.items():
         structure = lane.structures[name]
         if name not in LASTING and not hasattr(structure, "forget"):
-            structure.cells[:] = memoryview(np.zeros(structure.layout.cells, np.int64))  # type: ignore[arg-type]
-            structure.__init__(structure.frame, structure.base, *spec.arguments)
+            structure.begin_anew(*spec.arguments)
     lane._set_constants()
     clock = lane.clock_
     clock.now, clock.due, clock.failed = -(2**62), 2**62, 0

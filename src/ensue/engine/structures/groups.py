@@ -60,6 +60,12 @@ class Groups(Keyed):
         return found
 
 
+class StaticGroups(Groups):
+    """Groups of what follows from static facts: no state, as it can be asked for again."""
+
+    keeps = False
+
+
 class Buckets(Groups):
     """Groups of a length of time, which ends at `time`, the first part of their keys; earlier ones are over."""
 

@@ -55,6 +55,12 @@ class StepRows(Rows):
     keeps = False
 
 
+class StaticRows(Rows):
+    """Rows that follow from static facts: no state, as they can be asked for again."""
+
+    keeps = False
+
+
 def rows_layout(fields: dict[str, Element], numbers: tuple[str, ...] = ()) -> Layout:
     return Layout(("first", "count", "capacity", "width", *numbers), row_columns("rows", fields, cell="cell"))
 
@@ -173,6 +179,12 @@ class Numbers(Structure):
 
     def grow(self) -> None:
         raise AssertionError("numbers do not grow")
+
+
+class StaticNumbers(Numbers):
+    """Numbers that say what was asked about static facts: no state, as that can be asked again."""
+
+    keeps = False
 
 
 class Constants(Numbers):

@@ -113,6 +113,11 @@ class Structure:
         """Makes room. Generated code calls it as ``grow(structure)`` where something is full."""
         raise NotImplementedError
 
+    def begin_anew(self, *arguments: Any) -> None:
+        """Makes it as it was when it was made, with these arguments."""
+        self.cells[:] = memoryview(np.zeros(self.layout.cells, np.int64))  # type: ignore[arg-type]
+        self.__init__(self.frame, self.base, *arguments)  # type: ignore[misc]
+
     # --- state
 
     def saved(self) -> list[Any]:
