@@ -102,8 +102,10 @@ def compare(operator: str, left: Any, right: Any) -> bool | None:
             return bool(left <= right)
         case ">":
             return bool(left > right)
-        case _:
+        case ">=":
             return bool(left >= right)
+        case _:
+            raise LookupError(f"there is no comparison {operator}")
 
 
 def calculate(operator: str, left: Any, right: Any) -> Any:
@@ -117,14 +119,16 @@ def calculate(operator: str, left: Any, right: Any) -> Any:
             return wrap(left - right) if whole else left - right
         case "*":
             return wrap(left * right) if whole else left * right
-        case _ if right == 0:
+        case "/" | "//" | "%" if right == 0:
             return None
         case "/":
             return float(left) / float(right)
         case "//":
             return wrap(left // right) if whole else floating(lambda: left // right)
-        case _:
+        case "%":
             return left % right if whole else floating(lambda: left % right)
+        case _:
+            raise LookupError(f"there is no operator {operator}")
 
 
 def is_number(value: Any) -> bool:
@@ -200,38 +204,3 @@ def least(values: list[Any]) -> Any:
 
 def greatest(values: list[Any]) -> Any:
     return max((v for v in values if v is not None), key=order, default=None)
-
-
-def aggregate(name: str, values: list[Any]) -> Any:
-    """An aggregate over values in the order of their events; nulls have been left out."""
-    match name:
-        case "count":
-            return len(values)
-        case _ if not values:
-            return None
-        case "list":
-            return tuple(values)
-        case "first":
-            return values[0]
-        case "last":
-            return values[-1]
-        case "min":
-            return least(values)
-        case "max":
-            return greatest(values)
-    if not all(map(is_number, values)):
-        return None
-    if name == "sum":
-        return wrap(sum(values)) if all(isinstance(v, int) for v in values) else _total(values)
-    mean = _total(values) / len(values)
-    if name == "avg":
-        return mean
-    return math.sqrt(_total([(v - mean) * (v - mean) for v in values]) / (len(values) - 1)) if len(values) > 1 else None
-
-
-def _total(values: list[Any]) -> float:
-    """The sum, exact before it is rounded once."""
-    try:
-        return math.fsum(values)
-    except (OverflowError, ValueError):
-        return sum(map(float, values))

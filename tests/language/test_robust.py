@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.language.aggregates import AGGREGATES
 from ensue.language.build import KEYWORDS
 from ensue.language.diagnostics import Diagnostic, Severity
-from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
+from ensue.language.functions import FUNCTIONS, TIMERS
 from tests.language.rule_files import RULE_FILES
 
 many = settings(max_examples=int(os.environ.get("ENSUE_FUZZ_EXAMPLES", "200")))

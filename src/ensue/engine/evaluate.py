@@ -10,7 +10,7 @@ from ensue.engine.event import Event
 from ensue.language import typed
 from ensue.language.functions import apply
 from ensue.plan import late
-from ensue.values import as_integer, as_text, calculate, compare, equality, greatest, least
+from ensue.values import as_integer, calculate, compare, equality
 
 
 def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
@@ -28,28 +28,11 @@ def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
             return compare(name, *values)
         case "+" | "-" | "*" | "/" | "//" | "%":
             return calculate(name, *values)
-        case "is_null":
-            return values[0] is None
-        case "is_not_null":
-            return values[0] is not None
-        case "concat":
-            return "".join(_text(v, t) for v, t in zip(values, terms, strict=True) if v is not None)
-        case "string":
-            return None if values[0] is None else _text(values[0], terms[0])
-        case "coalesce":
-            found = next((value for value in values if value is not None), None)
-        case "least":
-            found = least(list(values))
-        case "greatest":
-            found = greatest(list(values))
-        case "nullif":
-            found = None if compare("=", *values) is True else values[0]
         case late.ROW:
             return tuple(values)
         case "as i" | "as f" | "as b" | "as s" | "as o":
             return converted(values[0], name[-1])
-        case _:
-            found = apply(name, list(values))
+    found = apply(name, values, [term.type for term in terms])
     return float(found) if operation.type == "float" and isinstance(found, int) else found
 
 
@@ -67,10 +50,6 @@ def converted(value: Any, kind: str) -> Any:
             return value if isinstance(value, str) else None
         case _:
             return value
-
-
-def _text(value: Any, term: typed.Expression) -> str:
-    return as_text(value, timestamp=term.type == "timestamp")
 
 
 # --- whole expressions: of one event, or of a static rule

@@ -2,8 +2,8 @@
 
 A parameter is a type, or one of two groups: ``number`` (int or float) and ``value`` (anything that can be compared).
 A trailing ``...`` repeats the last parameter. A result of ``same`` is the common type of the arguments marked
-``number`` or ``value``; ``number`` arguments of type any give any. Functions that need more than the values of their
-arguments, none of them null, have no meaning of their own here: executions know them by name.
+``number`` or ``value``; ``number`` arguments of type any give any. Every execution computes a function by its meaning,
+or has machine code that does the same: of a function that is marked `machine` the meaning itself becomes machine code.
 """
 
 from __future__ import annotations
@@ -14,21 +14,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ensue.language.types import NUMBERS, Type, common, is_list, list_of
+from ensue.language.types import Type, common
 from ensue.values import (
     as_float,
     as_integer,
+    as_text,
     as_timestamp,
     calculate,
+    compare,
     floating,
+    greatest,
     is_nan,
     is_number,
+    least,
     rounded,
     wrap,
 )
 
 Meaning = Callable[..., Any]
-"""What a function computes, for arguments that are not null; None is null."""
+"""Computes a function from the values of its arguments; None is null."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,16 @@ class Signature:
     parameters: tuple[str, ...]
     result: str
     text: str
+    meaning: Meaning
     optional: int = 0
     """How many of the last parameters may be left out."""
-    meaning: Meaning | None = None
-    """None where a null among the arguments does not make the result null, or where types matter."""
+    nulls: bool = False
+    """Whether the meaning is handed nulls, too; if not, a null among the arguments makes the result null."""
+    texts: bool = False
+    """Whether the meaning is handed its arguments as text."""
+    machine: bool = False
+    """Whether the meaning is a function that can become machine code. Its annotations are all int, float or bool, it
+    uses nothing but what machine code knows, and is never null."""
 
     @property
     def variadic(self) -> bool:
@@ -79,8 +89,8 @@ def _counted(count: int) -> str:
     return f"{count} argument{'s' if count != 1 else ''}"
 
 
-def _f(parameters: str, result: str, text: str, meaning: Meaning | None = None, optional: int = 0) -> Signature:
-    return Signature(tuple(parameters.split()), result, text, optional, meaning)
+def _f(parameters: str, result: str, text: str, meaning: Meaning, optional: int = 0, **flags: bool) -> Signature:
+    return Signature(tuple(parameters.split()), result, text, meaning, optional, **flags)
 
 
 # --- what functions compute
@@ -134,6 +144,30 @@ def _absolute(x: Any) -> Any:
     return wrap(abs(x)) if isinstance(x, int) else abs(x)
 
 
+def _least(*values: Any) -> Any:
+    return least(list(values))
+
+
+def _greatest(*values: Any) -> Any:
+    return greatest(list(values))
+
+
+def _concat(*texts: str | None) -> str:
+    return "".join(text for text in texts if text is not None)
+
+
+def _if_else(condition: Any, one: Any, other: Any) -> Any:
+    return one if condition is True else other
+
+
+def _coalesce(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+def _nullif(one: Any, other: Any) -> Any:
+    return None if compare("=", one, other) is True else one
+
+
 def _negated(x: Any) -> Any:
     return (wrap(-x) if isinstance(x, int) else -x) if is_number(x) else None
 
@@ -157,13 +191,15 @@ FUNCTIONS: dict[str, Signature] = {
     ),
     "is_nan": _f("number", "bool", "whether it is not a number", is_nan),
     # any value
-    "least": _f("value value ...", "same", "the smallest of the arguments, nulls passed over"),
-    "greatest": _f("value value ...", "same", "the largest of the arguments, nulls passed over"),
-    "coalesce": _f("value value ...", "same", "the first argument that is not null"),
-    "nullif": _f("value value", "same", "null if both are equal, else the first"),
-    "is_null": _f("value", "bool", "whether it is null"),
-    "is_not_null": _f("value", "bool", "whether it is not null"),
-    "if_else": _f("bool value value", "same", "the second argument where the first is true, else the third"),
+    "least": _f("value value ...", "same", "the smallest of the arguments, nulls passed over", _least, nulls=True),
+    "greatest": _f("value value ...", "same", "the largest of the arguments, nulls passed over", _greatest, nulls=True),
+    "coalesce": _f("value value ...", "same", "the first argument that is not null", _coalesce, nulls=True),
+    "nullif": _f("value value", "same", "null if both are equal, else the first", _nullif, nulls=True),
+    "is_null": _f("value", "bool", "whether it is null", lambda value: value is None, nulls=True),
+    "is_not_null": _f("value", "bool", "whether it is not null", lambda value: value is not None, nulls=True),
+    "if_else": _f(
+        "bool value value", "same", "the second argument where the first is true, else the third", _if_else, nulls=True
+    ),
     # strings
     "lower": _f("string", "string", "in lower case", str.lower),
     "upper": _f("string", "string", "in upper case", str.upper),
@@ -179,7 +215,10 @@ FUNCTIONS: dict[str, Signature] = {
     "replace": _f(
         "string string string", "string", "with each occurrence of the second replaced by the third", _replace
     ),
-    "concat": _f("value ...", "string", "the arguments one after the other as text, nulls passed over"),
+    "concat": _f(
+        "value ...", "string", "the arguments one after the other as text, nulls passed over", _concat, nulls=True,
+        texts=True,
+    ),
     "starts_with": _f("string string", "bool", "whether it begins with the second", str.startswith),
     "ends_with": _f("string string", "bool", "whether it ends with the second", str.endswith),
     "contains": _f("string string", "bool", "whether the second occurs in it", lambda text, part: part in text),
@@ -187,7 +226,7 @@ FUNCTIONS: dict[str, Signature] = {
     # conversions
     "int": _f("value", "int", "as an integer: decimals cut off, text read; null if it is none", as_integer),
     "float": _f("value", "float", "as a floating point number; null if it is none", as_float),
-    "string": _f("value", "string", "as text"),
+    "string": _f("value", "string", "as text", str, texts=True),
     "timestamp": _f(
         "value", "timestamp", "as a timestamp: ISO 8601 text, or microseconds since 1970; else null", as_timestamp
     ),
@@ -197,30 +236,31 @@ OPERATORS: dict[str, Meaning] = {"neg": _negated}
 """Operators that are computed as functions are."""
 
 
-def apply(name: str, arguments: Sequence[Any]) -> Any:
-    """A function that is null for a null argument; null too for arguments of a kind that it does not take."""
-    meaning = OPERATORS[name] if name in OPERATORS else FUNCTIONS[name].meaning
-    if meaning is None:
-        raise LookupError(f"the function {name} needs more than values that are not null")
-    if any(argument is None for argument in arguments):
+def apply(name: str, arguments: Sequence[Any], types: Sequence[Type] = ()) -> Any:
+    """The value of a function for arguments of some types; null for those of a kind that it does not take.
+
+    >>> apply("coalesce", [None, 2]), apply("abs", [None]), apply("string", [0], ["timestamp"])
+    (2, None, '1970-01-01T00:00:00Z')
+    """
+    if name in OPERATORS:
+        meaning, nulls, texts = OPERATORS[name], False, False
+    elif name in FUNCTIONS:
+        record = FUNCTIONS[name]
+        meaning, nulls, texts = record.meaning, record.nulls, record.texts
+    else:
+        raise LookupError(f"there is no function {name}")
+    if not nulls and any(argument is None for argument in arguments):
         return None
+    if texts:
+        arguments = [
+            None if value is None else as_text(value, timestamp=type_ == "timestamp")
+            for value, type_ in zip(arguments, types, strict=True)
+        ]
     try:
         return meaning(*arguments)
     except (TypeError, AttributeError):
         return None
 
-
-AGGREGATES: dict[str, str] = {
-    "count": "how many events (of a name) or values that are not null (of anything else)",
-    "sum": "the sum",
-    "avg": "the mean",
-    "min": "the smallest",
-    "max": "the largest",
-    "stddev": "the standard deviation of the sample, null for one value",
-    "first": "the value of the first event",
-    "last": "the value of the last event",
-    "list": "all values, in order",
-}
 
 TIMERS: dict[str, str] = {
     "extend": "from the event's start to so long after its end",
@@ -229,21 +269,6 @@ TIMERS: dict[str, str] = {
     "at": "that instant",
     "every": "each multiple of that length",
 }
-
-
-def aggregate_type(name: str, argument: Type) -> Type | None:
-    """The type that an aggregate gives for values of a type, None if it takes none such."""
-    match name:
-        case "count":
-            return "int"
-        case "sum":
-            return argument if argument in NUMBERS or argument in ("any", "null") else None
-        case "avg" | "stddev":
-            return "float" if argument in NUMBERS or argument in ("any", "null") else None
-        case "list":
-            return None if is_list(argument) else list_of(argument)
-        case _:
-            return None if is_list(argument) else argument
 
 
 def result_type(signature: Signature, arguments: list[Type]) -> Type | None:

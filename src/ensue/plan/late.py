@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.aggregates import aggregate
 from ensue.language.contained import known_names
 from ensue.language.walk import names_used, patterns, visible_labels, visible_variables
-from ensue.values import aggregate, held
+from ensue.values import held
 
 Name = typed.Variable | typed.AttributeOf | typed.TimeOf
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.aggregates import aggregate
 from ensue.language.functions import apply
 from ensue.reference.matches import Match
-from ensue.values import aggregate, as_text, calculate, compare, greatest, least
+from ensue.values import calculate, compare
 
 Held = Callable[[str, list[Any], list[bool]], bool]
 """Whether a static predicate has a row with these values; the flags say which of them matter."""
@@ -80,26 +81,5 @@ def _operation(operation: typed.Operation, match: Match, held: Held) -> Any:
             return compare(name, *values)
         case "+" | "-" | "*" | "/" | "//" | "%":
             return calculate(name, *values)
-        case "coalesce":
-            found = next((value for value in values if value is not None), None)
-        case "least":
-            found = least(values)
-        case "greatest":
-            found = greatest(values)
-        case "nullif":
-            found = None if compare("=", *values) is True else values[0]
-        case "is_null":
-            return values[0] is None
-        case "is_not_null":
-            return values[0] is not None
-        case "concat":
-            return "".join(_text(v, t) for v, t in zip(values, terms, strict=True) if v is not None)
-        case "string":
-            return None if values[0] is None else _text(values[0], terms[0])
-        case _:
-            found = apply(name, values)
+    found = apply(name, values, [term.type for term in terms])
     return float(found) if operation.type == "float" and isinstance(found, int) else found
-
-
-def _text(value: Any, term: typed.Expression) -> str:
-    return as_text(value, timestamp=term.type == "timestamp")

@@ -12,10 +12,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.aggregates import AGGREGATES
 from ensue.language.types import Type
-
-IN_ORDER = ("first", "last", "list", "collect")
-"""Aggregates for which it matters in which order events come."""
 
 
 def pruned(program: typed.Program) -> typed.Program:
@@ -51,7 +49,7 @@ def _ordered(node: Any) -> bool:
         case typed.Body(restricted=restricted):
             return restricted
         case typed.Aggregate(name=name):
-            return name in IN_ORDER
+            return AGGREGATES[name].ordered
     return False
 
 

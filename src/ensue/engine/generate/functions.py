@@ -1,22 +1,22 @@
-"""Functions in generated code: each function of the language, and how code computes it where that is cheap.
+"""Functions in generated code: how code computes each function of the language where that is cheap.
 
-A record takes its signature and its meaning from `ensue.language.functions`; a writer of native code is optional.
-Without one, or for arguments that it does not take, Python is asked once for each combination of arguments, and a table
-remembers the answer (`Unit.called`). An unknown name is an error.
+Functions are records of the language (`language/functions.py`). The meaning of one that is marked `machine` is called
+as it is; for others a writer of native code is optional. Without one, or for arguments that it does not take, Python is
+asked once for each combination of arguments, and a table remembers the answer (`Unit.called`). An unknown name is an
+error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from inspect import getsource
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_type_hints
 
 from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
 from ensue.engine.structures import functions as kernels
 from ensue.language import typed
-from ensue.language.functions import FUNCTIONS, Signature
+from ensue.language.functions import FUNCTIONS, Meaning
 
 if TYPE_CHECKING:
     from ensue.engine.generate.unit import Unit
@@ -25,27 +25,38 @@ Native = Callable[["Unit", Writer, list[Code]], Code | None]
 """Writes code for arguments of some kinds; None where it takes no such."""
 
 
-@dataclass(frozen=True)
-class Function:
-    """A function of the language, with its native code."""
-
-    name: str
-    signature: Signature
-    native: Native | None = None
-
-
 def function_of(unit: Unit, w: Writer, operation: typed.Operation, codes: Sequence[Code]) -> Code:
     """The value of a function."""
-    function = RECORDS.get(operation.name)
-    if function is None:
+    record = FUNCTIONS.get(operation.name)
+    if record is None:
         raise LookupError(f"there is no function {operation.name}")
-    found = None if function.native is None else function.native(unit, w, list(codes))
+    native = NATIVE.get(operation.name)
+    if record.machine:
+        found = _called(unit, w, record.meaning, codes)
+    else:
+        found = None if native is None else native(unit, w, list(codes))
     if found is None:
         return unit.called(w, operation, codes)
     if found.kind == "i" and kind_of(operation.type) == "f":
         return Code(f"float({found.value})", found.valid, "f")
     return found
 
+
+KINDS = {int: "i", float: "f", bool: "b"}
+
+
+def _called(unit: Unit, w: Writer, meaning: Meaning, codes: Sequence[Code]) -> Code | None:
+    """A call of a function that is machine code itself, with integers as floats where it takes these."""
+    *parameters, result = (KINDS[type_] for type_ in get_type_hints(meaning).values())
+    if any((code.kind, kind) not in TAKEN for code, kind in zip(codes, parameters, strict=True)):
+        return None
+    unit.use(getsource(meaning))
+    arguments = [_float(code) if kind == "f" else code.value for code, kind in zip(codes, parameters, strict=True)]
+    there = all_of(*(code.valid for code in codes))
+    return _guarded(w, f"{meaning.__name__}({', '.join(arguments)})", there, result)
+
+
+TAKEN = {("i", "i"), ("f", "f"), ("b", "b"), ("i", "f")}
 
 # --- numbers
 
@@ -263,5 +274,3 @@ NATIVE: dict[str, Native] = {
     "float": _to_float,
     "timestamp": _timestamp,
 }
-
-RECORDS = {name: Function(name, signature, NATIVE.get(name)) for name, signature in FUNCTIONS.items()}

@@ -20,6 +20,7 @@ from ensue.engine.operators.aggregations import COUNT, Algorithm, State, algorit
 from ensue.engine.structures import collected
 from ensue.engine.structures.collected import RESULT, TUPLE, Collected, Collection, collected_layout
 from ensue.language import typed
+from ensue.language.aggregates import AGGREGATES
 
 __all__ = ["Accumulators", "Aggregates", "Kept", "kept", "smaller"]
 
@@ -138,7 +139,7 @@ class Accumulators:
     @staticmethod
     def column(aggregate: typed.Aggregate) -> Column:
         """The kind of an aggregate, and whether it may be null."""
-        return Column(kind_of(aggregate.type), aggregate.name != "count")
+        return Column(kind_of(aggregate.type), AGGREGATES[aggregate.name].empty is None)
 
     def _collected(self, w: Writer, one: Kept) -> None:
         if one not in self.scratch:
@@ -193,7 +194,7 @@ def collection(unit: Unit, one: Kept) -> str:
     unit.use(COLLECT)
     scratch = unit.structure("collected", Collected, collected_layout())
     result = kind_of(one.aggregate.type)
-    unit.questions[scratch] = Collection(one.aggregate.name, one.kind, result, one.nested)
+    unit.questions[scratch] = Collection(one.aggregate, one.kind, result, one.nested)
     return scratch
 
 

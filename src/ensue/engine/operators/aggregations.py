@@ -1,14 +1,17 @@
-"""Aggregates as records: how a value is added, taken away, how two states become one, and what a state comes to.
+"""How aggregates follow values that come and go: how a value is added, taken away, how two states become one, and what
+a state comes to.
 
-To add an aggregate is to add a record to `AGGREGATIONS`. A state is some cells, integers and floats, that are all zero
-as long as nothing was added: local names of a function, or columns of a row. Nulls are never added. What depends on the
-order of values goes by `State.at`, the place of the value at hand among those of its match.
+Aggregates are records of the language (`language/aggregates.py`) and say which algorithm follows them. A state is some
+cells, integers and floats, that are all zero as long as nothing was added: local names of a function, or columns of a
+row. Nulls are never added. What depends on the order of values goes by `State.at`, the place of the value at hand among
+those of its match.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from inspect import getsource
 from typing import Literal
 
@@ -18,7 +21,7 @@ from ensue.engine.generate.writer import NOTHING, Code, Writer
 from ensue.engine.structures import sums
 from ensue.engine.structures.structure import Element
 from ensue.language import typed
-from ensue.language.functions import AGGREGATES
+from ensue.language.aggregates import AGGREGATES, Follows, Spread
 from ensue.plan.operators import NotPlannedError
 
 Slides = Literal["sums", "extreme", "ends", "all"]
@@ -61,21 +64,22 @@ class Algorithm:
     """Of two values: whether it looks for the larger, or for the later one."""
 
 
-@dataclass(frozen=True)
-class Aggregation:
-    """An aggregate: its text for the reference, and by the kind of values the kind it holds them in and its
-    algorithm."""
-
-    text: str
-    kinds: Mapping[str, tuple[str, Algorithm]] = field(repr=False)
+Kinds = Mapping[str, tuple[str, Algorithm]]
+"""By the kind of values: the kind in which they are held, and the algorithm."""
 
 
 def algorithm(aggregate: typed.Aggregate, kind: str) -> tuple[str, Algorithm]:
     """The kind in which an aggregate holds values of a kind, and its algorithm for them."""
-    found = AGGREGATIONS.get(aggregate.name)
-    if found is None or kind not in found.kinds:
+    record = AGGREGATES[aggregate.name]
+    if record.follows == "moments":
+        assert record.spread is not None
+        moments = _moments_algorithm(record.spread)
+        found: Kinds = _numbers(moments, moments, "f")
+    else:
+        found = ALGORITHMS[record.follows]
+    if kind not in found:
         raise NotPlannedError(f"the aggregate {aggregate.name} of values of kind {kind}")
-    return found.kinds[kind]
+    return found[kind]
 
 
 # --- counts, and sums of integers
@@ -180,7 +184,7 @@ FLOAT_SUM = Algorithm("sums", _float_cells, _add_float, _merge_float, _float_tot
 MEAN = Algorithm("sums", _float_cells, _add_float, _merge_float, _float_mean, _float_doubt)
 
 
-# --- the standard deviation
+# --- aggregates of squared distances from the mean, as the standard deviation is
 
 
 MOMENTS = ("first", "first_low", "second", "second_low")
@@ -236,22 +240,37 @@ def _merge_moments(w: Writer, s: State, other: State, sign: str) -> None:
     _end_moments(w, s, sign)
 
 
-def _deviation(w: Writer, s: State) -> Code:
+@dataclass(frozen=True)
+class OfSquares(Code):
+    """An aggregate that was computed from a sum of squared distances."""
+
+    squares: str = "0.0"
+
+
+def _spread_result(w: Writer, s: State, spread: Spread) -> Code:
     s.unit.use(SUMS)
-    found = w.let("x", "0.0")
+    s.unit.use(getsource(spread))
+    found, squares = w.let("x", "0.0"), w.let("squares", "0.0")
     with w.block(f"if {s['odd']} > 0:"):
         w.line(f"{found} = 1e999 - 1e999")
     with w.block(f"elif {s['n']} > 1:"):
-        w.line(f"{found} = deviation({_moments(s)}, {s['shift']}, float({s['n']}))")
-    return Code(found, f"({s['n']} > 1)", "f")
+        w.line(f"{squares} = squares_about({_moments(s)}, {s['shift']}, float({s['n']}))")
+        w.line(f"{found} = {spread.__name__}({squares}, float({s['n']}))")
+    return OfSquares(found, f"({s['n']} > 1)", "f", squares)
 
 
 def _moment_doubt(w: Writer, s: State, found: Code) -> str:
+    assert isinstance(found, OfSquares)
     cells = f"{s['first']}, {s['second']}, {s['lost']}, {s['shift']}"
-    return f"{s['n']} > 1 and {s['odd']} == 0 and deviation_doubtful({cells}, float({s['n']}), {found.value})"
+    return f"{s['n']} > 1 and {s['odd']} == 0 and squares_doubtful({cells}, float({s['n']}), {found.squares})"
 
 
-DEVIATION = Algorithm("sums", _moment_cells, _add_moments, _merge_moments, _deviation, _moment_doubt)
+@cache
+def _moments_algorithm(spread: Spread) -> Algorithm:
+    def result(w: Writer, s: State) -> Code:
+        return _spread_result(w, s, spread)
+
+    return Algorithm("sums", _moment_cells, _add_moments, _merge_moments, result, _moment_doubt)
 
 
 # --- the best, the first, the last
@@ -328,10 +347,6 @@ COLLECTED = Algorithm(
 SUMS = getsource(sums)
 
 
-def _record(name: str, kinds: Mapping[str, tuple[str, Algorithm]]) -> Aggregation:
-    return Aggregation(AGGREGATES[name], kinds)
-
-
 def _any(one: Algorithm) -> dict[str, tuple[str, Algorithm]]:
     return {kind: (kind, one) for kind in "ifbso"}
 
@@ -340,14 +355,14 @@ def _numbers(one: Algorithm, other: Algorithm, held: str) -> dict[str, tuple[str
     return {"i": (held, one), "f": ("f", other), "o": ("o", COLLECTED)}
 
 
-AGGREGATIONS: dict[str, Aggregation] = {
-    "count": _record("count", _any(COUNT)),
-    "sum": _record("sum", _numbers(WHOLE_SUM, FLOAT_SUM, "i")),
-    "avg": _record("avg", _numbers(MEAN, MEAN, "f")),
-    "stddev": _record("stddev", _numbers(DEVIATION, DEVIATION, "f")),
-    "min": _record("min", _any(_extreme(larger=False))),
-    "max": _record("max", _any(_extreme(larger=True))),
-    "first": _record("first", _any(_end(last=False))),
-    "last": _record("last", _any(_end(last=True))),
-    "list": _record("list", _any(COLLECTED)),
+ALGORITHMS: dict[Follows, Kinds] = {
+    "count": _any(COUNT),
+    "sum": _numbers(WHOLE_SUM, FLOAT_SUM, "i"),
+    "mean": _numbers(MEAN, MEAN, "f"),
+    "least": _any(_extreme(larger=False)),
+    "greatest": _any(_extreme(larger=True)),
+    "first": _any(_end(last=False)),
+    "last": _any(_end(last=True)),
+    "all": _any(COLLECTED),
 }
+"""What follows values; ``moments`` has an algorithm for each function of the spread."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.structure import Column, Frame, Layout, Structure
-from ensue.values import aggregate
+from ensue.language import typed
+from ensue.language.aggregates import aggregate
 from ensue.values import held as held_by
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def collect(collected: Collected, value: int, place: int) -> None:
 class Collection:
     """What is asked about collected values: an aggregate. `nested` are those that are collected lists themselves."""
 
-    name: str
+    aggregate: typed.Aggregate
     kind: str
     result: str
     nested: bool
@@ -69,7 +70,7 @@ class Collection:
         if number == TUPLE:
             structure.there = 1
             return int(lane._encoded(held_by(tuple(values), "any"), "o"))
-        result = held_by(aggregate(self.name, values), "any")
+        result = held_by(aggregate(self.aggregate.name, values), self.aggregate.type)
         structure.there = int(result is not None)
         if result is None:
             return 0

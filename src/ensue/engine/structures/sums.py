@@ -7,8 +7,6 @@ matters, the bound says so. Sums that are too large for a float are infinite, an
 
 from __future__ import annotations
 
-from ensue.engine.machine.builtin import sqrt
-
 
 def add_pair(high: float, low: float, lost: float, value: float) -> tuple[float, float, float]:
     """A sum with a value added."""
@@ -97,10 +95,10 @@ def mean_of(first: float, first_low: float, shift: float, count: float) -> float
     return (total + low) / count
 
 
-def deviation(
+def squares_about(
     first: float, first_low: float, second: float, second_low: float, shift: float, count: float
 ) -> float:  # fmt: skip
-    """The standard deviation of the sample, around the mean as it is rounded."""
+    """The sum of squared distances from the mean as it is rounded."""
     mean = mean_of(first, first_low, shift, count)
     by = shift - mean
     part = by - shift
@@ -110,13 +108,13 @@ def deviation(
     squares = about + about_low
     if squares - squares != 0.0:
         return 1e999
-    return sqrt(squares / (count - 1.0)) if squares > 0.0 else 0.0
+    return squares if squares > 0.0 else 0.0
 
 
-def deviation_doubtful(
-    first: float, second: float, lost: float, shift: float, count: float, found: float
+def squares_doubtful(
+    first: float, second: float, lost: float, shift: float, count: float, squares: float
 ) -> bool:  # fmt: skip
-    """Whether the bound of what was lost is too large for a deviation."""
+    """Whether the bound of what was lost is too large for a sum of squared distances."""
     away = first / count
     bound = lost + (abs(second) + 4.0 * count * away * away) * 1e-29
-    return not bound <= 1e-11 * found * found * (count - 1.0)
+    return not bound <= 1e-11 * squares

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from itertools import count
 
 from ensue.language import syntax, typed
+from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.declarations import Declarations, Event
 from ensue.language.check.expressions import Expressions, type_of
 from ensue.language.check.phrases import a, written
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
-from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
+from ensue.language.functions import FUNCTIONS, TIMERS
 from ensue.language.source import Span
 from ensue.language.types import common, comparable
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from ensue.language import syntax
+from ensue.language.aggregates import AGGREGATES
 from ensue.language.build import MICROSECONDS
 from ensue.language.diagnostics import Report, did_you_mean
-from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
+from ensue.language.functions import FUNCTIONS, TIMERS
 from ensue.language.source import NOWHERE, Span
 from ensue.language.types import DECLARED, Type
 

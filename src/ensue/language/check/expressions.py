@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from ensue.language import syntax, typed
+from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.names import Names
 from ensue.language.check.phrases import a, converted, counted, given
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
-from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS, Signature, aggregate_type, result_type
+from ensue.language.functions import FUNCTIONS, TIMERS, Signature, result_type
 from ensue.language.source import Span
 from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, is_list
 
@@ -340,7 +341,7 @@ class Expressions(Names):
             }.get(name)
             self.report.error(
                 "E201", node.span, f"`{name}` takes one argument without a name, {given(len(node.arguments))}",
-                hint or f"as in `{name}(x)`: {AGGREGATES[name]}",
+                hint or f"as in `{name}(x)`: {AGGREGATES[name].text}",
             )  # fmt: skip
             return UNKNOWN
         argument = node.arguments[0].value
@@ -380,7 +381,7 @@ class Expressions(Names):
             )  # fmt: skip
             return UNKNOWN
         inner = self.resolve(argument, inside, aggregates=False)
-        type_ = aggregate_type(name, inner.type)
+        type_ = AGGREGATES[name].type(inner.type)
         if type_ is None:
             wanted = "value" if is_list(inner.type) else "number"
             self._wrong_type(argument.span, wanted, inner.type)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ensue.language import syntax
+from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.declarations import Declarations
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import did_you_mean
-from ensue.language.functions import AGGREGATES, FUNCTIONS
+from ensue.language.functions import FUNCTIONS
 
 
 class Names:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ensue.language import syntax, typed
+from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.bodies import Bodies
 from ensue.language.check.declarations import Declarations, Event
 from ensue.language.check.patterns import Place
 from ensue.language.check.phrases import a, converted, counted
 from ensue.language.diagnostics import Report, did_you_mean
-from ensue.language.functions import AGGREGATES
 from ensue.language.types import common, fits, is_list
 
 

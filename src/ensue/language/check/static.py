@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ensue.language import syntax, typed
+from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.declarations import Declarations, Predicate
 from ensue.language.check.expressions import Expressions, type_of
 from ensue.language.check.phrases import a, written
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
-from ensue.language.functions import AGGREGATES, FUNCTIONS, TIMERS
+from ensue.language.functions import FUNCTIONS, TIMERS
 from ensue.language.graphs import components
 from ensue.language.source import Span
 from ensue.language.types import Type, common, comparable, fits
