@@ -19,6 +19,7 @@ import pyarrow as pa
 
 import ensue
 from ensue.data import Columns
+from ensue.data.results import picked
 from ensue.engine.mixed import mixed_of
 from ensue.engine.options import ALL, NONE, Options
 from ensue.engine.run import Run
@@ -27,7 +28,6 @@ from ensue.engine.tables import derived_tables
 from ensue.live.detections import derived
 from ensue.program import Program
 from ensue.reference import detect
-from ensue.results import picked
 from ensue.rewriting.rates import powers
 
 Stream = Sequence[Mapping[str, Any]]

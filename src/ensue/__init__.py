@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ensue.errors import DetectError
     from ensue.language.diagnostics import Diagnostic, RuleError, Severity
     from ensue.live.notices import LateEventsWarning
+    from ensue.live.reactions import ActionError
+    from ensue.live.session import Session, SessionError
     from ensue.program import (
         BadRowsWarning,
         EmptyAttributeWarning,
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
         check_rules,
         compile,
     )
-    from ensue.reactions import ActionError
-    from ensue.session import Session, SessionError
     from ensue.spark.batch import OnePartitionWarning
 
 __version__ = "0.1.0"
@@ -73,7 +73,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ActionError": "ensue.reactions",
+    "ActionError": "ensue.live.reactions",
     "BadRow": "ensue.data",
     "BadRowsWarning": "ensue.program",
     "DataError": "ensue.data",
@@ -85,8 +85,8 @@ _HOMES = {
     "OnePartitionWarning": "ensue.spark.batch",
     "Program": "ensue.program",
     "RuleError": "ensue.language.diagnostics",
-    "Session": "ensue.session",
-    "SessionError": "ensue.session",
+    "Session": "ensue.live.session",
+    "SessionError": "ensue.live.session",
     "Severity": "ensue.language.diagnostics",
     "StateError": "ensue.engine.state",
     "UnusedTypeWarning": "ensue.program",

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 from ensue.data.columns import Columns
 from ensue.data.errors import BadRow, DataError, shortened
 from ensue.data.errors import did_you_mean as nearest
+from ensue.data.moments import Length, Moment, check_lateness, is_timestamp, moment_of, written_length
 from ensue.language import syntax, typed
 from ensue.language.check import check
 from ensue.language.check.declarations import Known
-from ensue.language.check.kept import note_changed, note_kept
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import atoms
-from ensue.moments import Length, Moment, check_lateness, is_timestamp, moment_of, written_length
+from ensue.plan.notes import note_changed, note_kept
 from ensue.spark.recognise import collected, spark_frames
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ensue.data import Events
     from ensue.engine.parquet import PlainParquet
     from ensue.explain import Explanation
-    from ensue.session import Session
+    from ensue.live.session import Session
     from ensue.spark.reacting import Reacting
     from ensue.spark.recognise import Frames
 
@@ -224,8 +224,8 @@ class Program:
         time a key's events are cut, where these are too many for one part.
         """
         from ensue.data.give_back import give_back
-        from ensue.reactions import check_function
-        from ensue.streaming import batches_of, detected
+        from ensue.live.reactions import check_function
+        from ensue.live.streaming import batches_of, detected
 
         check_lateness(lateness)
         check_compiled(compiled)
@@ -284,7 +284,7 @@ class Program:
         self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
         emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None, strict: bool, rejected: bool,
     ) -> Any:  # fmt: skip
-        from ensue.results import picked
+        from ensue.data.results import picked
         from ensue.spark.batch import detect_frames
 
         rows = self._static_rows(tables or {})
@@ -296,7 +296,7 @@ class Program:
         emit: str | Iterable[str] | None, compiled: bool | None, strict: bool, rejected: bool, lateness: Length,
         buckets: int | None, heartbeat: Length | None,
     ) -> Any:  # fmt: skip
-        from ensue.results import picked
+        from ensue.data.results import picked
         from ensue.spark.streaming import detect_stream
 
         rows = self._static_rows(tables or {})
@@ -318,10 +318,10 @@ class Program:
         compiled: bool | None = None,
     ) -> tuple[dict[str, pa.Table], Events]:
         """For other parts of ensue: what `detect` finds as a table for each type, and the events as they were read."""
+        from ensue.data.results import picked
         from ensue.engine.mixed import mixed_of
         from ensue.engine.parquet import plain_parquet
         from ensue.engine.tables import detect_mixed
-        from ensue.results import picked
 
         if engine not in ENGINES:
             raise DataError(f"There is no engine {engine!r}; there is {', '.join(ENGINES)}.")
@@ -355,7 +355,7 @@ class Program:
             from ensue.engine.tables import detect_tables
 
             return detect_tables(program, read, moment, rows, wanted, compiled), read
-        from ensue.reference.tables import detect_tables as reference_tables
+        from ensue.live.by_reference import detect_tables as reference_tables
 
         return reference_tables(program, read, moment, rows, wanted), read
 
@@ -406,8 +406,8 @@ class Program:
     ) -> tuple[dict[str, pa.Table], Events]:  # fmt: skip
         """Detection on a file that is not read at once."""
         from ensue.live.arrangement import Settings
-        from ensue.session import Session
-        from ensue.streaming import detect_pieces
+        from ensue.live.session import Session
+        from ensue.live.streaming import detect_pieces
 
         settings = Settings(0, columns, rows, tuple(wanted), False, compiled)
         session = Session(self, settings, None, None, None)
@@ -453,9 +453,9 @@ class Program:
         on Spark
           stage 1, by key: a(k), b(k) → d
         """
+        from ensue.data.results import picked
         from ensue.explain import explained
         from ensue.explain.observe import are_instants, observe
-        from ensue.results import picked
         from ensue.rewriting.rates import rates_of
 
         source, wanted = self.file.source, picked(self.typed, emit)
@@ -507,9 +507,9 @@ class Program:
         >>> session.advance(10)
         [{'type': 'late', 'start': 3, 'end': 9, 'id': 42}]
         """
+        from ensue.data.results import picked
         from ensue.live.arrangement import Settings
-        from ensue.results import picked
-        from ensue.session import Session
+        from ensue.live.session import Session
 
         wanted = None if emit is None else tuple(picked(self.typed, emit))
         columns = Columns(time, start, end, type, sequence)
@@ -530,7 +530,7 @@ class Program:
 
         Raises `StateError` for what is no state, is damaged, or is of another version or of other rules.
         """
-        from ensue.session import Session
+        from ensue.live.session import Session
 
         return Session.resumed(self, state, actions=actions, on_late=on_late, on_bad_row=on_bad_row)
 

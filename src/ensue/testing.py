@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensue.data import DataError
+from ensue.data.results import arrow_type
 from ensue.errors import DetectError
 from ensue.language import syntax, typed
 from ensue.language.print import show
 from ensue.language.types import is_list, item_of
 from ensue.program import Program
-from ensue.results import arrow_type
 from ensue.values import as_text
 
 

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from ensue import DataError, UnusedTypeWarning
+from ensue.data.results import arrow_type, picked
 from ensue.program import Program
-from ensue.results import arrow_type, picked
 from ensue.spark.batch import OnePartitionWarning
 from tests.agreement import IN_ORDER, Outcome, difference
 

@@ -10,10 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.data.results import picked
 from ensue.language.walk import atoms
 from ensue.partitioning import ByKey, ByRow, BySlices, Whole, stage_program, stages
 from ensue.reference import detect
-from ensue.results import picked
 from ensue.temporal.instants import with_instants
 from tests.agreement import SEQUENCE, Detection, attributes_of, difference
 from tests.random_programs import given_types, programs, streams

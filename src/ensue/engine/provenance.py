@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from ensue.data import DataError, Events
+from ensue.data.results import derived_table
 from ensue.engine.batch import columns_of
 from ensue.engine.event import Event
 from ensue.engine.knowledge import Row
 from ensue.engine.run import Run
 from ensue.language import typed
-from ensue.results import derived_table
 from ensue.rewriting.rates import rates_of
 
 SOURCES = "sources"

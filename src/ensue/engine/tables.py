@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.data import Events
+from ensue.data.results import arrow_type, derived_table, time_type
 from ensue.engine.batch import Batch, Columns, Integers, columns_of
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.language import typed
-from ensue.results import arrow_type, derived_table, time_type
 from ensue.rewriting.rates import joined_types, powers, rates_of
 
 

@@ -10,16 +10,16 @@ from typing import Any
 import pyarrow as pa
 
 from ensue.data import Columns, combined
+from ensue.data.moments import Length, length_of
+from ensue.data.results import picked
 from ensue.engine.provenance import check_sources
 from ensue.engine.run import Run
 from ensue.engine.sharing.groups import Decided
 from ensue.language import typed
 from ensue.live.detections import Shown
+from ensue.live.reactions import Action, Reactions
 from ensue.live.sent import Reading
-from ensue.moments import Length, length_of
 from ensue.program import Program
-from ensue.reactions import Action, Reactions
-from ensue.results import picked
 
 
 @dataclass(frozen=True)

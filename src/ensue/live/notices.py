@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from ensue.data import BadRow
+from ensue.live.reactions import Calls
 from ensue.program import BadRowsWarning, bad_rows_said
-from ensue.reactions import Calls
 
 
 class LateEventsWarning(UserWarning):

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ensue.data import Columns, DataError
+from ensue.data.moments import Moment, moment_of
 from ensue.language.limits import LATEST
-from ensue.moments import Moment, moment_of
 from ensue.partitioning import ByKey, BySlices, Stage, Whole
 from ensue.program import BadRowsWarning, EmptyAttributeWarning, Program, UnusedTypeWarning, no_value
 from ensue.spark.found import Found, found_columns

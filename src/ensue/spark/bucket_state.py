@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ensue.engine.state import StateError, seal, unseal
-from ensue.session import Session
+from ensue.live.session import Session
 from ensue.spark.packing import unpacked
 
 if TYPE_CHECKING:

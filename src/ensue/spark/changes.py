@@ -9,8 +9,8 @@ from ensue.engine.state import StateError
 from ensue.language import syntax
 from ensue.language.print import show
 from ensue.language.source import Source
+from ensue.live.session import Session
 from ensue.program import compiled
-from ensue.session import Session
 from ensue.spark.bucket_state import About
 from ensue.spark.job import Job
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from ensue.data import DataError
 from ensue.data.combine import combined
+from ensue.data.results import arrow_type
 from ensue.language import typed
 from ensue.language.walk import atoms
-from ensue.results import arrow_type
 from ensue.spark.rejected import REJECTED, REJECTED_TYPE, rejected_struct
 from ensue.spark.sql import among, quoted
 from ensue.spark.wire import Column, Wire

@@ -7,8 +7,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from ensue.data import DataError
+from ensue.data.moments import Length, length_of
 from ensue.language.build import MICROSECONDS
-from ensue.moments import Length, length_of
 from ensue.spark.clock import Clock
 from ensue.spark.packing import CLOCK
 

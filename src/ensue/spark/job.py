@@ -14,9 +14,9 @@ from ensue.language.print import show
 from ensue.language.source import Source
 from ensue.live.arrangement import Settings
 from ensue.live.change import rules_of
+from ensue.live.session import Session
 from ensue.partitioning import ByKey, Stage, stage_program, stages
 from ensue.program import Program, compiled
-from ensue.session import Session
 from ensue.spark.pruning import pruned
 from ensue.spark.wire import Wire
 from ensue.temporal.instants import with_instants

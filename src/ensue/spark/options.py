@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ensue.data.errors import DataError, shortened
-from ensue.moments import Length
+from ensue.data.moments import Length
 from ensue.program import DEFAULT_ENGINE, NoEffectWarning
 
 

@@ -24,7 +24,7 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
-from ensue.session import Session
+from ensue.live.session import Session
 from ensue.spark import packing
 from ensue.spark.as_json import as_json
 from ensue.spark.bucket_state import About, Store

@@ -12,8 +12,8 @@ from ensue.data import DataError
 from ensue.engine.batch import Batch, Columns, rows_of
 from ensue.engine.run import places_of
 from ensue.live.detections import Shown
+from ensue.live.reactions import Action, ActionError, Calls, Reactions, check_actions
 from ensue.program import Program
-from ensue.reactions import Action, ActionError, Calls, Reactions, check_actions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ensue.data import Columns, DataError
-from ensue.moments import Length, Moment, length_of, moment_of
+from ensue.data.moments import Length, Moment, length_of, moment_of
 from ensue.partitioning import ByKey, ByRow, BySlices, Whole
 from ensue.partitioning.obstacles import rule_said
 from ensue.program import Program

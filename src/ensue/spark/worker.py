@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ensue.moments import Moment
-from ensue.session import Session
+from ensue.data.moments import Moment
+from ensue.live.session import Session
 from ensue.spark.job import Job
 from ensue.spark.wire import BEGIN, DERIVED, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on, together, with_types
 

@@ -111,7 +111,7 @@ def _collected(
     """Has this process write all detections; how many there are of each type, and what was left out."""
     import pyarrow.compute as pc
 
-    from ensue.results import picked
+    from ensue.data.results import picked
 
     rows = whole.toArrow()
     rejected = rows.column(REJECTED).combine_chunks()

@@ -97,7 +97,7 @@ def stream(
     from ensue.cli.spark.failures import spark_failures
     from ensue.cli.spark.places import check_sink, place, sources
     from ensue.data import Columns
-    from ensue.moments import check_lateness
+    from ensue.data.moments import check_lateness
 
     cluster = Cluster(master, conf, log)
     to, side = place(sink, "--sink"), None if rejected is None else place(rejected, "--rejected")
@@ -210,7 +210,7 @@ class StreamJob:
     def _print(self, found: DataFrame) -> None:
         from ensue.cli.spark.writing import by_type
         from ensue.data.json_lines import json_lines_by_type
-        from ensue.results import picked
+        from ensue.data.results import picked
 
         wanted = picked(self.program.typed, self.settings["emit"])
         try:

@@ -11,13 +11,13 @@ from dataclasses import replace
 from ensue.language import syntax, typed
 from ensue.language.check.cases import check_reaction, check_test
 from ensue.language.check.declarations import Declarations, Known, declare
-from ensue.language.check.possible import check_possible
-from ensue.language.check.recursion import check_recursion
 from ensue.language.check.rules import check_rules
 from ensue.language.check.static import Static
 from ensue.language.diagnostics import Report
 from ensue.language.source import Span
 from ensue.temporal.lengths import with_lengths
+from ensue.temporal.possible import check_possible
+from ensue.temporal.recursion import check_recursion
 
 
 def check(file: syntax.File, report: Report, known: Known | None = None) -> typed.Program:

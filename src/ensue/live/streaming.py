@@ -12,7 +12,7 @@ from ensue.data import DataError, Events, Form
 
 if TYPE_CHECKING:
     from ensue.engine.parquet import PlainParquet
-    from ensue.session import Session
+    from ensue.live.session import Session
 
 
 def batches_of(source: Any) -> tuple[Iterator[pa.RecordBatch | pa.Table] | None, Any]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ensue.data import BadRow, DataError, Form
 from ensue.data.errors import did_you_mean, listed, shortened
+from ensue.data.moments import Moment, check_lateness, is_timestamp, moment_of
 from ensue.engine.batch import Batch
 from ensue.engine.event import Event
 from ensue.engine.sharing.groups import Decided
@@ -23,11 +24,10 @@ from ensue.live.change import with_statements, without_rule
 from ensue.live.detections import derived
 from ensue.live.notices import Notices
 from ensue.live.progress import Progress
+from ensue.live.reactions import Action, ActionError, Calls, check_actions, check_function
 from ensue.live.sent import ROWS, Sent
 from ensue.live.tables import Tables
-from ensue.moments import Moment, check_lateness, is_timestamp, moment_of
 from ensue.program import Program, check_compiled
-from ensue.reactions import Action, ActionError, Calls, check_actions, check_function
 
 CLOSED = "The session is closed; start another one."
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensue.data import Events, attributes_of
+from ensue.data.results import derived_table
 from ensue.language import typed
 from ensue.reference.detect import Given, detect
 from ensue.reference.static import Row
-from ensue.results import derived_table
 
 
 def detect_tables(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ensue.language import typed
-from ensue.language.check.possible import head_span
 from ensue.language.diagnostics import Report
 from ensue.plan.advice import describe_rule
 from ensue.rewriting import rewritten_rule
 from ensue.temporal.instants import possible, with_instants
 from ensue.temporal.keeping import can_change
+from ensue.temporal.possible import head_span
 from ensue.temporal.said import A_TIMER, length_said
 
 
