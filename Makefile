@@ -21,6 +21,7 @@ lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # How long, and from which seed: make fuzz SEED=7 MINUTES=60
 SEED ?= 1
@@ -58,4 +59,4 @@ bench-spark: .venv/.bench
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-flink build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-flink build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

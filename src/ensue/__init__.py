@@ -32,21 +32,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ensue.data import BadRow, DataError
     from ensue.engine.state import StateError
-    from ensue.errors import DetectError
+    from ensue.errors import (
+        BadRowsWarning,
+        DetectError,
+        EmptyAttributeWarning,
+        LateEventsWarning,
+        NoEffectWarning,
+        OnePartitionWarning,
+        UnusedTypeWarning,
+    )
     from ensue.language.diagnostics import Diagnostic, RuleError, Severity
-    from ensue.live.notices import LateEventsWarning
     from ensue.live.reactions import ActionError
     from ensue.live.session import Session, SessionError
     from ensue.program import (
-        BadRowsWarning,
-        EmptyAttributeWarning,
-        NoEffectWarning,
         Program,
-        UnusedTypeWarning,
         check_rules,
         compile,
     )
-    from ensue.spark.batch import OnePartitionWarning
 
 __version__ = "0.1.0"
 
@@ -75,21 +77,21 @@ __all__ = [
 _HOMES = {
     "ActionError": "ensue.live.reactions",
     "BadRow": "ensue.data",
-    "BadRowsWarning": "ensue.program",
+    "BadRowsWarning": "ensue.errors",
     "DataError": "ensue.data",
     "DetectError": "ensue.errors",
     "Diagnostic": "ensue.language.diagnostics",
-    "EmptyAttributeWarning": "ensue.program",
-    "LateEventsWarning": "ensue.live.notices",
-    "NoEffectWarning": "ensue.program",
-    "OnePartitionWarning": "ensue.spark.batch",
+    "EmptyAttributeWarning": "ensue.errors",
+    "LateEventsWarning": "ensue.errors",
+    "NoEffectWarning": "ensue.errors",
+    "OnePartitionWarning": "ensue.errors",
     "Program": "ensue.program",
     "RuleError": "ensue.language.diagnostics",
     "Session": "ensue.live.session",
     "SessionError": "ensue.live.session",
     "Severity": "ensue.language.diagnostics",
     "StateError": "ensue.engine.state",
-    "UnusedTypeWarning": "ensue.program",
+    "UnusedTypeWarning": "ensue.errors",
     "check_rules": "ensue.program",
     "compile": "ensue.program",
 }

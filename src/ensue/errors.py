@@ -1,5 +1,29 @@
-"""What is said when a program cannot be evaluated on the events at hand."""
+"""Errors and warnings of detection. Those of rules are in `ensue.language.diagnostics`, of events in `ensue.data`."""
 
 
 class DetectError(Exception):
     """A program that cannot be evaluated on these events; the message says why and what to do."""
+
+
+class BadRowsWarning(UserWarning):
+    """Some rows were left out because they could not be used."""
+
+
+class EmptyAttributeWarning(UserWarning):
+    """An attribute that the rules use is null in every row, as it is when its column has another name."""
+
+
+class UnusedTypeWarning(UserWarning):
+    """Events were handed over under the name of a type that the rules do not use, as a misspelt one is."""
+
+
+class NoEffectWarning(UserWarning):
+    """Something was asked for that has no effect on these events."""
+
+
+class LateEventsWarning(UserWarning):
+    """An event came too late to take part: its time had been evaluated."""
+
+
+class OnePartitionWarning(UserWarning):
+    """A stage of the program cannot be run in parallel."""

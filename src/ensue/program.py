@@ -5,64 +5,37 @@ What only detection needs is imported when something is to be detected, so that 
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ensue.data.columns import Columns
-from ensue.data.errors import BadRow, DataError, shortened
-from ensue.data.errors import did_you_mean as nearest
-from ensue.data.moments import Length, Moment, check_lateness, is_timestamp, moment_of, written_length
-from ensue.language import syntax, typed
-from ensue.language.check import check
-from ensue.language.check.declarations import Known
-from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
+from ensue.data.errors import BadRow, DataError, bad_rows_said
+from ensue.data.moments import Length, Moment, check_lateness, is_timestamp, written_length
+from ensue.data.spark_frames import spark_frames
+from ensue.errors import BadRowsWarning, EmptyAttributeWarning, NoEffectWarning, UnusedTypeWarning
+from ensue.language import typed
+from ensue.language.diagnostics import Diagnostic, Report
 from ensue.language.parse import parse
-from ensue.language.source import Source
-from ensue.language.walk import atoms
 from ensue.plan.notes import note_changed, note_kept
-from ensue.spark.recognise import collected, spark_frames
+from ensue.rules import DEFAULT_ENGINE, ENGINES, Rules, check_compiled, source_of
+from ensue.temporal.check import check
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ensue.data import Events
+    from ensue.data.spark_frames import Frames
     from ensue.engine.parquet import PlainParquet
     from ensue.explain import Explanation
     from ensue.live.session import Session
     from ensue.spark.reacting import Reacting
-    from ensue.spark.recognise import Frames
 
 USUAL_COLUMNS = Columns()
-
-PLAIN = frozenset(("string", "int", "float", "bool"))
-"""Types of columns whose values rules hold as Python has them."""
-
-DEFAULT_ENGINE = "embedded"
-ENGINES = (DEFAULT_ENGINE, "reference")
-"""The executions that answer at once, by name."""
-
-
-class BadRowsWarning(UserWarning):
-    """Some rows were left out because they could not be used."""
-
-
-class EmptyAttributeWarning(UserWarning):
-    """An attribute that the rules use is null in every row, as it is when its column has another name."""
-
-
-class UnusedTypeWarning(UserWarning):
-    """Events were handed over under the name of a type that the rules do not use, as a misspelt one is."""
-
-
-class NoEffectWarning(UserWarning):
-    """Something was asked for that has no effect on these events."""
 
 
 def compile(rules: str | Path, name: str | None = None) -> Program:
@@ -74,17 +47,7 @@ def compile(rules: str | Path, name: str | None = None) -> Program:
     >>> program.detect([{"type": "order", "time": 3, "id": 42}], until=10)
     [{'type': 'late', 'start': 3, 'end': 9, 'id': 42}]
     """
-    return compiled(_source(rules, name))
-
-
-def compiled(source: Source, known: Known | None = None) -> Program:
-    """The program of a text. `known` are types of attributes of events that are not declared, by event."""
-    report = Report(source)
-    file = parse(source, report)
-    program = check(file, report, known)
-    if report.failed:
-        raise RuleError(report.sorted())
-    return Program(file, program, report.sorted(), known)
+    return Program.checked(source_of(rules, name))
 
 
 def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic, ...]:
@@ -93,7 +56,7 @@ def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic,
     >>> [d.code for d in check_rules("event b(y: int).  a(x) <- b(y).")]
     ['E105']
     """
-    source = _source(rules, name)
+    source = source_of(rules, name)
     report = Report(source)
     program = check(parse(source, report), report)
     if not report.failed:
@@ -102,74 +65,8 @@ def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic,
     return report.sorted()
 
 
-def _source(rules: str | Path, name: str | None) -> Source:
-    if isinstance(rules, Path) or (isinstance(rules, str) and "\n" not in rules and rules.endswith(".ensue")):
-        path = Path(rules)
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except FileNotFoundError:
-            raise DataError(f"There is no rule file {str(path)!r}.") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"The rule file {str(path)!r} cannot be read: {error}.") from None
-        return Source(text, name or str(path))
-    if not isinstance(rules, str):
-        raise TypeError(f"rules are a text or a path, not {type(rules).__name__}")
-    return Source(rules, name or "<rules>")
-
-
-class Program:
+class Program(Rules):
     """Rules that have been checked and can be run."""
-
-    def __init__(
-        self, file: syntax.File, program: typed.Program, diagnostics: Iterable[Diagnostic], known: Known | None = None
-    ) -> None:
-        self.file = file
-        self.typed = program
-        self._known = known
-        self._keeping: dict[str, Program] = {}
-        self.warnings = tuple(d for d in diagnostics if d.severity is Severity.WARNING)
-
-    def __repr__(self) -> str:
-        derived = ", ".join(name for name, event in self.typed.events.items() if event.derived)
-        return f"<ensue.Program {self.file.source.name}: {len(self.typed.rules)} rules for {derived or 'nothing'}>"
-
-    @cached_property
-    def notes(self) -> tuple[Diagnostic, ...]:
-        """What is worth knowing about the rules, and may be just what is meant: a note for each that keeps something
-        for ever, and for each that the largest lifetime may change."""
-        report = Report(self.file.source)
-        note_kept(self.typed, report)
-        note_changed(self.typed, report)
-        return report.sorted()
-
-    def keeping(self, keep: Length) -> Program:
-        """The same rules with a largest lifetime (``keep 7d.``), instead of one that they state.
-
-        It is a number in the unit of the time column, a duration such as ``"7d"``, or a timedelta.
-
-        >>> program = compile("event a(k: int). event b(k: int).  ab(k) <- a(k) seq b(k).")
-        >>> events = [{"type": "a", "time": 1, "k": 5}, {"type": "b", "time": 9, "k": 5}]
-        >>> program.keeping(8).detect(events), program.keeping(7).detect(events)
-        ([{'type': 'ab', 'start': 1, 'end': 9, 'k': 5}], [])
-        """
-        written = written_length(keep, "`keep`")
-        if written not in self._keeping:
-            source = self.file.source
-            text = source.text
-            for statement in self.file.statements:
-                if isinstance(statement, syntax.Keep):
-                    start, end = statement.span
-                    text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
-            self._keeping[written] = compiled(Source(f"{text}\nkeep {written}.\n", source.name), self._known)
-        return self._keeping[written]
-
-    @cached_property
-    def typed_for_timestamps(self) -> typed.Program:
-        """The program on timestamps, whose unit is the microsecond whatever unit is stated for integers."""
-        if self.typed.unit is None:
-            return self.typed
-        kept = tuple(s for s in self.file.statements if not isinstance(s, syntax.Unit | syntax.Test))
-        return check(replace(self.file, statements=kept), Report(self.file.source), self._known)
 
     def detect(
         self,
@@ -257,7 +154,7 @@ class Program:
         batches, events = batches_of(events)
         if batches is not None and engine == DEFAULT_ENGINE:
             first = next(batches, None)
-            program = self if first is None else self._knowing(first.schema)
+            program = self if first is None else self.knowing(first.schema)
             session = program.start(
                 lateness, time=time, start=start, end=end, type=type, sequence=sequence, tables=tables, emit=emit,
                 provenance=provenance, compiled=compiled, on_bad_row=on_bad_row,
@@ -287,7 +184,7 @@ class Program:
         from ensue.data.results import picked
         from ensue.spark.batch import detect_frames
 
-        rows = self._static_rows(tables or {})
+        rows = self.rows_of_tables(tables)
         wanted = picked(self.typed, emit)
         return detect_frames(self, frames, until, columns, rows, wanted, compiled, slices, strict, rejected)
 
@@ -299,7 +196,7 @@ class Program:
         from ensue.data.results import picked
         from ensue.spark.streaming import detect_stream
 
-        rows = self._static_rows(tables or {})
+        rows = self.rows_of_tables(tables)
         wanted = picked(self.typed, emit)
         return detect_stream(
             self, frames, until, columns, rows, wanted, compiled, strict, rejected, lateness, buckets, heartbeat
@@ -326,7 +223,7 @@ class Program:
         if engine not in ENGINES:
             raise DataError(f"There is no engine {engine!r}; there is {', '.join(ENGINES)}.")
         wanted = picked(self.typed, emit)
-        rows = self._static_rows(tables or {})
+        rows = self.rows_of_tables(tables)
         if engine == DEFAULT_ENGINE and not provenance:
             file = plain_parquet(events, columns, self.typed.events)
             if file is not None and file.large:
@@ -336,7 +233,7 @@ class Program:
             if plain is not None:
                 self.check_unit(plain.timestamps)
                 program = self.typed_for_timestamps if plain.timestamps else self.typed
-                moment = self._time(until, plain.timestamps)
+                moment = self.time_of(until, plain.timestamps)
                 found = detect_mixed(program, plain, moment, rows, wanted, compiled)
                 return found, plain.read(by_type=isinstance(source, dict))
         return self._detect_after_reading(events, until, columns, rows, wanted, strict, engine, provenance, compiled)
@@ -378,27 +275,12 @@ class Program:
         try:
             if read.last_end is not None:
                 self.check_unit(read.timestamps)
-            moment = self._time(until, read.timestamps)
+            moment = self.time_of(until, read.timestamps)
         except DataError as error:
             if not read.bad_count:
                 raise
             raise DataError(f"{bad_rows_said(read.bad, read.bad_count)}. {error}") from None  # they may be the cause
         return self.typed_for_timestamps if read.timestamps else self.typed, read, moment
-
-    def _knowing(self, schema: pa.Schema) -> Program:
-        """The program with what a schema says of events that are not declared: what is found has types beforehand."""
-        from ensue.data.infer import inferred_type
-
-        types = {field.name: inferred_type(field.type) for field in schema}
-        known = {
-            name: {a: types[a] for a in event.attributes if types.get(a, "carried") not in ("carried", "text")}
-            for name, event in self.typed.events.items()
-            if not event.declared and not event.derived
-        }
-        try:
-            return compiled(self.file.source, known) if any(known.values()) else self
-        except RuleError:  # with other events it would be right
-            return self
 
     def _detect_in_pieces(
         self, file: PlainParquet, until: Moment | None, columns: Columns, rows: dict[str, list[tuple[Any, ...]]],
@@ -465,7 +347,7 @@ class Program:
         instants = not intervals and are_instants(read)
         counts = {name: table.num_rows for name, table in read.tables.items()}
         rates = rates_of(program, counts)
-        seen = observe(program, read, moment, self._static_rows(tables or {}), wanted, instants, rates)
+        seen = observe(program, read, moment, self.rows_of_tables(tables), wanted, instants, rates)
         return explained(program, source, wanted, instants, seen, sum(counts.values()), rates)
 
     def start(
@@ -514,7 +396,7 @@ class Program:
         wanted = None if emit is None else tuple(picked(self.typed, emit))
         columns = Columns(time, start, end, type, sequence)
         kept = None if keep is None else written_length(keep, "`keep`")
-        rows = self._static_rows(tables or {})
+        rows = self.rows_of_tables(tables)
         settings = Settings(lateness, columns, rows, wanted, provenance, compiled, keep=kept)
         return Session(self, settings, actions, on_late, on_bad_row)
 
@@ -546,89 +428,7 @@ class Program:
         """
         from ensue.spark.reacting import Reacting
 
-        return Reacting(self, actions, self._static_rows(tables or {}), strict)
-
-    def check_unit(self, timestamps: bool) -> None:
-        """For other parts of ensue: lengths with units on integer times need to know what one of these is."""
-        if self.typed.durations and self.typed.unit is None and not timestamps:
-            raise DataError(
-                "The rules write lengths of time with units, but the times of these events are plain integers. "
-                "State what one of them is, as in `unit s.`, at the top of the rules."
-            )
-
-    def empty_attributes(self, read: Events) -> list[str]:
-        """For other parts of ensue: a sentence for each attribute that the rules use and that no row has.
-
-        Its column may be called otherwise.
-        """
-        from ensue.data import attributes_of
-
-        used = self.used_attributes
-        return [
-            no_value(event, name)
-            for event, table in read.tables.items()
-            for name, column in attributes_of(table).items()
-            if (event, name) in used and table.num_rows and column.null_count == table.num_rows
-        ]
-
-    @cached_property
-    def used_attributes(self) -> set[tuple[str, str]]:
-        """For other parts of ensue: the attributes that rules use, each with its event."""
-        return {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
-
-    def unused_types(self, names: Iterable[str]) -> list[str]:
-        """For other parts of ensue: a sentence for each type that the rules do not use, which is likely a slip.
-
-        Rows of such a type still count for how far time runs.
-        """
-        hints = {name: did_you_mean(name, self.typed.events) for name in names if name not in self.typed.events}
-        return [f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}" for name, hint in hints.items()]
-
-    def _static_rows(self, tables: Mapping[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
-        return {name: self.static_rows(name, source) for name, source in tables.items()}
-
-    def declared_table(self, name: str) -> typed.Predicate:
-        """For other parts of ensue: a table that the rules declare; `DataError` if there is none of that name."""
-        predicate = self.typed.predicates.get(name)
-        if predicate is None or not predicate.declared:
-            known = [n for n, p in self.typed.predicates.items() if p.declared]
-            raise DataError(
-                f"The rules declare no table {name!r}; declared are: {', '.join(known) or 'none'}."
-                f"{nearest(str(name), known)}"
-            )
-        return predicate
-
-    def static_rows(self, name: str, source: Any) -> list[tuple[Any, ...]]:
-        """For other parts of ensue: rows of a declared table in any form, as rules hold them."""
-        from ensue.data import read_table
-
-        predicate = self.declared_table(name)
-        read = read_table(collected(source), dict(predicate.columns), name)
-        plain = PLAIN.issuperset(predicate.columns.values())
-        return read if plain else [tuple(map(_static_value, row)) for row in read]
-
-    def _time(self, moment: Moment | None, timestamps: bool) -> int | None:
-        """A moment in the time column's unit."""
-        return None if moment is None else moment_of(moment, self.typed.unit, timestamps)
-
-
-def no_value(event: str, attribute: str) -> str:
-    """What is said of an attribute that the rules use and that no row has."""
-    return f"No row of {event!r} has a value for {attribute!r}, which the rules use. Is its column called that?"
-
-
-def check_compiled(compiled: object) -> None:
-    """Whether to compile is a yes, a no, or left open."""
-    if compiled is not None and not isinstance(compiled, bool):
-        raise DataError(f"`compiled` is {shortened(compiled)}; it is True, False, or None to leave it open.")
-
-
-def _static_value(value: Any) -> Any:
-    """A value of a static table as rules hold it: timestamps are microseconds since 1970."""
-    if isinstance(value, datetime):
-        moment = value if value.tzinfo else value.replace(tzinfo=UTC)
-        return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-    return value
+        return Reacting(self, actions, self.rows_of_tables(tables), strict)
 
 
 def _report_bad_rows(read: Events, on_bad_row: Callable[[BadRow], None] | None) -> None:
@@ -639,9 +439,3 @@ def _report_bad_rows(read: Events, on_bad_row: Callable[[BadRow], None] | None) 
             on_bad_row(row)
         return
     warnings.warn(bad_rows_said(read.bad, read.bad_count), BadRowsWarning, stacklevel=3)
-
-
-def bad_rows_said(bad: Sequence[BadRow], count: int) -> str:
-    """What a warning of bad rows says: how many they are, and what is wrong with the first."""
-    shown = "; ".join(map(str, bad[:3])) + ("; …" if count > 3 else "")
-    return f"{count} row{'s were' if count != 1 else ' was'} left out: {shown}"

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import ensue
-from ensue.program import BadRowsWarning, EmptyAttributeWarning
+from ensue.errors import BadRowsWarning, EmptyAttributeWarning
 from ensue.spark.batch import OnePartitionWarning
 from tests.spark.detecting import as_frame, in_order
 

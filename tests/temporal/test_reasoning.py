@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 import ensue
 from ensue.language import typed
-from ensue.language.check import check
 from ensue.language.diagnostics import Report
 from ensue.language.parse import parse
 from ensue.language.source import Source
@@ -14,6 +13,7 @@ from ensue.language.walk import pairs
 from ensue.plan.advice import describe_rule
 from ensue.reference import detect
 from ensue.temporal.adjacent import ended_by
+from ensue.temporal.check import check
 from ensue.temporal.constraints import BODY, constrain, labelled
 from ensue.temporal.implied import implied, without_implied
 from ensue.temporal.joins import sides_of

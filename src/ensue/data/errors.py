@@ -1,7 +1,7 @@
 """What is said when events cannot be read: one row that is left out, or an input that makes no sense at all."""
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -88,3 +88,9 @@ def arrow_errors_as_data_errors(what: str) -> Iterator[None]:
 def first_line(error: BaseException) -> str:
     """The first line of an error's message; the rest is for whoever reads the traceback."""
     return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def bad_rows_said(bad: Sequence[BadRow], count: int) -> str:
+    """What a warning of bad rows says: how many they are, and what is wrong with the first."""
+    shown = "; ".join(map(str, bad[:3])) + ("; …" if count > 3 else "")
+    return f"{count} row{'s were' if count != 1 else ' was'} left out: {shown}"

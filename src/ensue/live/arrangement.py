@@ -19,7 +19,7 @@ from ensue.language import typed
 from ensue.live.detections import Shown
 from ensue.live.reactions import Action, Reactions
 from ensue.live.sent import Reading
-from ensue.program import Program
+from ensue.rules import Rules
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,14 @@ class Settings:
 class Arrangement:
     """Rules and settings together. `timestamps` is None as long as no time has said what times are."""
 
-    program: Program
+    program: Rules
     settings: Settings
     actions: Mapping[str, Action] | None
     timestamps: bool | None = None
     timezone: str | None = None
 
     @cached_property
-    def _kept(self) -> Program:
+    def _kept(self) -> Rules:
         keep = self.settings.keep
         return self.program if keep is None else self.program.keeping(keep)
 

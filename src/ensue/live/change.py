@@ -10,18 +10,17 @@ from ensue.data import DataError
 from ensue.data.errors import did_you_mean, listed
 from ensue.language import syntax
 from ensue.language.print import show
-from ensue.program import Program, compile
+from ensue.rules import Rules
 
 
-def with_statements(program: Program, statements: str) -> Program:
+def with_statements(program: Rules, statements: str) -> Rules:
     """The program with more statements."""
     if not isinstance(statements, str):
         raise TypeError(f"statements are a text, not {type(statements).__name__}")
-    source = program.file.source
-    return compile(f"{source.text.rstrip()}\n{statements.strip()}\n", source.name)
+    return program.rewritten(f"{program.file.source.text.rstrip()}\n{statements.strip()}\n")
 
 
-def without_rule(program: Program, name: str) -> Program:
+def without_rule(program: Rules, name: str) -> Rules:
     """The program without the rule of a name."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a rule is a text, not {type(name).__name__}")
@@ -29,8 +28,8 @@ def without_rule(program: Program, name: str) -> Program:
     named = {rule.label.text: rule for rule in rules if rule.label is not None}
     if name not in named:
         raise DataError(f"No rule is called {name!r}; there is {listed(named)}.{did_you_mean(name, named)}")
-    source, span = program.file.source, named[name].span
-    return compile(f"{source.text[: span.start].rstrip()}\n{source.text[span.end :].lstrip()}\n", source.name)
+    text, span = program.file.source.text, named[name].span
+    return program.rewritten(f"{text[: span.start].rstrip()}\n{text[span.end :].lstrip()}\n")
 
 
 def rules_of(file: syntax.File) -> list[str]:

@@ -8,12 +8,9 @@ from functools import partial
 from typing import Any
 
 from ensue.data import BadRow
+from ensue.data.errors import bad_rows_said
+from ensue.errors import BadRowsWarning, LateEventsWarning
 from ensue.live.reactions import Calls
-from ensue.program import BadRowsWarning, bad_rows_said
-
-
-class LateEventsWarning(UserWarning):
-    """An event came too late to take part: its time had been evaluated."""
 
 
 class Notices:

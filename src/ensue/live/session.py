@@ -27,7 +27,7 @@ from ensue.live.progress import Progress
 from ensue.live.reactions import Action, ActionError, Calls, check_actions, check_function
 from ensue.live.sent import ROWS, Sent
 from ensue.live.tables import Tables
-from ensue.program import Program, check_compiled
+from ensue.rules import Rules, check_compiled
 
 CLOSED = "The session is closed; start another one."
 
@@ -49,7 +49,7 @@ class Session:
     """
 
     def __init__(
-        self, program: Program, settings: Settings, actions: Mapping[str, Action] | None = None,
+        self, program: Rules, settings: Settings, actions: Mapping[str, Action] | None = None,
         on_late: Callable[[dict[str, Any]], object] | None = None, on_bad_row: Callable[[BadRow], object] | None = None,
     ) -> None:  # fmt: skip
         check_lateness(settings.lateness)
@@ -223,7 +223,7 @@ class Session:
         return [] if self._progress.run is None else self._progress.run.sizes()
 
     @property
-    def program(self) -> Program:
+    def program(self) -> Rules:
         """The rules as they are now."""
         return self._arranged.program
 
@@ -278,7 +278,7 @@ class Session:
         """Removes the rule of a name (``rule late: …``)."""
         self._change(without_rule(self.program, rule))
 
-    def _change(self, program: Program) -> None:
+    def _change(self, program: Rules) -> None:
         self._check_open()
         self._settle_tables()
         old = self._progress.run
@@ -342,7 +342,7 @@ class Session:
         self._progress.continue_from(other.progress)
 
     @classmethod
-    def resumed(cls, program: Program, data: bytes, **functions: Any) -> Session:
+    def resumed(cls, program: Rules, data: bytes, **functions: Any) -> Session:
         """For other parts of ensue, as `Program.resume` is what to call: a session that goes on where one was saved."""
         check_actions(program.typed.reactions, functions["actions"], exactly=True)
         state = unseal(data, fingerprint(program.file))

@@ -12,7 +12,7 @@ from typing import Any
 
 from ensue.data import DataError
 from ensue.live.arrangement import Arrangement
-from ensue.program import Program
+from ensue.rules import Rules
 from ensue.values import identity
 
 Row = tuple[Any, ...]
@@ -57,7 +57,7 @@ class Tables(Mapping[str, "Table"]):
         return f"<ensue tables {', '.join(self) or 'none'}>"
 
     @property
-    def program(self) -> Program:
+    def program(self) -> Rules:
         return self._arranged().program
 
     @property

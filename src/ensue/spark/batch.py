@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from ensue.data import Columns, DataError
 from ensue.data.moments import Moment, moment_of
+from ensue.data.spark_frames import Frames
+from ensue.errors import BadRowsWarning, EmptyAttributeWarning, OnePartitionWarning, UnusedTypeWarning
 from ensue.language.limits import LATEST
 from ensue.partitioning import ByKey, BySlices, Stage, Whole
-from ensue.program import BadRowsWarning, EmptyAttributeWarning, Program, UnusedTypeWarning, no_value
+from ensue.rules import Rules, no_value
 from ensue.spark.found import Found, found_columns
 from ensue.spark.frames import (
     Given,
@@ -29,7 +31,6 @@ from ensue.spark.frames import (
 from ensue.spark.job import Job
 from ensue.spark.keys import alike_for_all, key_columns, without_null_keys
 from ensue.spark.pushdown import pushed
-from ensue.spark.recognise import Frames
 from ensue.spark.rejected import REJECTED, with_rejected
 from ensue.spark.sql import among, as_integer, as_time, literal, numbered, quoted
 from ensue.spark.stats import first_and_last
@@ -42,10 +43,6 @@ if TYPE_CHECKING:
 
 MOST_NUMBERED = 16
 """Up to how many types get numbers: each row is compared with one after the other."""
-
-
-class OnePartitionWarning(UserWarning):
-    """A stage of the program cannot be run in parallel."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +213,7 @@ class Detection:
 
 
 def detect_frames(
-    program: Program, frames: Frames, until: Moment | None, names: Columns,
+    program: Rules, frames: Frames, until: Moment | None, names: Columns,
     tables: Mapping[str, Sequence[tuple[Any, ...]]], wanted: Sequence[str], compiled: bool | None,
     slices: int | None = None, strict: bool = False, rejected: bool = False,
 ) -> DataFrame:  # fmt: skip
@@ -235,7 +232,7 @@ def detect_frames(
     return with_rejected(result, given.rejected) if rejected else result
 
 
-def warn_of_frames(program: Program, job: Job, frames: Frames, given: Given) -> None:
+def warn_of_frames(program: Rules, job: Job, frames: Frames, given: Given) -> None:
     """Says what can be said before a row is read: what of the frames does not fit."""
     for note in program.unused_types(name for name in frames if name is not None):
         warnings.warn(note, UnusedTypeWarning, stacklevel=5)

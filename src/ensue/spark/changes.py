@@ -10,7 +10,7 @@ from ensue.language import syntax
 from ensue.language.print import show
 from ensue.language.source import Source
 from ensue.live.session import Session
-from ensue.program import compiled
+from ensue.rules import Rules
 from ensue.spark.bucket_state import About
 from ensue.spark.job import Job
 
@@ -43,7 +43,7 @@ def refuse(job: Job, buckets: int, about: About) -> NoReturn:
 
 
 def _statements(text: str) -> list[str]:
-    file = compiled(Source(text, "<checkpoint>")).file
+    file = Rules.checked(Source(text, "<checkpoint>")).file
     return [show(s) for s in file.statements if not isinstance(s, syntax.Test | syntax.Reaction)]
 
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from ensue.data import Columns, DataError
 from ensue.data.columns import Layout, find_layout
 from ensue.data.part import named_columns
+from ensue.data.spark_frames import Frames
 from ensue.language import typed
-from ensue.program import Program
+from ensue.rules import Rules
 from ensue.spark.job import Job
-from ensue.spark.recognise import Frames
 from ensue.spark.rejected import (
     REJECTED,
     Fault,
@@ -111,7 +111,7 @@ def time_of(frames: Frames, names: Columns) -> tuple[DataType, bool]:
 
 
 def job_of(
-    program: Program, frames: Frames, names: Columns, wanted: Sequence[str], compiled: bool | None
+    program: Rules, frames: Frames, names: Columns, wanted: Sequence[str], compiled: bool | None
 ) -> tuple[Job, DataType]:
     """A program on events in frames, and the type of their times."""
     time, instants = time_of(frames, names)

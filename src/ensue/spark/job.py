@@ -16,7 +16,7 @@ from ensue.live.arrangement import Settings
 from ensue.live.change import rules_of
 from ensue.live.session import Session
 from ensue.partitioning import ByKey, Stage, stage_program, stages
-from ensue.program import Program, compiled
+from ensue.rules import Rules
 from ensue.spark.pruning import pruned
 from ensue.spark.wire import Wire
 from ensue.temporal.instants import with_instants
@@ -25,10 +25,10 @@ Types = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 """Event types that are not declared, and what is known of their attributes."""
 
 
-class StageRules(Program):
+class StageRules(Rules):
     """The rules of one stage of a program, as a program of their own."""
 
-    def __init__(self, whole: Program, rules: typed.Program) -> None:
+    def __init__(self, whole: Rules, rules: typed.Program) -> None:
         super().__init__(whole.file, rules, ())
 
     @cached_property
@@ -50,7 +50,7 @@ class Job:
     compiled: bool | None = None
 
     @property
-    def program(self) -> Program:
+    def program(self) -> Rules:
         return _program(self.text, self.name, self.known)
 
     @property
@@ -106,8 +106,8 @@ def _digest(*texts: str) -> str:
 
 
 @cache
-def _program(text: str, name: str, known: Types) -> Program:
-    return compiled(Source(text, name), {event: dict(attributes) for event, attributes in known})
+def _program(text: str, name: str, known: Types) -> Rules:
+    return Rules.checked(Source(text, name), {event: dict(attributes) for event, attributes in known})
 
 
 @cache

@@ -6,7 +6,8 @@ import warnings
 
 from ensue.data.errors import DataError, shortened
 from ensue.data.moments import Length
-from ensue.program import DEFAULT_ENGINE, NoEffectWarning
+from ensue.errors import NoEffectWarning
+from ensue.rules import DEFAULT_ENGINE
 
 
 def check_options(

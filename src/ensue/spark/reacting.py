@@ -13,7 +13,7 @@ from ensue.engine.batch import Batch, Columns, rows_of
 from ensue.engine.run import places_of
 from ensue.live.detections import Shown
 from ensue.live.reactions import Action, ActionError, Calls, Reactions, check_actions
-from ensue.program import Program
+from ensue.rules import Rules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,7 +28,7 @@ class Reacting:
     """
 
     def __init__(
-        self, program: Program, actions: Mapping[str, Action], tables: Mapping[str, Sequence[tuple[Any, ...]]],
+        self, program: Rules, actions: Mapping[str, Action], tables: Mapping[str, Sequence[tuple[Any, ...]]],
         strict: bool,
     ) -> None:  # fmt: skip
         check_actions(program.typed.reactions, actions, exactly=True)

@@ -17,10 +17,12 @@ import pyarrow as pa
 
 from ensue.data import Columns, DataError
 from ensue.data.moments import Length, Moment, length_of, moment_of
+from ensue.data.spark_frames import Frames
+from ensue.errors import OnePartitionWarning
 from ensue.partitioning import ByKey, ByRow, BySlices, Whole
 from ensue.partitioning.obstacles import rule_said
-from ensue.program import Program
-from ensue.spark.batch import OnePartitionWarning, warn_of_frames
+from ensue.rules import Rules
+from ensue.spark.batch import warn_of_frames
 from ensue.spark.buckets import MOST, Buckets
 from ensue.spark.clock import Clock
 from ensue.spark.distinct import DistinctProcessor
@@ -31,7 +33,6 @@ from ensue.spark.job import Job
 from ensue.spark.local import ROCKS, STATE_STORE
 from ensue.spark.packing import PACKED, Packer, Unpacker
 from ensue.spark.processor import LATE, Reader, StagePlan, StageProcessor
-from ensue.spark.recognise import Frames
 from ensue.spark.wire import Wire
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ METRICS = "ensue"
 
 
 def detect_stream(
-    program: Program, frames: Frames, until: Moment | None, names: Columns,
+    program: Rules, frames: Frames, until: Moment | None, names: Columns,
     tables: Mapping[str, Sequence[tuple[Any, ...]]], wanted: Sequence[str], compiled: bool | None, strict: bool,
     rejected: bool, lateness: Length, buckets: int | None, heartbeat: Length | None,
 ) -> DataFrame:  # fmt: skip

@@ -1,12 +1,12 @@
 """Checking: from a syntax tree to a typed program, with everything that is wrong reported in one go.
 
-In order: what is declared, static rules, event rules, what can never happen, recursion, tests and reactions.
+In order: what is declared, static rules, event rules, tests and reactions. What can never happen, and recursion, are
+checked after that by temporal reasoning (`ensue.temporal.check`).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from ensue.language import syntax, typed
 from ensue.language.check.cases import check_reaction, check_test
@@ -15,13 +15,10 @@ from ensue.language.check.rules import check_rules
 from ensue.language.check.static import Static
 from ensue.language.diagnostics import Report
 from ensue.language.source import Span
-from ensue.temporal.lengths import with_lengths
-from ensue.temporal.possible import check_possible
-from ensue.temporal.recursion import check_recursion
 
 
-def check(file: syntax.File, report: Report, known: Known | None = None) -> typed.Program:
-    """The typed program; it means something only if nothing is reported as an error.
+def check_statements(file: syntax.File, report: Report, known: Known | None = None) -> typed.Program:
+    """The typed program without its strata; it means something only if nothing is reported as an error.
 
     `known` are types of attributes of events that are not declared, where something else tells them.
     """
@@ -56,16 +53,10 @@ def check(file: syntax.File, report: Report, known: Known | None = None) -> type
                 "W002", event.place, f"the event `{event.name}` is not declared, so its attributes are not checked",
                 f"declare it: `event {event.name}({attributes}).`",
             )  # fmt: skip
-    program = typed.Program(
+    return typed.Program(
         _events(declarations), rules, (), predicates, static_rules, static_strata, tuple(tests), tuple(reactions),
         declarations.unit, declarations.durations, declarations.keep,
     )  # fmt: skip
-    if report.failed:
-        return program
-    program = with_lengths(program)
-    for rule in rules:
-        check_possible(rule, program, report)
-    return replace(program, strata=check_recursion(rules, program.events, report))
 
 
 def _title_span(test: syntax.Test, report: Report) -> Span:

@@ -1,0 +1,224 @@
+"""Rules that have been checked: a text, its tree, its typed program, and what can be asked of them without events.
+
+Every execution takes them; `ensue.program` has what people call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ensue.data.errors import DataError, shortened
+from ensue.data.errors import did_you_mean as nearest
+from ensue.data.moments import Length, Moment, moment_of, written_length
+from ensue.data.spark_frames import collected
+from ensue.language import syntax, typed
+from ensue.language.check.declarations import Known
+from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
+from ensue.language.parse import parse
+from ensue.language.source import Source
+from ensue.language.walk import atoms
+from ensue.plan.notes import note_changed, note_kept
+from ensue.temporal.check import check
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ensue.data import Events
+
+DEFAULT_ENGINE = "embedded"
+ENGINES = (DEFAULT_ENGINE, "reference")
+"""The executions that answer at once, by name."""
+
+PLAIN = frozenset(("string", "int", "float", "bool"))
+"""Types of columns whose values rules hold as Python has them."""
+
+
+def source_of(rules: str | Path, name: str | None) -> Source:
+    """The text of rules: a text, or that of a file."""
+    if isinstance(rules, Path) or (isinstance(rules, str) and "\n" not in rules and rules.endswith(".ensue")):
+        path = Path(rules)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise DataError(f"There is no rule file {str(path)!r}.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"The rule file {str(path)!r} cannot be read: {error}.") from None
+        return Source(text, name or str(path))
+    if not isinstance(rules, str):
+        raise TypeError(f"rules are a text or a path, not {type(rules).__name__}")
+    return Source(rules, name or "<rules>")
+
+
+class Rules:
+    """Rules that have been checked and can be run."""
+
+    def __init__(
+        self, file: syntax.File, program: typed.Program, diagnostics: Iterable[Diagnostic], known: Known | None = None
+    ) -> None:
+        self.file = file
+        self.typed = program
+        self._known = known
+        self._keeping: dict[str, Self] = {}
+        self.warnings = tuple(d for d in diagnostics if d.severity is Severity.WARNING)
+
+    @classmethod
+    def checked(cls, source: Source, known: Known | None = None) -> Self:
+        """The rules of a text. `known` are types of attributes of events that are not declared, by event."""
+        report = Report(source)
+        file = parse(source, report)
+        program = check(file, report, known)
+        if report.failed:
+            raise RuleError(report.sorted())
+        return cls(file, program, report.sorted(), known)
+
+    def rewritten(self, text: str, known: Known | None = None) -> Self:
+        """For other parts of ensue: other rules in the place of these."""
+        return type(self).checked(Source(text, self.file.source.name), known)
+
+    def __repr__(self) -> str:
+        derived = ", ".join(name for name, event in self.typed.events.items() if event.derived)
+        source, count = self.file.source.name, len(self.typed.rules)
+        return f"<ensue.{type(self).__name__} {source}: {count} rules for {derived or 'nothing'}>"
+
+    @cached_property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """What is worth knowing about the rules, and may be just what is meant: a note for each that keeps something
+        for ever, and for each that the largest lifetime may change."""
+        report = Report(self.file.source)
+        note_kept(self.typed, report)
+        note_changed(self.typed, report)
+        return report.sorted()
+
+    def keeping(self, keep: Length) -> Self:
+        """The same rules with a largest lifetime (``keep 7d.``), instead of one that they state.
+
+        It is a number in the unit of the time column, a duration such as ``"7d"``, or a timedelta.
+
+        >>> import ensue
+        >>> program = ensue.compile("event a(k: int). event b(k: int).  ab(k) <- a(k) seq b(k).")
+        >>> events = [{"type": "a", "time": 1, "k": 5}, {"type": "b", "time": 9, "k": 5}]
+        >>> program.keeping(8).detect(events), program.keeping(7).detect(events)
+        ([{'type': 'ab', 'start': 1, 'end': 9, 'k': 5}], [])
+        """
+        written = written_length(keep, "`keep`")
+        if written not in self._keeping:
+            source = self.file.source
+            text = source.text
+            for statement in self.file.statements:
+                if isinstance(statement, syntax.Keep):
+                    start, end = statement.span
+                    text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+            self._keeping[written] = self.rewritten(f"{text}\nkeep {written}.\n", self._known)
+        return self._keeping[written]
+
+    @cached_property
+    def typed_for_timestamps(self) -> typed.Program:
+        """The program on timestamps, whose unit is the microsecond whatever unit is stated for integers."""
+        if self.typed.unit is None:
+            return self.typed
+        kept = tuple(s for s in self.file.statements if not isinstance(s, syntax.Unit | syntax.Test))
+        return check(replace(self.file, statements=kept), Report(self.file.source), self._known)
+
+    def knowing(self, schema: pa.Schema) -> Self:
+        """The program with what a schema says of events that are not declared: what is found has types beforehand."""
+        from ensue.data.infer import inferred_type
+
+        types = {field.name: inferred_type(field.type) for field in schema}
+        known = {
+            name: {a: types[a] for a in event.attributes if types.get(a, "carried") not in ("carried", "text")}
+            for name, event in self.typed.events.items()
+            if not event.declared and not event.derived
+        }
+        try:
+            return self.rewritten(self.file.source.text, known) if any(known.values()) else self
+        except RuleError:  # with other events it would be right
+            return self
+
+    def check_unit(self, timestamps: bool) -> None:
+        """For other parts of ensue: lengths with units on integer times need to know what one of these is."""
+        if self.typed.durations and self.typed.unit is None and not timestamps:
+            raise DataError(
+                "The rules write lengths of time with units, but the times of these events are plain integers. "
+                "State what one of them is, as in `unit s.`, at the top of the rules."
+            )
+
+    def empty_attributes(self, read: Events) -> list[str]:
+        """For other parts of ensue: a sentence for each attribute that the rules use and that no row has.
+
+        Its column may be called otherwise.
+        """
+        from ensue.data import attributes_of
+
+        used = self.used_attributes
+        return [
+            no_value(event, name)
+            for event, table in read.tables.items()
+            for name, column in attributes_of(table).items()
+            if (event, name) in used and table.num_rows and column.null_count == table.num_rows
+        ]
+
+    @cached_property
+    def used_attributes(self) -> set[tuple[str, str]]:
+        """For other parts of ensue: the attributes that rules use, each with its event."""
+        return {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
+
+    def unused_types(self, names: Iterable[str]) -> list[str]:
+        """For other parts of ensue: a sentence for each type that the rules do not use, which is likely a slip.
+
+        Rows of such a type still count for how far time runs.
+        """
+        hints = {name: did_you_mean(name, self.typed.events) for name in names if name not in self.typed.events}
+        return [f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}" for name, hint in hints.items()]
+
+    def rows_of_tables(self, tables: Mapping[str, Any] | None) -> dict[str, list[tuple[Any, ...]]]:
+        """For other parts of ensue: rows of declared tables in any form, as rules hold them."""
+        return {name: self.static_rows(name, source) for name, source in (tables or {}).items()}
+
+    def declared_table(self, name: str) -> typed.Predicate:
+        """For other parts of ensue: a table that the rules declare; `DataError` if there is none of that name."""
+        predicate = self.typed.predicates.get(name)
+        if predicate is None or not predicate.declared:
+            known = [n for n, p in self.typed.predicates.items() if p.declared]
+            raise DataError(
+                f"The rules declare no table {name!r}; declared are: {', '.join(known) or 'none'}."
+                f"{nearest(str(name), known)}"
+            )
+        return predicate
+
+    def static_rows(self, name: str, source: Any) -> list[tuple[Any, ...]]:
+        """For other parts of ensue: the rows of one of them."""
+        from ensue.data import read_table
+
+        predicate = self.declared_table(name)
+        read = read_table(collected(source), dict(predicate.columns), name)
+        plain = PLAIN.issuperset(predicate.columns.values())
+        return read if plain else [tuple(map(_static_value, row)) for row in read]
+
+    def time_of(self, moment: Moment | None, timestamps: bool) -> int | None:
+        """For other parts of ensue: a moment in the time column's unit."""
+        return None if moment is None else moment_of(moment, self.typed.unit, timestamps)
+
+
+def no_value(event: str, attribute: str) -> str:
+    """What is said of an attribute that the rules use and that no row has."""
+    return f"No row of {event!r} has a value for {attribute!r}, which the rules use. Is its column called that?"
+
+
+def check_compiled(compiled: object) -> None:
+    """Whether to compile is a yes, a no, or left open."""
+    if compiled is not None and not isinstance(compiled, bool):
+        raise DataError(f"`compiled` is {shortened(compiled)}; it is True, False, or None to leave it open.")
+
+
+def _static_value(value: Any) -> Any:
+    """A value of a static table as rules hold it: timestamps are microseconds since 1970."""
+    if isinstance(value, datetime):
+        moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    return value
