@@ -164,8 +164,7 @@ def bodies(depth: int = 3) -> st.SearchStrategy:
         each,
         st.builds(syntax.Absence, names, each),
         st.builds(syntax.Collection, names, each),
-        st.builds(syntax.LastWindow, lengths, each),
-        st.builds(syntax.EachWindow, lengths, each),
+        st.builds(syntax.Window, st.sampled_from(("last", "each")), lengths, each),
         st.builds(syntax.SinceWindow, each, each),
         st.builds(syntax.NotIn, expressions(depth, NOT), each, each),
     )

@@ -13,13 +13,13 @@ from lark.visitors import Transformer_NonRecursive
 
 from ensue.language import syntax
 from ensue.language.source import Span
+from ensue.language.windows import WORDS
 
 KEYWORDS = frozenset(
     """event instant table rule test given until expect no unit keep on if do from and or not in seq par before after
     meets met_by overlaps overlapped_by starts started_by during contains finishes finished_by equals without while
-    collect last each since where within lasting policy recent chronicle continuous cumulative true false
-    null""".split()  # noqa: SIM905
-)
+    collect where within lasting policy recent chronicle continuous cumulative true false null""".split()  # noqa: SIM905
+) | frozenset(WORDS)
 
 MICROSECONDS = {"us": 1, "ms": 10**3, "s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 
@@ -150,11 +150,8 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def collection(self, meta: Meta, parts: list[Any]) -> syntax.Collection:
         return syntax.Collection(parts[0], parts[1], span=_span(meta))
 
-    def last_window(self, meta: Meta, parts: list[Any]) -> syntax.LastWindow:
-        return syntax.LastWindow(parts[1], parts[2], span=_span(meta))
-
-    def each_window(self, meta: Meta, parts: list[Any]) -> syntax.EachWindow:
-        return syntax.EachWindow(parts[0], parts[1], span=_span(meta))
+    def window(self, meta: Meta, parts: list[Any]) -> syntax.Window:
+        return syntax.Window(str(parts[0]), parts[1], parts[2], span=_span(meta))
 
     def since_window(self, meta: Meta, parts: list[Any]) -> syntax.SinceWindow:
         return syntax.SinceWindow(parts[0], parts[1], span=_span(meta))

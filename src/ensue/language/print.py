@@ -138,10 +138,8 @@ def _item(node: syntax.Node) -> str:
             return f"while {show(window)}: not {_fitting(pattern, _Level.OR)}"
         case syntax.Collection(window=window, pattern=pattern):
             return f"while {show(window)}: collect {_fitting(pattern, _Level.OR)}"
-        case syntax.LastWindow(size=size, pattern=pattern):
-            return f"while last {show(size)}: collect {_fitting(pattern, _Level.OR)}"
-        case syntax.EachWindow(size=size, pattern=pattern):
-            return f"while each {show(size)}: collect {_fitting(pattern, _Level.OR)}"
+        case syntax.Window(word=word, size=size, pattern=pattern):
+            return f"while {word} {show(size)}: collect {_fitting(pattern, _Level.OR)}"
         case syntax.SinceWindow(beginning=beginning, pattern=pattern):
             return f"while since {_fitting(beginning, _Level.OR)}: collect {_fitting(pattern, _Level.OR)}"
         case syntax.NotIn(absent=absent, first=first, last=last):
@@ -201,8 +199,8 @@ _LEVELS: dict[type[syntax.Node], _Level] = {
     syntax.Or: _Level.OR, syntax.And: _Level.AND, syntax.Not: _Level.NOT, syntax.Without: _Level.WITHOUT,
     syntax.Temporal: _Level.TEMPORAL, syntax.InContext: _Level.CONTEXT, syntax.Comparison: _Level.COMPARISON,
     syntax.Negative: _Level.UNARY, syntax.Repeat: _Level.REPEAT, syntax.Labelled: _Level.LABELLED,
-    syntax.Absence: _Level.ITEM, syntax.Collection: _Level.ITEM, syntax.LastWindow: _Level.ITEM,
-    syntax.EachWindow: _Level.ITEM, syntax.SinceWindow: _Level.ITEM, syntax.NotIn: _Level.ITEM,
+    syntax.Absence: _Level.ITEM, syntax.Collection: _Level.ITEM, syntax.Window: _Level.ITEM,
+    syntax.SinceWindow: _Level.ITEM, syntax.NotIn: _Level.ITEM,
 }  # fmt: skip
 
 

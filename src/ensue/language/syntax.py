@@ -247,24 +247,17 @@ class Collection(Node):
 
 
 @dataclass(frozen=True)
-class LastWindow(Node):
-    """``while last 1000: collect p`` counts events, ``while last 3m: collect p`` looks back in time."""
+class Window(Node):
+    """``while last 1000: collect p``, ``while each 5m: collect p``, …: see `ensue.language.windows`."""
 
-    size: Amount
-    pattern: Expression
-
-
-@dataclass(frozen=True)
-class EachWindow(Node):
-    """``while each 5m: collect p``."""
-
+    word: str
     size: Amount
     pattern: Expression
 
 
 @dataclass(frozen=True)
 class SinceWindow(Node):
-    """``while since q: collect p``."""
+    """A window that begins with a pattern: ``while since q: collect p``."""
 
     beginning: Expression
     pattern: Expression
@@ -279,7 +272,7 @@ class NotIn(Node):
     last: Expression
 
 
-Item = Expression | Absence | Collection | LastWindow | EachWindow | SinceWindow | NotIn
+Item = Expression | Absence | Collection | Window | SinceWindow | NotIn
 
 
 @dataclass(frozen=True)

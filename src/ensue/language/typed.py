@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ensue.language.source import NOWHERE, Span
 from ensue.language.types import Type
+from ensue.language.windows import WINDOWS, WindowKind
 
 Value = int | float | str | bool | None | tuple["Value", ...]
 
@@ -297,8 +298,8 @@ class Gathering:
 class Window:
     """``while last 1000``, ``last 3m``, ``each 5m`` or ``since q``, collecting a pattern under `id`.
 
-    `kind` is ``count``, ``span``, ``each`` or ``since``; `size` the number or the length. A group is the value of
-    `shared` (with the rest of the body or with `beginning`) and of the head's other terms.
+    `kind` is a name in `ensue.language.windows`; `size` the number or the length. A group is the value of `shared`
+    (with the rest of the body or with `beginning`) and of the head's other terms.
     """
 
     id: int
@@ -309,6 +310,17 @@ class Window:
     keys: tuple[str, ...]
     beginning: Pattern | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def record(self) -> WindowKind:
+        """How it is written, and what follows from that."""
+        return WINDOWS[self.kind]
+
+    @property
+    def extent(self) -> int | None:
+        """How long before its own end anything that it sees ended, at most; None if nothing bounds it."""
+        extent = self.record.extent
+        return None if extent is None else extent(self.size)
 
 
 @dataclass(frozen=True)

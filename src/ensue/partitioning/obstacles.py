@@ -55,10 +55,8 @@ def _unbounded(body: typed.Body) -> Iterator[str]:
     for each in bodies:
         if each.restricted:
             yield "`policy restricted` chooses between instances of any time"
-        if each.window is not None and each.window.kind == "count":
-            yield f"`last {each.window.size}` counts back over any length of time"
-        if each.window is not None and each.window.kind == "since":
-            yield "`since` looks for the latest event, however long ago"
+        if each.window is not None and each.window.extent is None:
+            yield each.window.record.unbounded.format(size=each.window.size)
         if each.window is not None and each.pattern is not None:
             yield "nothing bounds how far its window is from the events beside it"
     for pattern in patterns(body):

@@ -137,6 +137,6 @@ def _ends_by_itself(body: typed.Body) -> bool:
     found = list(patterns(body))
     bodies = [body, *(pattern.body for pattern in found if isinstance(pattern, typed.Nested))]
     return any(isinstance(pattern, typed.Moment | typed.Periodic) for pattern in found) or any(
-        any(timer.end_shift > 0 for timer in each.timers) or (each.window is not None and each.window.kind == "each")
+        any(timer.end_shift > 0 for timer in each.timers) or (each.window is not None and each.window.record.ends_later)
         for each in bodies
     )

@@ -70,17 +70,14 @@ def _alone(pattern: typed.Pattern, keep: int, events: Events) -> int | None:
 
 
 def _window(body: typed.Body, window: typed.Window, events: Events) -> int | None:
-    """A span covers its events; ``each`` ends at most its size after one. What else stands in the body is unrelated."""
+    """A window covers its events, or ends at most its extent after one. What else stands in the body is unrelated."""
     if body.pattern is not None or body.absences or body.gatherings:
         return None
     own, members = _from_end(window.pattern, events), _from_start(window.pattern, events)
-    match window.kind:
-        case "span":
-            return _most([own, _sum(window.size - 1, members)])
-        case "each":
-            return _sum(window.size, own)
-        case _:
-            return None
+    extent = window.extent
+    if extent is None:
+        return None
+    return _sum(extent, own) if window.record.ends_later else _most([own, _sum(extent, members)])
 
 
 def _from_end(pattern: typed.Pattern, events: Events) -> int | None:

@@ -46,33 +46,23 @@ def describe_window(
 
 
 def _title(held: typed.Window, words: Words) -> str:
-    of = pattern_said(held.pattern)
-    match held.kind:
-        case "count":
-            return f"last {held.size} {of}"
-        case "span":
-            return f"all {of} of the last {words.length(held.size)}"
-        case "each":
-            return f"all {of} of each {words.length(held.size)}"
-        case _:
-            return f"all {of} since{'' if held.beginning is None else f' {pattern_said(held.beginning)}'}"
+    size = str(held.size) if held.record.takes == "number" else words.length(held.size)
+    beginning = "" if held.beginning is None else pattern_said(held.beginning)
+    return held.record.title.format(of=pattern_said(held.pattern), size=size, beginning=beginning)
 
 
 def _collected(held: typed.Window, keep: int | None, words: Words) -> Kept:
     """What is kept of the collected events: themselves, or aggregates of those since the last beginning."""
     said, keys = events_said(held.pattern), (*held.shared, *held.keys)
-    match held.kind:
-        case "count":
-            return Kept(said, keys, constant(held.size))
-        case "span":
-            return Kept(said, keys, window(held.size))
-        case "each":
-            return Kept(f"aggregates of {said}", keys, window(held.size))
-        case _:
-            begins = said if held.beginning is None else events_said(held.beginning)
-            if _longest(held.pattern, words.program) is not None:
-                return Kept(f"aggregates of {said}", keys, until(begins))
-            return _bounded(begins, keys, window(keep), BACK)
+    what = said if held.record.keeps_events else f"aggregates of {said}"
+    if held.beginning is not None:
+        begins = events_said(held.beginning)
+        if _longest(held.pattern, words.program) is not None:
+            return Kept(what, keys, until(begins))
+        return _bounded(begins, keys, window(keep), BACK)
+    if held.record.takes == "number":
+        return Kept(what, keys, constant(held.size))
+    return _bounded(what, keys, window(keep if held.extent is None else held.size), BACK)
 
 
 def _bounded(what: str, key: tuple[str, ...], memory: Memory, advice: str) -> Kept:

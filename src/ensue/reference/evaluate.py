@@ -172,11 +172,14 @@ class World:
                 yield from self._each(window, keep, rest, group)
                 continue
             for index, event in enumerate(group):
-                if window.kind == "count":
-                    members = group[max(0, index + 1 - window.size) : index + 1]
-                else:
-                    since = event.end - window.size
-                    members = [m for m in group if m is event or (m.end <= event.end and m.start > since)]
+                match window.kind:
+                    case "count":
+                        members = group[max(0, index + 1 - window.size) : index + 1]
+                    case "span":
+                        since = event.end - window.size
+                        members = [m for m in group if m is event or (m.end <= event.end and m.start > since)]
+                    case unknown:
+                        raise LookupError(f"there is no window {unknown}")
                 yield _collected(window, keep, rest, event, members)
 
     def _group(self, window: typed.Window, rest: Match, event: Match, terms: list[typed.Expression]) -> Any:

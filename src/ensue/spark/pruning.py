@@ -44,8 +44,8 @@ def _ordered(node: Any) -> bool:
             return node.left_context is not None or node.right_context is not None
         case typed.Run():
             return True
-        case typed.Window(kind=kind):
-            return kind == "count"
+        case typed.Window():
+            return node.record.ordered
         case typed.Body(restricted=restricted):
             return restricted
         case typed.Aggregate(name=name):

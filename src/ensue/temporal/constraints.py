@@ -216,13 +216,13 @@ def _length_of_window(body: typed.Body, events: Events) -> Length | None:
         return None
     beside = body.pattern is not None or bool(body.timers)
     low, high = own
-    match window.kind:
-        case "each":  # it covers the span, however long what is collected lasts
-            return window.size, None if beside else window.size
-        case "span":  # the last one is collected, however long it lasts
-            return low, None if beside or high is None else max(high, window.size - 1)
-        case _:
-            return low, None
+    extent = window.extent
+    if extent is None:
+        return low, None
+    if window.record.ends_later:  # it covers the span, however long what is collected lasts
+        return extent, None if beside else extent
+    # the last one is collected, however long it lasts
+    return low, None if beside or high is None else max(high, extent)
 
 
 def union(lengths: Iterable[Length | None]) -> Length | None:

@@ -75,13 +75,7 @@ def _reaches(part: Apart, body: typed.Body, events: Events) -> bool:
 
 def _window_reaches(window: typed.Window, keep: int) -> bool:
     """Whether a window sees what ended longer before its own end than events are kept."""
-    match window.kind:
-        case "span":
-            return window.size - 1 > keep
-        case "each":
-            return window.size > keep
-        case _:
-            return True
+    return _beyond(window.extent, keep)
 
 
 def _before_end(body: typed.Body, point: tuple[int, bool], events: Events) -> int | None:

@@ -94,7 +94,7 @@ def _body_uses(
         before = earlier or not inside or _is_earlier(spans.get(part.scope), distances, ends)
         yield from _apart_uses(part.pattern, before, "negated" if isinstance(part, typed.Absence) else "collected")
     if body.window is not None:
-        yield from _apart_uses(body.window.pattern, earlier or body.window.kind == "each", "collected")
+        yield from _apart_uses(body.window.pattern, earlier or body.window.record.ends_later, "collected")
         if body.window.beginning is not None:
             yield from _apart_uses(body.window.beginning, True, "collected")
 

@@ -60,7 +60,7 @@ class Window(Operator):
         self._join_by: list[str] = []
         self._want_groups()
         unit.later(layer, f"waits_{self.name}()", f"settle_{self.name}()")
-        if self.window.kind == "each":
+        if self.window.record.ends_later:
             unit.dues.append(f"due_{self.name}()")
         collected.feed(lambda w, env: self.writer.take(w, env))
         if beginning is not None:

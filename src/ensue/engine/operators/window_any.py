@@ -198,8 +198,10 @@ class AnyWindow(Kind):
                 return f"{m} == e or ({e}.end[{m}] <= {e}.end[e] and {e}.start[{m}] > {e}.end[e] - {size})"
             case "each":
                 return f"{over} - {size} <= {e}.end[{m}] and {e}.end[{m}] < {over}"
-            case _:
+            case "since":
                 return f"{self.begins}.end[{row}] < {e}.start[{m}] and {e}.end[{m}] <= {e}.end[e]"
+            case unknown:
+                raise LookupError(f"there is no window {unknown}")
 
     def _push(
         self, w: Writer, rest: Env, begin: Env, event: Env, results: Env, start: str, source: str, over: str

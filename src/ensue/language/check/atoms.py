@@ -94,7 +94,7 @@ class Atoms:
                 return len(body.items) > 1 or bool(body.suffixes) or self.is_pattern(body.items[0])
             case (
                 syntax.Temporal() | syntax.Without() | syntax.InContext() | syntax.Repeat() | syntax.Labelled()
-                | syntax.NotIn() | syntax.Absence() | syntax.Collection() | syntax.LastWindow() | syntax.EachWindow()
+                | syntax.NotIn() | syntax.Absence() | syntax.Collection() | syntax.Window()
                 | syntax.SinceWindow()
             ):  # fmt: skip
                 return True

@@ -14,8 +14,9 @@ from ensue.language.functions import TIMERS
 from ensue.language.source import Span
 from ensue.language.types import comparable
 from ensue.language.walk import names_used, pairs, visible_variables
+from ensue.language.windows import WINDOWS, WORDS, kind_written
 
-Windowed = syntax.LastWindow | syntax.EachWindow | syntax.SinceWindow
+Windowed = syntax.Window | syntax.SinceWindow
 
 
 @dataclass
@@ -121,7 +122,7 @@ class Bodies(Patterns):
                 items.absences.append(item)
             case syntax.Collection():
                 items.collections.append(item)
-            case syntax.LastWindow() | syntax.EachWindow() | syntax.SinceWindow():
+            case syntax.Window() | syntax.SinceWindow():
                 items.windows.append(item)
             case syntax.Labelled(name=name, pattern=syntax.Call(name=timer) as call) if timer.text in RELATIVE_TIMERS:
                 items.timers.append((call, name))
@@ -446,26 +447,25 @@ class Bodies(Patterns):
         for extra in windows[1:]:
             self.expressions.incomplete = True
             self.report.error(
-                "E406", extra.span, "a body has at most one `while last`, `each` or `since`",
+                "E406", extra.span, f"a body has at most one `while {'`, `'.join(WORDS[:-1])}` or `{WORDS[-1]}`",
                 "put the other into a rule of its own",
             )  # fmt: skip
         node = windows[0]
         beginning: typed.Pattern | None = None
         kind, size = "since", 0
         match node:
-            case syntax.LastWindow(size=amount):
-                kind, size = ("span" if amount.timed else "count"), self.declarations.length(amount)
-            case syntax.EachWindow(size=amount):
-                kind, size = "each", self.declarations.length(amount)
+            case syntax.Window(word=word, size=amount):
+                kind, size = kind_written(word, amount.timed), self.declarations.length(amount)
             case syntax.SinceWindow(beginning=first):
                 beginning, begins = self.pattern(_grouped(first), place, Pending())
                 merged = self.merge(scope, begins, first.span)
                 scope.variables, scope.labels = merged.variables, merged.labels
                 scope.partial, scope.gathered = merged.partial, merged.gathered
-        if not isinstance(node, syntax.SinceWindow) and size <= 0:
+        if isinstance(node, syntax.Window) and size <= 0:
+            sized = (f"`{each.example}`" for each in WINDOWS.values() if each.takes != "pattern")
             self.report.error(
                 "E504", node.size.span, "the size of a window must be positive",
-                "as in `last 1000`, `last 3m`, `each 5m`",
+                f"as in {', '.join(sized)}",
             )  # fmt: skip
             size = 1
         asked = len(scope.asked)

@@ -122,7 +122,7 @@ class Static:
                 case syntax.Call(name=name) | syntax.Not(operand=syntax.Call(name=name)) if self._is_unknown(name):
                     self._report_unknown(name)
                 case (
-                    syntax.NotIn() | syntax.Absence() | syntax.Collection() | syntax.LastWindow() | syntax.EachWindow()
+                    syntax.NotIn() | syntax.Absence() | syntax.Collection() | syntax.Window()
                     | syntax.SinceWindow() | syntax.Temporal() | syntax.Without() | syntax.InContext() | syntax.Repeat()
                     | syntax.Labelled()
                 ):  # fmt: skip

@@ -1,0 +1,64 @@
+"""The kinds of windows: how each is written, and what follows for reasoning about rules. A kind is one record.
+
+What a window collects is said by the reference, and how that is computed by `ensue.engine.operators.window_kinds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class WindowKind:
+    """A kind of window. `size` is how many events it counts, or how long it is."""
+
+    word: str
+    """It is written ``while word …: collect p``."""
+    takes: Literal["number", "length", "pattern"]
+    """What stands behind the word: a size, or a pattern that begins the window."""
+    example: str
+    title: str
+    """How it is explained: `{of}` is what it collects, `{size}` its size, `{beginning}` what it begins with."""
+    extent: Callable[[int], int] | None
+    """How long before its own end anything that it sees ended, at most; None if nothing bounds it."""
+    unbounded: str = ""
+    """Why nothing bounds it, where nothing does; `{size}` is its size."""
+    ends_later: bool = False
+    """Whether it ends by itself, after all that it collects. With an extent it lasts as long as that."""
+    ordered: bool = False
+    """Whether the order of events of one moment decides what it collects."""
+    keeps_events: bool = True
+    """Whether what it collects is kept, and not aggregates of it alone."""
+
+
+WINDOWS: dict[str, WindowKind] = {
+    "count": WindowKind(
+        "last", "number", "last 1000", "last {size} {of}", None, "`last {size}` counts back over any length of time",
+        ordered=True,
+    ),
+    "span": WindowKind("last", "length", "last 3m", "all {of} of the last {size}", lambda size: size - 1),
+    "each": WindowKind(
+        "each", "length", "each 5m", "all {of} of each {size}", lambda size: size, ends_later=True, keeps_events=False
+    ),
+    "since": WindowKind(
+        "since", "pattern", "since day_start", "all {of} since {beginning}", None,
+        "`since` looks for the latest event, however long ago", keeps_events=False,
+    ),
+}  # fmt: skip
+
+WORDS = tuple(dict.fromkeys(kind.word for kind in WINDOWS.values()))
+
+
+def kind_written(word: str, timed: bool) -> str:
+    """The kind of a window as it is written: where one word has two, a size with a unit is a length of time.
+
+    >>> kind_written("last", True), kind_written("last", False), kind_written("each", False)
+    ('span', 'count', 'each')
+    """
+    kinds = [name for name, kind in WINDOWS.items() if kind.word == word]
+    if not kinds:
+        raise LookupError(f"there is no window {word}")
+    fitting = [name for name in kinds if WINDOWS[name].takes == ("length" if timed else "number")]
+    return (fitting or kinds)[0]
