@@ -1,8 +1,9 @@
 """Latency: how long a running session takes for one event, with few and with many keys alive.
 
 Every key is first given an A, all within the window of the rules, so that its state is alive; then single events of
-random keys, A or B, are sent and timed one by one. Each has a moment of its own: a moment is evaluated when the next
-begins, so every event sent makes the session evaluate one. They end before the first key's A leaves the window.
+random keys, A or B, are sent and timed one by one. Each has a moment of its own, which is evaluated at once (W1) or
+when the next begins (W4), so every event sent makes the session evaluate one. They end before the first key's A leaves
+the window.
 """
 
 from __future__ import annotations

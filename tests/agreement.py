@@ -333,7 +333,7 @@ def session(
         found: list[Detection] = []
         at_work = program.start(
             lateness, sequence=_sequence(events), compiled=compiled, provenance=provenance,
-            time="time" if instant else None,
+            time="time" if instant else None, in_order=rng.random() < 0.3,
         )  # fmt: skip
         at = 0
         while at < len(order):
@@ -420,6 +420,7 @@ EXECUTIONS: dict[str, Execution] = {
     "session, saved": session(False, as_dicts, late=True, saved=True),
     "session, small, saved": small(session(False, as_dicts, late=True, saved=True)),
     "session, changed": session(False, changed=True),
+    "session, changed, late": session(False, as_dicts, late=True, changed=True),
     "session, small, changed": small(session(False, changed=True)),
     "session, instants": session(False, instant=True),
     "session, sources": session(False, as_dicts, late=True, saved=True, provenance=True),

@@ -320,6 +320,7 @@ class Program(Rules):
         Given events are taken to have one time each, and no interval.
         <BLANKLINE>
         d (line 1)
+          in a session: handed out at once
           a match takes 10 at most
           match
           │ cost: checks each match
@@ -365,6 +366,7 @@ class Program(Rules):
         provenance: bool = False,
         compiled: bool | None = None,
         keep: Length | None = None,
+        in_order: bool = False,
         on_late: Callable[[dict[str, Any]], object] | None = None,
         on_bad_row: Callable[[BadRow], object] | None = None,
     ) -> Session:
@@ -379,6 +381,9 @@ class Program(Rules):
         from, counted in the order in which they were sent.
 
         `keep` is a largest lifetime, as in `keeping`; it goes on when the session is resumed.
+
+        A detection that no later event can change is given at once, others when their step is complete. With `in_order`
+        all of them wait for that, and come in the order of their ends.
 
         Rules are compiled once many events have come in tables; `compiled` says from the first event on, or never.
 
@@ -397,7 +402,7 @@ class Program(Rules):
         columns = Columns(time, start, end, type, sequence)
         kept = None if keep is None else written_length(keep, "`keep`")
         rows = self.rows_of_tables(tables)
-        settings = Settings(lateness, columns, rows, wanted, provenance, compiled, keep=kept)
+        settings = Settings(lateness, columns, rows, wanted, provenance, compiled, keep=kept, in_order=in_order)
         return Session(self, settings, actions, on_late, on_bad_row)
 
     def resume(

@@ -93,7 +93,7 @@ def test_such_a_row_says_nothing_of_time():
 
 def test_a_session_takes_none_of_them():
     bad = []
-    session = ensue.compile(RULES).start(on_bad_row=bad.append)
+    session = ensue.compile(RULES).start(on_bad_row=bad.append, in_order=True)
     session.send(ROWS[1])
     session.send(ROWS[0])
     session.send([{**ROWS[0], "time": 3}, {**ROWS[1], "time": 4}])
@@ -106,7 +106,7 @@ def test_a_session_takes_none_of_them():
 
 def test_the_first_event_of_a_session():
     bad = []
-    session = ensue.compile(RULES).start(on_bad_row=bad.append)
+    session = ensue.compile(RULES).start(on_bad_row=bad.append, in_order=True)
     assert session.send(ROWS[0]) == [] and len(bad) == 1
     session.send(ROWS[1])
     assert [row["type"] for row in session.close()] == ["b", "c"]

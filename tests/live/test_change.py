@@ -16,7 +16,7 @@ def event(type_, time, x=1):
 
 
 def test_a_new_rule_sees_events_from_now_on():
-    session = ensue.compile(RULES).start()
+    session = ensue.compile(RULES).start(in_order=True)
     session.send([event("a", 1), event("a", 2)])
     session.add("rule twice: twice(x) <- a(x) seq a(x).")
     assert session.send([event("a", 3), event("b", 4)]) == [
@@ -26,7 +26,7 @@ def test_a_new_rule_sees_events_from_now_on():
 
 
 def test_a_rule_that_is_removed_finds_nothing_any_more():
-    session = ensue.compile(RULES + "rule also: also(x) <- b(x).").start()
+    session = ensue.compile(RULES + "rule also: also(x) <- b(x).").start(in_order=True)
     session.send(event("a", 1))
     session.remove("both")
     session.send(event("b", 2))
@@ -37,7 +37,7 @@ def test_a_rule_that_is_removed_finds_nothing_any_more():
 
 def test_what_is_wrong_changes_nothing():
     program = ensue.compile(RULES + "rule more: more(x) <- both(x).")
-    session = program.start()
+    session = program.start(in_order=True)
     session.send(event("a", 1))
     before = session.rules
     with pytest.raises(ensue.RuleError, match="E10"):
@@ -55,7 +55,7 @@ def test_what_is_wrong_changes_nothing():
 
 
 def test_another_rule_for_the_same_type():
-    session = ensue.compile(RULES).start()
+    session = ensue.compile(RULES).start(in_order=True)
     session.send(event("a", 1))
     session.add("rule single: both(x) <- b(x) where x > 5.")
     session.send([event("b", 2), event("b", 2, 6)])
@@ -72,7 +72,7 @@ def test_types_that_grow():
 
 
 def test_events_tables_and_facts():
-    session = ensue.compile(RULES).start()
+    session = ensue.compile(RULES).start(in_order=True)
     session.send(event("a", 1))
     session.add('event c(x: int, s: string). table good(s: string). good("p").')
     session.add("rule c: ok(x) <- a(x) seq c(x, s) where good(s).")
@@ -131,7 +131,7 @@ def test_before_the_first_event():
 
 
 def test_emit_stays_what_it_was():
-    session = ensue.compile(RULES).start(emit="both")
+    session = ensue.compile(RULES).start(emit="both", in_order=True)
     session.add("c(x) <- a(x).")
     session.send([event("a", 1), event("b", 2)])
     assert [row["type"] for row in session.close()] == ["both"]
@@ -139,7 +139,7 @@ def test_emit_stays_what_it_was():
 
 def test_a_changed_session_is_resumed_with_its_own_rules():
     program = ensue.compile(RULES)
-    session = program.start()
+    session = program.start(in_order=True)
     session.send([event("a", 1), event("a", 2)])
     session.add("rule c: c(x) <- a(x) seq b(x) within 1.")
     state = session.save()
@@ -176,7 +176,7 @@ STREAM = [("b", 1), ("b", 7), ("a", 9), ("b", 12), ("a", 14), ("b", 15), ("b", 4
 
 
 def test_a_rule_cannot_have_events_last_longer_than_others_counted_on():
-    session = ensue.compile(USING).start()
+    session = ensue.compile(USING).start(in_order=True)
     session.send(event("b", 1))
     with pytest.raises(ensue.DataError, match=r"`pair` may last 1 to 50; so far it was 1 to 5\. The rule `use` uses"):
         session.add(LONG)

@@ -149,7 +149,7 @@ def test_actions_that_are_missing_unknown_or_impossible():
 
 def test_without_actions_reactions_do_nothing():
     program = ensue.compile(RULES + "on shipped(id) do notify(id).")
-    session = program.start()
+    session = program.start(in_order=True)
     session.send(EVENTS)
     assert len(session.close()) == 1
 
@@ -179,7 +179,7 @@ def test_only_what_is_derived_can_be_asked_for():
 
 
 def test_a_type_that_is_given_too_is_called_for_what_is_derived():
-    session = ensue.compile("event a(x: int). event b(x: int). b(x) <- a(x).").start()
+    session = ensue.compile("event a(x: int). event b(x: int). b(x) <- a(x).").start(in_order=True)
     found = []
     session.on("b", found.append)
     session.send([{"type": "a", "time": 1, "x": 1}, {"type": "b", "time": 1, "x": 2}])
@@ -222,7 +222,7 @@ def test_only_the_last_failures_are_kept(caplog):
 
 def test_a_function_may_send_events_itself():
     program = ensue.compile("event a(x: int). b(x) <- a(x).")
-    session = program.start()
+    session = program.start(in_order=True)
     seen = []
 
     def again(row):

@@ -40,7 +40,7 @@ def program():
 
 
 def test_a_step_is_evaluated_when_it_is_complete(program):
-    session = program.start()
+    session = program.start(in_order=True)
     assert session.time is None
     assert session.send(order(1, 7)) == []
     assert session.time == 0
@@ -69,7 +69,7 @@ def test_events_of_any_type_let_time_pass(program):
 
 
 def test_time_does_not_go_back(program):
-    session = program.start()
+    session = program.start(in_order=True)
     session.send([order(1, 7), shipped(9, 7)])
     with pytest.raises(ensue.DataError, match="evaluated up to 8, which is after 5"):
         session.advance(5)
@@ -88,7 +88,7 @@ def test_what_is_no_time_is_refused(program, wrong):
 
 
 def test_within_the_lateness_the_order_does_not_matter(program):
-    session = program.start(5)
+    session = program.start(5, in_order=True)
     assert session.send(shipped(3, 7)) == []
     assert session.send(order(6, 8)) == []
     assert session.send(order(1, 7)) == []
@@ -147,7 +147,7 @@ def test_lateness_that_makes_no_sense(program):
 
 
 def test_the_ends_of_time():
-    session = ensue.compile("event a(x: int). b(x) <- a(x).").start(10)
+    session = ensue.compile("event a(x: int). b(x) <- a(x).").start(10, in_order=True)
     first, last = -(2**61), 2**61
     assert session.send({"type": "a", "time": first, "x": 1}) == []
     assert [row["x"] for row in session.send({"type": "a", "time": last, "x": 2})] == [1]
@@ -169,7 +169,7 @@ def test_moments_and_periods_count_from_the_first_event():
 
 
 def test_closing_evaluates_what_waits(program):
-    session = program.start(100)
+    session = program.start(100, in_order=True)
     session.send([order(1, 7), shipped(3, 7)])
     assert session.waiting == 2
     assert session.close() == [DONE]
@@ -183,7 +183,7 @@ def test_closing_evaluates_what_waits(program):
 def test_until_is_the_end_of_time(program):
     events = [order(1, 7), shipped(20, 7)]
     for until in (6, 7, 19, 20, 30):
-        session = program.start(100)
+        session = program.start(100, in_order=True)
         session.send(events)
         assert session.close(until) == program.detect(events, until)
 
@@ -198,7 +198,7 @@ def test_a_session_without_events_ends_without_time(program):
 
 def test_with_closes(program):
     found = []
-    with program.start(100) as session:
+    with program.start(100, in_order=True) as session:
         session.on("done", found.append)
         session.send([order(1, 7), shipped(3, 7)])
         assert found == []
@@ -209,7 +209,7 @@ def test_with_closes(program):
 
 def test_after_an_error_with_does_not_evaluate(program):
     found = []
-    with pytest.raises(ZeroDivisionError), program.start(100) as session:
+    with pytest.raises(ZeroDivisionError), program.start(100, in_order=True) as session:
         session.on("done", found.append)
         session.send([order(1, 7), shipped(3, 7)])
         raise ZeroDivisionError
@@ -220,7 +220,7 @@ def test_after_an_error_with_does_not_evaluate(program):
 
 def test_a_derivation_without_end_ends_the_session():
     program = ensue.compile("event a(x: int). n(x) <- a(x). n(x = x + 1) <- n(x).")
-    session = program.start()
+    session = program.start(in_order=True)
     session.send({"type": "a", "time": 1, "x": 1})
     with pytest.raises(ensue.DetectError):
         session.advance(2)
@@ -271,7 +271,7 @@ def test_tables_by_type(program):
 
 
 def test_an_event_with_lists_is_no_dict_by_type():
-    session = ensue.compile("d(x) <- e(x = x).").start()
+    session = ensue.compile("d(x) <- e(x = x).").start(in_order=True)
     session.send({"type": "e", "time": 1, "x": [1, 2]})
     session.send({"type": "e", "time": 1, "x": [3]})
     assert [row["x"] for row in session.close()] == [[1, 2], [3]]
@@ -286,7 +286,7 @@ def test_no_events_at_all(program):
 
 
 def test_an_empty_dict_is_no_event(program):
-    session = program.start()
+    session = program.start(in_order=True)
     assert session.send({}) == []
     session.send(order(1, 7))
     assert session.send({}) == []
@@ -310,7 +310,9 @@ def test_columns_emit_and_tables():
     program = ensue.compile(
         "event a(x: int). table good(x: int). b(x) <- a(x) where good(x). c(x) <- a(x). d(n = e.start) <- e: a(_)."
     )
-    session = program.start(start="from", end="to", type="kind", tables={"good": [(2,)]}, emit=["b", "d"])
+    session = program.start(
+        start="from", end="to", type="kind", tables={"good": [(2,)]}, emit=["b", "d"], in_order=True
+    )
     events = [{"kind": "a", "from": x, "to": x + 1, "x": x} for x in (1, 2)]
     assert session.send(events) == [{"type": "d", "start": 1, "end": 2, "n": 1}]
     assert session.close() == [
@@ -318,9 +320,9 @@ def test_columns_emit_and_tables():
         {"type": "d", "start": 2, "end": 3, "n": 2},
     ]
     with pytest.raises(ensue.DataError, match="No rule derives 'a'"):
-        program.start(emit="a")
+        program.start(emit="a", in_order=True)
     with pytest.raises(ensue.DataError, match="no table 'bad'"):
-        program.start(tables={"bad": []})
+        program.start(tables={"bad": []}, in_order=True)
 
 
 def test_sequence_decides_between_events_of_one_time():
@@ -339,7 +341,7 @@ def test_sequence_decides_between_events_of_one_time():
 
 def test_attributes_that_no_single_table_can_hold(program):
     program = ensue.compile("event a(x: int). b(v = x) <- a(x). c(v = string(x)) <- a(x).")
-    session = program.start()
+    session = program.start(in_order=True)
     table = pa.table({"type": ["a"], "time": [1], "x": [1]})
     with pytest.raises(ensue.DataError, match="one table cannot hold both"):
         session.send(table)
@@ -384,7 +386,7 @@ def test_values_of_every_type_are_read_as_by_detect(time):
     wanted = program.detect(events, on_bad_row=bad.append)
     for pieces in (events, [[event] for event in events], [events[:4], events[4:]]):
         found, wrong = [], []
-        session = program.start(on_bad_row=wrong.append)
+        session = program.start(on_bad_row=wrong.append, in_order=True)
         for piece in pieces:
             found += session.send(piece)
         found += session.close()
@@ -437,7 +439,7 @@ def test_rows_without_a_time_or_a_type_are_bad_rows():
 
 def test_a_row_in_which_nothing_is_right_is_a_bad_row_too(program):
     bad = []
-    session = program.start(on_bad_row=bad.append)
+    session = program.start(on_bad_row=bad.append, in_order=True)
     session.send(order(1, 7))
     assert session.send([{5: 6}, shipped(3, 7), {"type": "shipped", "start": 5, "end": "2026-01-01"}]) == []
     assert [row.where for row in bad] == ["row 1", "row 3"]
@@ -446,7 +448,7 @@ def test_a_row_in_which_nothing_is_right_is_a_bad_row_too(program):
 
 
 def test_bad_rows_are_warned_of_and_nothing_is_lost(program):
-    session = program.start()
+    session = program.start(in_order=True)
     session.send(order(1, 7))
     with pytest.raises(ensue.BadRowsWarning):  # warnings are errors here: what came with it has been taken in
         session.send([shipped(3, 7), shipped("x", 7)])
@@ -460,7 +462,7 @@ def test_the_first_event_decides_what_times_are(first):
     program = ensue.compile("unit s. event a(x: int). b(x) <- a(x) within 5s.")
     other = datetime(2026, 1, 2) if first == 1 else 7
     bad = []
-    session = program.start(on_bad_row=bad.append)
+    session = program.start(on_bad_row=bad.append, in_order=True)
     session.send({"type": "a", "time": first, "x": 1})
     session.send({"type": "a", "time": other, "x": 2})
     session.send({"type": "a", "time": str(other), "x": 3})
@@ -490,7 +492,7 @@ def test_lengths_with_units_need_a_unit_on_integers():
 
 
 def test_the_first_zone_is_that_of_detections():
-    session = ensue.compile("event a(x: int). b(x) <- a(x).").start()
+    session = ensue.compile("event a(x: int). b(x) <- a(x).").start(in_order=True)
     session.send({"type": "a", "time": datetime(2026, 1, 1), "x": 1})
     (found,) = session.advance(datetime(2026, 1, 1))
     assert found["end"] == datetime(2026, 1, 1)

@@ -48,7 +48,7 @@ def test_rows_are_added_replaced_and_removed():
 
 
 def test_what_was_derived_stays_and_what_comes_later_is_derived_with_other_facts():
-    session = ensue.compile(RULES + "again(x) <- seen(x) seq b(x).").start()
+    session = ensue.compile(RULES + "again(x) <- seen(x) seq b(x).").start(in_order=True)
     assert ends(session.send([event("b", 1), event("b", 2)])) == [("seen", 1, 1)]
     session.tables["vip"].remove([(1,)])
     assert ends(session.send(event("b", 3))) == [("again", 1, 2)]
@@ -57,7 +57,7 @@ def test_what_was_derived_stays_and_what_comes_later_is_derived_with_other_facts
 
 
 def test_events_that_wait_see_the_change():
-    session = ensue.compile(RULES).start(lateness=10)
+    session = ensue.compile(RULES).start(lateness=10, in_order=True)
     session.send([event("b", 1, 2), event("b", 20, 2)])
     assert session.time == 9
     session.send(event("b", 12, 2))
@@ -66,7 +66,7 @@ def test_events_that_wait_see_the_change():
 
 
 def test_a_change_at_a_certain_time():
-    session = ensue.compile(RULES).start()
+    session = ensue.compile(RULES).start(in_order=True)
     session.send([event("b", 1), event("b", 5)])
     found = session.advance(5)
     session.tables["vip"].replace([])
@@ -77,7 +77,7 @@ def test_a_change_at_a_certain_time():
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_match_is_decided_when_it_is_complete(compiled):
     program = ensue.compile(RULES + "both(x) <- a(x) seq b(x) where vip(x).")
-    session = program.start(emit="both", compiled=compiled)
+    session = program.start(emit="both", compiled=compiled, in_order=True)
     session.tables["vip"].replace([])
     session.send([event("a", 1), event("a", 2, 2)])
     session.tables["vip"].replace([(1,)])
@@ -100,7 +100,7 @@ def test_reactions_ask_for_facts_as_they_are():
 
 def test_changed_facts_are_saved():
     program = ensue.compile(RULES)
-    session = program.start()
+    session = program.start(in_order=True)
     session.tables["vip"].replace([(2,)])
     session.send(event("b", 1, 2))
     session = program.resume(session.save())
@@ -114,7 +114,7 @@ def test_changed_facts_are_saved():
 
 def test_rules_and_facts_change_together():
     program = ensue.compile(RULES)
-    session = program.start()
+    session = program.start(in_order=True)
     session.send([event("a", 1), event("a", 2)])
     session.tables["vip"].replace([(2,)])
     session.add("rule more: more(x) <- a(x) seq b(x) where vip(x). vip(1). vip(5).")
@@ -128,7 +128,7 @@ def test_rules_and_facts_change_together():
 
 
 def test_a_table_that_is_added_can_change():
-    session = ensue.compile("event a(x: int).").start()
+    session = ensue.compile("event a(x: int).").start(in_order=True)
     session.add("table good(x: int). ok(x) <- a(x) where good(x).")
     session.tables["good"].add([(3,)])
     session.send([event("a", 1, 3), event("a", 1, 4)])
@@ -139,7 +139,7 @@ def test_timestamps_are_datetimes():
     program = ensue.compile(
         "event a(x: int). table due(x: int, at: timestamp). late(x) <- e: a(x), due(x, t) where e.start > t."
     )
-    session = program.start()
+    session = program.start(in_order=True)
     moment = datetime(2024, 5, 1, tzinfo=UTC)
     session.tables["due"].add([(1, moment), (2, "2024-05-03")])
     assert list(session.tables["due"]) == [(1, moment), (2, datetime(2024, 5, 3, tzinfo=UTC))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ensue.values import order
+from ensue.values import identity, order
 
 NO_SOURCES: frozenset[Any] = frozenset()
 
@@ -46,3 +46,8 @@ class Event:
             values = tuple(order(attributes.get(name)) for name in (sorted(attributes) if names is None else names))
             self._key = (self.end, self.start, order(self.sequence), rank, values)
         return self._key
+
+
+def content(event: Event) -> tuple[Any, ...]:
+    """What makes derived events of a type the same."""
+    return event.start, event.end, tuple(map(identity, event.attributes.values()))

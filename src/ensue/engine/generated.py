@@ -17,7 +17,7 @@ from ensue.engine import machine
 from ensue.engine.batch import Batch, Columns
 from ensue.engine.clock import Clock
 from ensue.engine.evaluate import Matched, evaluate, operate
-from ensue.engine.event import Event
+from ensue.engine.event import Event, content
 from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.knowledge import Knowledge
@@ -30,6 +30,7 @@ from ensue.engine.structures.chains import Chains
 from ensue.engine.structures.groups import StaticGroups
 from ensue.engine.structures.members import MemberTable
 from ensue.engine.structures.rows import StaticNumbers, StaticRows
+from ensue.engine.structures.seen import Seen
 from ensue.engine.structures.sources import Sources, inputs_of, shift_sources
 from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.engine.structures.values import Dictionary, Values
@@ -37,7 +38,6 @@ from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import MOST_OCCURRENCES
 from ensue.plan import late
-from ensue.values import identity
 
 FARTHEST = 2**61
 """How far from 0 times may be."""
@@ -336,6 +336,23 @@ class GeneratedLane:
         for (_, _, structure), held in zip(self._kept(), kept, strict=True):
             structure.restore(held)
 
+    def copy_from(self, other: GeneratedLane) -> None:
+        """Takes over the state of a lane with the same code."""
+        self.seen = other.seen
+        for (_, _, structure), (_, _, theirs) in zip(self._kept(), other._kept(), strict=True):
+            structure.copy_from(theirs)
+        for structure in self.structures.values():
+            if isinstance(structure, Seen):
+                structure.forget()
+
+    def twin(self) -> GeneratedLane:
+        """Another lane with the same code and the same state."""
+        made = GeneratedLane(
+            self.program, self.code, self.knowledge, self.clock, self.choice, self.values, self.frame.capacity
+        )
+        made.copy_from(self)
+        return made
+
     def take_over(self, olds: Sequence[GeneratedLane], time: int | None) -> None:
         """Takes over what other lanes know of the parts that both have; the timers of others begin after a time."""
         known = {place: (structure, old) for old in olds for place, _, structure in old._kept()}
@@ -448,7 +465,7 @@ class GeneratedLane:
             [self._decoded(v, kind) if ok else None for v, ok in zip(values.tolist(), valid.tolist(), strict=True)]
             for values, valid, kind in columns
         ]
-        known = {_content(event): event for event in batch.derived.get(type_, ())}
+        known = {content(event): event for event in batch.derived.get(type_, ())}
         names, made = list(self.program.events[type_].attributes), []
         for i, (begin, finish) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
             attributes = {name: values[i] for name, values in zip(names, lists, strict=True)}
@@ -457,17 +474,12 @@ class GeneratedLane:
                 came = inputs_of(self.structures["origins"], int(sources[i]))  # type: ignore[arg-type]
             same = (type_, begin, finish, tuple(attributes.items()))
             event = Event(type_, attributes, begin, finish, batch.place(type_), same, None, came)
-            other = known.get(_content(event)) if known else None
+            other = known.get(content(event)) if known else None
             if other is None:
                 made.append(event)
             else:
                 other.sources |= came
         batch.add(made)
-
-
-def _content(event: Event) -> Any:
-    """What makes derived events of a type the same."""
-    return event.start, event.end, tuple(map(identity, event.attributes.values()))
 
 
 def parted(numbers: Array, heads: Sequence[str]) -> tuple[Array, list[tuple[str, int, int]]]:

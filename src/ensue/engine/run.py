@@ -7,7 +7,7 @@ that follows from it comes back; where the moments lie makes no difference.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -125,37 +125,52 @@ class Run:
             GeneratedLane(self.known, code, self.knowledge, self.clock, compiled, self.values, capacity)
             for code in self.prepared.codes
         ]
+        self.copies: list[GeneratedLane] = []
 
     def batch(self) -> Batch:
         """An empty batch, to be filled with events."""
         return Batch(self.places, self.program.events, provenance=self.provenance)
 
-    def advance(self, batch: Batch, time: int, first_end: int | None = None) -> Batch:
+    def advance(
+        self, batch: Batch, time: int, first_end: int | None = None, lanes: Sequence[GeneratedLane] | None = None
+    ) -> Batch:
         """Moves time on, and derives what ends up to then.
 
         The batch holds every event that ends after the moment before and up to this one. `first_end` is the smallest
-        end among these, whatever their type.
+        end among these, whatever their type. With `lanes` only these take part.
         """
         if self.clock.first_end is None:
             self.clock.first_end = first_end
         self.clock.now = time
-        for lane in self.lanes:
-            lane.run(batch, time)
-        if self.values.many:
-            self.values.forget([codes for lane in self.lanes for codes in lane.used_codes()])
-            for lane in self.lanes:
-                lane.forget_answers()
+        self.run_lanes(self.lanes if lanes is None else lanes, batch, time)
         return batch
 
     def know(self, program: typed.Program, tables: Mapping[str, Sequence[Row]]) -> None:
         """Go on with other static facts: those that a program states, and those of tables."""
         self.knowledge = Knowledge(program, tables)
-        for lane in self.lanes:
+        for lane in (*self.lanes, *self.copies):
             lane.know(self.knowledge)
 
-    def due(self) -> int | None:
+    def run_lanes(self, lanes: Iterable[GeneratedLane], batch: Batch, time: int) -> None:
+        """Has some lanes take in a batch, apart from the moment that the others have come to."""
+        for lane in lanes:
+            lane.run(batch, time)
+        if self.values.many:
+            every = [*self.lanes, *self.copies]
+            self.values.forget([codes for lane in every for codes in lane.used_codes()])
+            for lane in every:
+                lane.forget_answers()
+
+    def copy(self, lanes: Iterable[GeneratedLane]) -> list[GeneratedLane]:
+        """Lanes that know what these do, and go their own way from here; the dictionary is the same."""
+        made = [lane.twin() for lane in lanes]
+        self.copies += made
+        return made
+
+    def due(self, lanes: Sequence[GeneratedLane] | None = None) -> int | None:
         """The next time at which something ends by itself, if no event comes before it."""
-        return min((due for lane in self.lanes if (due := lane.due()) is not None), default=None)
+        lanes = self.lanes if lanes is None else lanes
+        return min((due for lane in lanes if (due := lane.due()) is not None), default=None)
 
     def sizes(self) -> list[Size]:
         """How many keys and tuples each part of the rules keeps."""
@@ -168,12 +183,13 @@ class Run:
         """Which rules share what is kept."""
         return self.prepared.decided
 
-    def saved(self) -> dict[str, Any]:
+    def saved(self, lanes: Sequence[GeneratedLane] | None = None) -> dict[str, Any]:
+        """The state; `lanes` are those to be saved instead of its own."""
         return {
             "first_end": self.clock.first_end,
             "now": self.clock.now,
             "values": self.values.saved(),
-            "lanes": [lane.saved() for lane in self.lanes],
+            "lanes": [lane.saved() for lane in (self.lanes if lanes is None else lanes)],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:

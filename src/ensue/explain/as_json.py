@@ -33,6 +33,7 @@ def _rule(rule: RuleExplained) -> dict[str, Any]:
         "implied": list(rule.implied),
         "rewrites": list(rule.rewrites),
         "asked": list(rule.asked),
+        "waits": rule.waits,
         "fewer": rule.fewer,
         "plan": _part(rule.plan, rule),
     }

@@ -42,6 +42,8 @@ class RuleExplained:
     """The rewrites that changed it before it is run."""
     asked: tuple[str, ...] = ()
     """What Python answers, once for each combination of values."""
+    waits: str | None = None
+    """Why its detections wait in a session until their step is complete; None where they are handed out at once."""
     fewer: int | None = None
     """How many times fewer tuples the order of its joins makes and keeps than that as written, by estimate."""
     observed: Mapping[str, Observed] = field(default_factory=dict)

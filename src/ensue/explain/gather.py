@@ -12,6 +12,7 @@ from ensue.language import typed
 from ensue.language.source import Source
 from ensue.partitioning import stages
 from ensue.plan.advice import describe_rule
+from ensue.plan.certain import waiting_rules
 from ensue.rewriting import rewritten, rewritten_rule
 from ensue.rewriting.rates import UNKNOWN, Rates
 from ensue.temporal.constraints import constrain, parts
@@ -32,7 +33,7 @@ def explained(
     at_work = rewritten(known, rates)
     families, asked = tuple(alike_rules(at_work)), asked_by(at_work)
     family_of = {rule: number for number, family in enumerate(families) for rule in family.rules}
-    rules = []
+    rules, waits = [], waiting_rules(program)
     for number, rule in enumerate(program.rules):
         can_match = possible(rule.body, known.events)
         types = known if can_match else program
@@ -50,6 +51,7 @@ def explained(
                 _extent(rule.body, types),
                 run.names,
                 asked.get(number, ()),
+                waits[number],
                 None if run.ordered is None else run.ordered.times,
                 (observed or {}).get(number, {}),
             )

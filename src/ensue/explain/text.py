@@ -14,6 +14,7 @@ from ensue.explain.words import (
     others_said,
     rules_said,
     stage_said,
+    waits_said,
 )
 from ensue.plan.description import Description
 from ensue.temporal.said import length_said
@@ -51,6 +52,7 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
     yield f"{name} (line {rule.line}){others_said(rule, explanation)}"
     if not rule.possible:
         yield "  events that have one time each never match it; this is for events with a start and an end"
+    yield f"  in a session: {waits_said(rule)}"
     if rule.extent is not None:
         yield f"  a match takes {length_said(rule.extent, program)} at most"
     if rule.rewrites:

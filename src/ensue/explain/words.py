@@ -55,6 +55,11 @@ def memory_said(memory: Memory, program: typed.Program) -> str:
             return "unbounded"
 
 
+def waits_said(rule: RuleExplained) -> str:
+    """When a session hands out what a rule detects."""
+    return "handed out at once" if rule.waits is None else f"waits for its step, because {rule.waits}"
+
+
 def others_said(rule: RuleExplained, explanation: Explanation) -> str:
     """How many others run as one with a rule, after its name; nothing where it runs by itself."""
     return "" if rule.family is None else f", as one with {len(explanation.families[rule.family].rules) - 1:,} others"

@@ -19,6 +19,7 @@ from ensue.language import typed
 from ensue.live.detections import Shown
 from ensue.live.reactions import Action, Reactions
 from ensue.live.sent import Reading
+from ensue.plan.certain import certain_types
 from ensue.rules import Rules
 
 
@@ -38,6 +39,8 @@ class Settings:
     """Tables whose rows have changed: they hold the rows in `tables`, and no facts of the rules besides."""
     keep: str | None = None
     """How long events are kept, as rules write it, where that was said when the session was started."""
+    in_order: bool = True
+    """Whether every detection waits until its step is complete, so that they come in the order of their ends."""
 
     def saved(self) -> dict[str, Any]:
         names = self.columns
@@ -51,6 +54,7 @@ class Settings:
             "fixed": self.fixed,
             "changed": self.changed,
             "keep": self.keep,
+            "in_order": self.in_order,
         }
 
     def with_tables(self, changed: Mapping[str, Sequence[tuple[Any, ...]]]) -> Settings:
@@ -116,6 +120,12 @@ class Arrangement:
     @cached_property
     def reactions(self) -> Reactions:
         return Reactions(self.rules, self.actions, self.settings.tables, self.shown)
+
+    @cached_property
+    def certain(self) -> frozenset[str]:
+        """The types that are handed out before their step is complete; all sources of a detection are known then."""
+        settings = self.settings
+        return frozenset() if settings.in_order or settings.provenance else certain_types(self.rules)
 
     @cached_property
     def lateness(self) -> int:

@@ -1,20 +1,22 @@
 """How far a session has come: what waits, up to where time has been evaluated, and the engine with its state.
 
-A step of time, all events with one end, is evaluated when it is complete. With a lateness an event may come so much
-after others that end later; so once the largest end seen is `M`, all that ends before ``M - lateness`` is complete.
-What ends no later than the time evaluated is late, and takes no part.
+A step of time, all events with one end, is evaluated when it is complete; what is certain before goes `ahead`. With a
+lateness an event may come so much after others that end later; so once the largest end seen is `M`, all that ends
+before ``M - lateness`` is complete. What ends no later than the time evaluated is late, and takes no part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ensue.engine.batch import Batch, Row, rows_of
+from ensue.engine.generated import GeneratedLane
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
+from ensue.live.ahead import Ahead, batches
 from ensue.live.sent import Sent
 from ensue.live.waiting import Waiting
 
@@ -24,6 +26,7 @@ class Progress:
 
     def __init__(self) -> None:
         self.run: Run | None = None
+        self.ahead: Ahead | None = None
         self.lateness = 0
         self.waiting = Waiting()
         self.time: int | None = None
@@ -35,11 +38,29 @@ class Progress:
         self.limit: int | None = None
         """The end of time, if it is known beforehand: what ends later does not count."""
 
-    def begin(self, run: Run, lateness: int) -> None:
-        """The engine to use from now on."""
+    def begin(self, run: Run, lateness: int, certain: Collection[str]) -> None:
+        """The engine to use from now on, and the types that are handed out as soon as they are certain."""
         self.run = run
         self.lateness = lateness
-        self.due = run.due()
+        if certain or self.ahead is not None:
+            self.ahead = Ahead(run, certain, lateness, self.ahead, self.waiting)
+        self.due = run.due(self._lanes)
+
+    @property
+    def _lanes(self) -> list[GeneratedLane] | None:
+        """The lanes that wait until a step is complete; None for all."""
+        return None if self.ahead is None else self.ahead.others
+
+    def know(self, program: typed.Program, tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
+        """Goes on with other static facts, which count for all that has not been evaluated."""
+        self.go_back()
+        if self.run is not None:
+            self.run.know(program, tables)
+
+    def go_back(self) -> None:
+        """Has the engine know no more than what has been evaluated, so that another can take over from it."""
+        if self.ahead is not None:
+            self.ahead.go_back(self.waiting)
 
     def take_row(self, row: Row, used: bool) -> bool:
         """Takes in one event; whether it came in time. Of types that the rules do not use, only the end matters."""
@@ -49,9 +70,14 @@ class Progress:
             self.late += used
             return not used
         if used:
-            self.waiting.add_row(row)
+            self._add_row(row)
         self._see(end)
         return True
+
+    def _add_row(self, row: Row) -> None:
+        self.waiting.add_row(row)
+        if self.ahead is not None:
+            self.ahead.add_row(row)
 
     def take(self, sent: Sent, events: Mapping[str, typed.EventType]) -> list[Row]:
         """Takes in all events of a send; those that are late come back."""
@@ -60,13 +86,15 @@ class Progress:
         late = [row for row in sent.rows if row[3] <= time]
         for row in sent.rows:
             if row[3] > time:
-                self.waiting.add_row(row)
+                self._add_row(row)
                 self._see(row[3])
         for type_, columns in sent.columns.items():
             before, rest = columns.upto(time) if time >= EARLIEST else (columns.slice(0, 0), columns)
             late.extend(rows_of(type_, before, events))
             if len(rest):
                 self.waiting.add_columns(type_, rest)
+                if self.ahead is not None:
+                    self.ahead.add_columns(type_, rest)
                 self._see(int(rest.end[0]))
                 self._see(int(rest.end[-1]))
         if sent.mixed is not None:
@@ -84,6 +112,8 @@ class Progress:
             late = [row for type_, columns in before.by_type().items() for row in rows_of(type_, columns, events)]
         if len(mixed):
             self.waiting.add_mixed(mixed)
+            if self.ahead is not None:
+                self.ahead.add_mixed(mixed)
             self._see(int(mixed.end[0]))
             self._see(int(mixed.end[-1]))
         return late
@@ -99,8 +129,21 @@ class Progress:
         return None if self.largest is None else self.evaluate(self.largest - self.lateness - 1)
 
     def evaluate(self, time: int) -> Batch | None:
+        """Evaluates all steps up to a time, and what is certain besides; None where nothing is found."""
+        ahead = self.ahead
+        if ahead is None:
+            return self._settle(time)
+        found = ahead.evaluate(time if self.largest is None else max(time, self.largest), self.waiting)
+        settled = self._settle(time)
+        if settled is None or found is None:
+            return settled or found
+        settled.derived.update(found.derived)
+        settled.derived_columns.update(found.derived_columns)
+        return settled
+
+    def _settle(self, time: int) -> Batch | None:
         """Evaluates all steps up to a time; None where nothing ends in them."""
-        run = self.run
+        run, ahead = self.run, self.ahead
         if self.limit is not None:
             time = min(time, self.limit)
         if run is None or time < EARLIEST or (self.time is not None and time <= self.time):
@@ -110,27 +153,21 @@ class Progress:
         idle = run.clock.first_end is not None or first is None
         if idle and not self.waiting.has(time) and (self.due is None or self.due > time):
             return None
-        before, mixed = self.waiting.take_mixed(time)
-        batch = run.batch()
-        batch.rows, batch.given = self.waiting.take(time, run.program.events)
-        if mixed is None:
-            run.advance(batch, time, first)
-        elif before is None:
-            batch.mixed = mixed
-            run.advance(batch, time, first)
-        else:
-            earlier, batch = batch, run.batch()
-            run.advance(earlier, before, first)
-            batch.mixed = mixed
-            run.advance(batch, time, first)
-            batch.after(earlier)
-        self.due = run.due()
-        return batch
+        found: Batch | None = None
+        for batch, moment in batches(run, self.waiting, time):
+            if ahead is not None:
+                ahead.feed(batch, moment)
+            run.advance(batch, moment, first, self._lanes)
+            if ahead is not None:
+                ahead.settle(batch, moment)
+            found = batch if found is None else batch.after(found)
+        self.due = run.due(self._lanes)
+        return found
 
     # --- state
 
     def saved(self) -> dict[str, Any]:
-        run = self.run
+        run, ahead = self.run, self.ahead
         return {
             "time": self.time,
             "largest": self.largest,
@@ -139,7 +176,8 @@ class Progress:
             "late": self.late,
             "waiting": [] if run is None else self.waiting.all_rows(run.program.events),
             "decided": None if run is None or not run.changed else run.decided.saved(),
-            "run": None if run is None else run.saved(),
+            "run": None if run is None else run.saved(None if ahead is None else ahead.settled_lanes()),
+            "ahead": [] if ahead is None else ahead.saved(),
         }
 
     def continue_from(self, other: Progress) -> None:
@@ -154,4 +192,6 @@ class Progress:
             self.waiting.add_row(row)
         if self.run is not None:
             self.run.restore(state["run"])
-            self.due = self.run.due()
+            if self.ahead is not None:
+                self.ahead.restore(state["ahead"], self.waiting)
+            self.due = self.run.due(self._lanes)

@@ -42,9 +42,9 @@ class Session:
     >>> import ensue
     >>> program = ensue.compile("event a(x: int). event b(x: int).  both(x) <- a(x) seq b(x).")
     >>> session = program.start()
-    >>> session.send([{"type": "a", "time": 1, "x": 5}, {"type": "b", "time": 2, "x": 5}])
+    >>> session.send({"type": "a", "time": 1, "x": 5})
     []
-    >>> session.send({"type": "a", "time": 3, "x": 6})
+    >>> session.send({"type": "b", "time": 2, "x": 5})
     [{'type': 'both', 'start': 1, 'end': 2, 'x': 5}]
     """
 
@@ -73,8 +73,8 @@ class Session:
         """Takes in events and gives what is detected by them, in the form in which they came.
 
         One event is a dict. Several are an iterable of dicts, a table (Arrow, pandas, Polars), or a dict of these by
-        event type; an empty dict is no event. A moment is evaluated once all that belongs to it has come: see
-        `lateness` of `Program.start`.
+        event type; an empty dict is no event. What no later event can change is given at once; what can be changed when
+        all has come that belongs to its moment: see `lateness` and `in_order` of `Program.start`.
         """
         self._check_open()
         self._settle_tables()
@@ -261,8 +261,7 @@ class Session:
         if changed:
             settings = self._arranged.settings.with_tables(changed)
             self._arrange(replace(self._arranged, settings=settings))
-            if self._progress.run is not None:
-                self._progress.run.know(self._arranged.rules, settings.tables)
+            self._progress.know(self._arranged.rules, settings.tables)
 
     # --- rules that change
 
@@ -281,6 +280,7 @@ class Session:
     def _change(self, program: Rules) -> None:
         self._check_open()
         self._settle_tables()
+        self._progress.go_back()
         old = self._progress.run
         settings = self._arranged.settings.with_facts(self.program.typed, program.typed)
         after = replace(self._arranged, program=program, settings=settings)
@@ -292,7 +292,7 @@ class Session:
         self._arrange(after)
         self._tables.forget()
         if run is not None:
-            self._progress.begin(run, after.lateness)
+            self._progress.begin(run, after.lateness, after.certain)
 
     # --- state
 
@@ -338,7 +338,7 @@ class Session:
         self.begin(arranged.timestamps, arranged.timezone)
         run = self._arranged.run(old.decided)
         run.take_over(old, other.progress.time)
-        self._progress.begin(run, self._arranged.lateness)
+        self._progress.begin(run, self._arranged.lateness, self._arranged.certain)
         self._progress.continue_from(other.progress)
 
     @classmethod
@@ -371,7 +371,7 @@ class Session:
         arranged = replace(self._arranged, timestamps=timestamps, timezone=timezone)
         run, lateness = arranged.run(decided), arranged.lateness
         self._arrange(arranged)
-        self._progress.begin(run, lateness)
+        self._progress.begin(run, lateness, arranged.certain)
         if self._until is not None:
             self._progress.limit = moment_of(self._until, self.program.typed.unit, timestamps)
 

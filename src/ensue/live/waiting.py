@@ -82,6 +82,25 @@ class Waiting:
             return True
         return bool(self.columns) and any(p.end[0] <= time for parts in self.columns.values() for p in parts)
 
+    def earliest(self) -> int | None:
+        """The smallest end of all that waits."""
+        found = self.ends[0] if self.ends else None
+        if self.mixed is None and not self.columns:
+            return found
+        ends = [] if found is None else [found]
+        ends += [int(part.end[0]) for parts in self.columns.values() for part in parts]
+        ends += [] if self.mixed is None else [int(self.mixed.end[0])]
+        return min(ends, default=None)
+
+    def copy(self) -> Waiting:
+        """The same events, which wait for something else."""
+        copy = Waiting()
+        copy.rows = {end: list(rows) for end, rows in self.rows.items()}
+        copy.ends = list(self.ends)
+        copy.columns = {type_: list(parts) for type_, parts in self.columns.items()}
+        copy.mixed, copy.count = self.mixed, self.count
+        return copy
+
     def take(self, time: int, events: Mapping[str, typed.EventType]) -> tuple[list[Row], dict[str, Columns]]:
         """All that ends up to a time: rows, and columns by type."""
         rows: list[Row] = []

@@ -102,7 +102,9 @@ class Distinct(Passing):
         input_.want(self.fields)
 
     def take(self, w: Writer, env: Env) -> None:
-        parts = group_parts([env[START], *(env[field] for field in self.fields)])
+        # A step may come in pieces, and `k` tells events apart within one: attributes of names do in any case.
+        more = [field for field in self.wanted if field[0] == "attr" and field not in self.fields]
+        parts = group_parts([env[START], *(env[field] for field in [*self.fields, *more])])
         seen = self.structure("seen", Seen, seen_layout(len(parts)), len(parts))
         self.unit.keys(len(parts))
         at = w.let("at", f"slot_{len(parts)}({', '.join([seen, *parts])})")

@@ -25,3 +25,7 @@ class Seen(Keyed):
         times = slots[:, self.layout.column("time").place]
         used = slots[:, 0] != 0
         self.rehash(used & (times == (times[used].max() if used.any() else 0)))
+
+    def forget(self) -> None:
+        """Forgets what was seen, as when the state around it is replaced by that of an earlier moment."""
+        self.arrays["slots_"][:, self.layout.column("fresh").place] = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -45,7 +45,7 @@ class Layout:
     numbers: tuple[str, ...]
     columns: tuple[tuple[str, Column], ...]
 
-    @property
+    @cached_property
     def arrays(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(column.array for _, column in self.columns))
 
@@ -119,6 +119,15 @@ class Structure:
         self.__init__(self.frame, self.base, *arguments)  # type: ignore[misc]
 
     # --- state
+
+    def copy_from(self, other: Structure) -> None:
+        """Takes over what another structure of the same layout holds, as it lies there."""
+        for name, array in other.arrays.items():
+            if self.arrays[name].shape == array.shape:
+                np.copyto(self.arrays[name], array)
+            else:
+                self.put(name, array.copy())
+        self.set_numbers(other.numbers())
 
     def saved(self) -> list[Any]:
         """The numbers, and the arrays."""

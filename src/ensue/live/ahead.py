@@ -1,0 +1,167 @@
+"""What is certain goes ahead: rules whose detections no later event can change run as events arrive.
+
+The other rules wait until a step is settled, as `progress.py` says. Those that are certain (`plan/certain.py`) take in
+each event in the send that brings it. What they derive is handed out at once, and kept for the rules that wait until
+its step is settled.
+
+More events of the step at hand are no trouble: a join finds partners among those that came before in any case. An event
+of an earlier step is, for a join forgets what later events cannot use. So where there is a lateness, copies of the
+rules follow behind, up to where all is settled. When an event arrives out of order, the rules start again from their
+copies, and go through all that waits once more. Nothing is handed out twice: events with the same content are one.
+
+Without a lateness there is nothing to go back to, and no copy. Where rules change or a state is resumed, all that waits
+is taken in again there, too: a rule that is certain derives no more from an event that it has twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from ensue.engine.batch import Batch, Columns, Row
+from ensue.engine.generated import GeneratedLane
+from ensue.engine.mixed import Mixed
+from ensue.engine.run import Run
+from ensue.engine.units import derived_by
+from ensue.live.handed import Handed
+from ensue.live.waiting import Waiting
+
+MOST_BEHIND = 1000
+"""How many events the copies take in at once; single ones would cost as much again as the rules ahead."""
+
+
+class Ahead:
+    """The rules of certain types, as far as events have arrived; see the module."""
+
+    def __init__(self, run: Run, types: Collection[str], lateness: int, before: Ahead | None, waiting: Waiting) -> None:
+        self.run = run
+        self.lanes = [lane for lane in run.lanes if types and set(derived_by(lane.code.together)) <= set(types)]
+        self.others = [lane for lane in run.lanes if lane not in self.lanes]
+        self.types = frozenset(type_ for lane in self.lanes for type_ in derived_by(lane.code.together))
+        self.uses = frozenset(type_ for lane in self.lanes for type_ in lane.uses)
+        self.handed: Handed = Handed() if before is None else before.handed
+        self._fed = self.types & {type_ for lane in self.others for type_ in lane.uses}
+        self._behind = run.copy(self.lanes) if lateness else []
+        self._settled = Waiting()
+        """What has been settled, and the copies have still to take in."""
+        self._settled_time: int | None = None
+        self._arriving = waiting.copy()
+        self._time: int | None = None
+
+    # --- what arrives
+
+    def add_row(self, row: Row) -> None:
+        if row[0] in self.uses:
+            self._arriving.add_row(row)
+
+    def add_columns(self, type_: str, columns: Columns) -> None:
+        if type_ in self.uses:
+            self._arriving.add_columns(type_, columns)
+
+    def add_mixed(self, mixed: Mixed) -> None:
+        if self.lanes:
+            self._arriving.add_mixed(mixed)
+
+    def evaluate(self, time: int, waiting: Waiting) -> Batch | None:
+        """Goes on up to a time, with all that has arrived; what is new, or None. `waiting` is what is not settled."""
+        if not self.lanes:
+            return None
+        earliest = self._arriving.earliest()
+        if self._time is not None and earliest is not None and earliest < self._time:
+            self.go_back(waiting)
+        elif earliest is None:
+            due = self.run.due(self.lanes)
+            if due is None or due > time:
+                return None
+        found: Batch | None = None
+        for batch, moment in batches(self.run, self._arriving, time):
+            self.run.run_lanes(self.lanes, batch, moment)
+            own = self.run.batch()
+            own.derived, own.derived_columns = batch.derived, batch.derived_columns
+            found = own if found is None else own.after(found)
+        self._time = time
+        assert found is not None
+        found.before = None
+        self.handed.new(found, self.types)
+        return found if found.derived or found.derived_columns else None
+
+    def go_back(self, waiting: Waiting) -> None:
+        """Goes back to where all is settled; all that waits is still to be taken in."""
+        if self._behind:
+            self.follow()
+            for lane, copy in zip(self.lanes, self._behind, strict=True):
+                lane.copy_from(copy)
+        self._arriving = waiting.copy()
+        self._time = None
+
+    # --- what is settled
+
+    def feed(self, batch: Batch, time: int) -> None:
+        """Puts into a batch what the rules that wait take from those that are certain, up to a time."""
+        self.handed.settle(time, self.types, self._fed, batch)
+
+    def settle(self, batch: Batch, time: int) -> None:
+        """Takes note of what is settled up to a time; what remains derived in the batch has not been handed out.
+
+        Of types that were certain before rules changed, some may have been.
+        """
+        for type_ in self.types:
+            batch.derived.pop(type_, None)
+            batch.derived_columns.pop(type_, None)
+        if not self.types.issuperset(self.handed.types):
+            before = set(self.handed.types) - self.types
+            for type_ in before:
+                self.handed.leave_new(batch, type_)
+            self.handed.settle(time, before, (), batch)
+        if not self._behind:
+            return
+        for row in batch.rows:
+            if row[0] in self.uses:
+                self._settled.add_row(row)
+        for type_, columns in batch.given.items():
+            if type_ in self.uses:
+                self._settled.add_columns(type_, columns)
+        if batch.mixed is not None:
+            self._settled.add_mixed(batch.mixed)
+        self._settled_time = time
+        if batch.given or batch.mixed is not None or self._settled.count > MOST_BEHIND:
+            self.follow()
+
+    def follow(self) -> None:
+        """Has the copies take in all that is settled."""
+        if self._settled_time is not None:
+            for batch, moment in batches(self.run, self._settled, self._settled_time):
+                self.run.run_lanes(self._behind, batch, moment)
+
+    # --- state
+
+    def settled_lanes(self) -> list[GeneratedLane]:
+        """The lanes as they are where all is settled; without a lateness, those that are certain as far as they are."""
+        if not self._behind:
+            return self.run.lanes
+        self.follow()
+        copies = dict(zip(map(id, self.lanes), self._behind, strict=True))
+        return [copies.get(id(lane), lane) for lane in self.run.lanes]
+
+    def saved(self) -> list[Any]:
+        """What was handed out before it was settled."""
+        return self.handed.saved(self.run.batch())
+
+    def restore(self, state: Iterable[Any], waiting: Waiting) -> None:
+        """Goes on from a state, when the lanes have been restored."""
+        self.handed.restore(state, self.run.batch())
+        for lane, copy in zip(self.lanes, self._behind, strict=bool(self._behind)):
+            copy.copy_from(lane)
+        self._arriving = waiting.copy()
+
+
+def batches(run: Run, waiting: Waiting, time: int) -> Iterator[tuple[Batch, int]]:
+    """Takes what ends up to a time as batches, each with the time up to which it goes."""
+    before, mixed = waiting.take_mixed(time)
+    batch = run.batch()
+    batch.rows, batch.given = waiting.take(time, run.program.events)
+    if mixed is not None and before is not None:
+        yield batch, before
+        batch = run.batch()
+    batch.mixed = mixed
+    yield batch, time
