@@ -28,6 +28,7 @@ from ensue.engine.tables import derived_tables
 from ensue.live.detections import derived
 from ensue.program import Program
 from ensue.reference import detect
+from ensue.request import Request
 from ensue.rewriting.rates import powers
 
 Stream = Sequence[Mapping[str, Any]]
@@ -285,7 +286,7 @@ def program_detect(form: Form, compiled: bool | None = None, *, in_order: bool =
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
         given = form(program, _in_order(events) if in_order else events)
         columns = Columns(sequence=_sequence(events))
-        tables, _ = program.detect_tables(given, until, columns, compiled=compiled)
+        tables, _ = program.detect_tables(given, Request(until, columns, compiled=compiled))
         return from_tables(tables)
 
     return run

@@ -5,37 +5,29 @@ What only detection needs is imported when something is to be detected, so that 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from datetime import date
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ensue import detection
 from ensue.data.columns import Columns
-from ensue.data.errors import BadRow, DataError, bad_rows_said
-from ensue.data.moments import Length, Moment, check_lateness, is_timestamp, written_length
-from ensue.data.spark_frames import spark_frames
-from ensue.errors import BadRowsWarning, EmptyAttributeWarning, NoEffectWarning, UnusedTypeWarning
-from ensue.language import typed
+from ensue.data.errors import BadRow
+from ensue.data.moments import Length
 from ensue.language.diagnostics import Diagnostic, Report
 from ensue.language.parse import parse
 from ensue.plan.notes import note_changed, note_kept
-from ensue.rules import DEFAULT_ENGINE, ENGINES, Rules, check_compiled, source_of
+from ensue.request import DEFAULT_ENGINE, USUAL, Request
+from ensue.rules import Rules, source_of
 from ensue.temporal.check import check
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ensue.data import Events
-    from ensue.data.spark_frames import Frames
-    from ensue.engine.parquet import PlainParquet
     from ensue.explain import Explanation
     from ensue.live.session import Session
     from ensue.spark.reacting import Reacting
-
-USUAL_COLUMNS = Columns()
 
 
 def compile(rules: str | Path, name: str | None = None) -> Program:
@@ -120,180 +112,16 @@ class Program(Rules):
         `rejected` it has a last column of that name for rows that cannot be used; `slices` is into how many slices of
         time a key's events are cut, where these are too many for one part.
         """
-        from ensue.data.give_back import give_back
-        from ensue.live.reactions import check_function
-        from ensue.live.streaming import batches_of, detected
+        columns = Columns(time, start, end, type, sequence)
+        request = Request(
+            until, columns, tables, emit, strict, on_bad_row, engine, provenance, compiled, lateness, keep,
+            slices, rejected, buckets, heartbeat,
+        )  # fmt: skip
+        return detection.detect(self, events, request)
 
-        check_lateness(lateness)
-        check_compiled(compiled)
-        check_function(on_bad_row, "`on_bad_row`")
-        if keep is not None:
-            return self.keeping(keep).detect(
-                events, until, time=time, start=start, end=end, type=type, sequence=sequence, tables=tables, emit=emit,
-                strict=strict, on_bad_row=on_bad_row, engine=engine, provenance=provenance, compiled=compiled,
-                lateness=lateness, slices=slices, rejected=rejected, buckets=buckets, heartbeat=heartbeat,
-            )  # fmt: skip
-        frames = spark_frames(events)
-        if frames is not None:
-            from ensue.spark.options import check_options, check_stream_options
-
-            columns = Columns(time, start, end, type, sequence)
-            if any(frame.isStreaming for frame in frames.values()):
-                check_stream_options(on_bad_row is not None, engine, provenance, slices)
-                return self._detect_on_stream(
-                    frames, until, columns, tables, emit, compiled, strict, rejected, lateness, buckets, heartbeat
-                )
-            check_options(on_bad_row is not None, engine, provenance, lateness, slices, buckets, heartbeat)
-            return self._detect_on_spark(frames, until, columns, tables, emit, compiled, slices, strict, rejected)
-        for name, given in {"rejected": rejected, "slices": slices, "buckets": buckets, "heartbeat": heartbeat}.items():
-            if given is not None and given is not False:
-                raise DataError(
-                    f"`{name}` is for Spark frames. Here rows that cannot be used are handed to `on_bad_row`, and all "
-                    "events are evaluated in one part."
-                )
-        batches, events = batches_of(events)
-        if batches is not None and engine == DEFAULT_ENGINE:
-            first = next(batches, None)
-            program = self if first is None else self.knowing(first.schema)
-            session = program.start(
-                lateness, time=time, start=start, end=end, type=type, sequence=sequence, tables=tables, emit=emit,
-                provenance=provenance, compiled=compiled, on_bad_row=on_bad_row,
-            )  # fmt: skip
-            return detected(session, batches if first is None else chain([first], batches), until)
-        found, read = self.detect_tables(
-            events, until, Columns(time, start, end, type, sequence), tables, emit, strict, engine, provenance, compiled
-        )
-        _report_bad_rows(read, on_bad_row)
-        if lateness:
-            warnings.warn(
-                "`lateness` counts where Arrow batches are taken in as they come. These events were put in order, so "
-                "it has no effect.",
-                NoEffectWarning,
-                stacklevel=2,
-            )
-        for note in self.unused_types(events) if isinstance(events, Mapping) else ():
-            warnings.warn(note, UnusedTypeWarning, stacklevel=2)
-        for note in self.empty_attributes(read):
-            warnings.warn(note, EmptyAttributeWarning, stacklevel=2)
-        return give_back(found, read.form)
-
-    def _detect_on_spark(
-        self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
-        emit: str | Iterable[str] | None, compiled: bool | None, slices: int | None, strict: bool, rejected: bool,
-    ) -> Any:  # fmt: skip
-        from ensue.data.results import picked
-        from ensue.spark.batch import detect_frames
-
-        rows = self.rows_of_tables(tables)
-        wanted = picked(self.typed, emit)
-        return detect_frames(self, frames, until, columns, rows, wanted, compiled, slices, strict, rejected)
-
-    def _detect_on_stream(
-        self, frames: Frames, until: Moment | None, columns: Columns, tables: Mapping[str, Any] | None,
-        emit: str | Iterable[str] | None, compiled: bool | None, strict: bool, rejected: bool, lateness: Length,
-        buckets: int | None, heartbeat: Length | None,
-    ) -> Any:  # fmt: skip
-        from ensue.data.results import picked
-        from ensue.spark.streaming import detect_stream
-
-        rows = self.rows_of_tables(tables)
-        wanted = picked(self.typed, emit)
-        return detect_stream(
-            self, frames, until, columns, rows, wanted, compiled, strict, rejected, lateness, buckets, heartbeat
-        )
-
-    def detect_tables(
-        self,
-        events: Any,
-        until: int | str | date | None = None,
-        columns: Columns = USUAL_COLUMNS,
-        tables: Mapping[str, Any] | None = None,
-        emit: str | Iterable[str] | None = None,
-        strict: bool = False,
-        engine: str = DEFAULT_ENGINE,
-        provenance: bool = False,
-        compiled: bool | None = None,
-    ) -> tuple[dict[str, pa.Table], Events]:
+    def detect_tables(self, events: Any, request: Request = USUAL) -> tuple[dict[str, pa.Table], Events]:
         """For other parts of ensue: what `detect` finds as a table for each type, and the events as they were read."""
-        from ensue.data.results import picked
-        from ensue.engine.mixed import mixed_of
-        from ensue.engine.parquet import plain_parquet
-        from ensue.engine.tables import detect_mixed
-
-        if engine not in ENGINES:
-            raise DataError(f"There is no engine {engine!r}; there is {', '.join(ENGINES)}.")
-        wanted = picked(self.typed, emit)
-        rows = self.rows_of_tables(tables)
-        if engine == DEFAULT_ENGINE and not provenance:
-            file = plain_parquet(events, columns, self.typed.events)
-            if file is not None and file.large:
-                return self._detect_in_pieces(file, until, columns, rows, wanted, compiled)
-            source = events if file is None else file.read() if file.only is None else {file.only: file.read()}
-            plain = mixed_of(source, columns, self.typed.events)
-            if plain is not None:
-                self.check_unit(plain.timestamps)
-                program = self.typed_for_timestamps if plain.timestamps else self.typed
-                moment = self.time_of(until, plain.timestamps)
-                found = detect_mixed(program, plain, moment, rows, wanted, compiled)
-                return found, plain.read(by_type=isinstance(source, dict))
-        return self._detect_after_reading(events, until, columns, rows, wanted, strict, engine, provenance, compiled)
-
-    def _detect_after_reading(
-        self, events: Any, until: Moment | None, columns: Columns, rows: dict[str, list[tuple[Any, ...]]],
-        wanted: list[str], strict: bool, engine: str, provenance: bool, compiled: bool | None,
-    ) -> tuple[dict[str, pa.Table], Events]:  # fmt: skip
-        """Detection on events in any form, which are normalised before."""
-        program, read, moment = self._read(events, until, columns, strict)
-        if provenance:
-            from ensue.engine.provenance import detect_sources
-
-            return detect_sources(program, read, moment, rows, wanted), read
-        if engine == DEFAULT_ENGINE:
-            from ensue.engine.tables import detect_tables
-
-            return detect_tables(program, read, moment, rows, wanted, compiled), read
-        from ensue.live.by_reference import detect_tables as reference_tables
-
-        return reference_tables(program, read, moment, rows, wanted), read
-
-    def _read(
-        self, events: Any, until: Moment | None, columns: Columns, strict: bool = False
-    ) -> tuple[typed.Program, Events, int | None]:
-        """Events in any form, normalised; with the program for such times, and the end of time."""
-        from ensue.data import read_events
-
-        schema = {
-            name: dict(event.attributes) for name, event in self.typed.events.items() if event.declared or event.derived
-        }
-        instant = {name for name, event in self.typed.events.items() if event.instant}
-        derived = {name for name, event in self.typed.events.items() if not event.given}
-        read = read_events(
-            events, columns, schema, strict=strict, known=set(self.typed.events), instant=instant, derived=derived
-        )
-        if read.last_end is None and self.typed.unit is None and until is not None and is_timestamp(until):
-            read = replace(read, timestamps=True)  # no event says what times are, so this does
-        try:
-            if read.last_end is not None:
-                self.check_unit(read.timestamps)
-            moment = self.time_of(until, read.timestamps)
-        except DataError as error:
-            if not read.bad_count:
-                raise
-            raise DataError(f"{bad_rows_said(read.bad, read.bad_count)}. {error}") from None  # they may be the cause
-        return self.typed_for_timestamps if read.timestamps else self.typed, read, moment
-
-    def _detect_in_pieces(
-        self, file: PlainParquet, until: Moment | None, columns: Columns, rows: dict[str, list[tuple[Any, ...]]],
-        wanted: list[str], compiled: bool | None,
-    ) -> tuple[dict[str, pa.Table], Events]:  # fmt: skip
-        """Detection on a file that is not read at once."""
-        from ensue.live.arrangement import Settings
-        from ensue.live.session import Session
-        from ensue.live.streaming import detect_pieces
-
-        settings = Settings(0, columns, rows, tuple(wanted), False, compiled)
-        session = Session(self, settings, None, None, None)
-        return detect_pieces(session, file, until, wanted)
+        return detection.detect_tables(self, events, request)
 
     def explain(
         self,
@@ -344,7 +172,8 @@ class Program(Rules):
         source, wanted = self.file.source, picked(self.typed, emit)
         if events is None:
             return explained(self.typed, source, wanted, not intervals)
-        program, read, moment = self._read(events, until, Columns(time, start, end, type, sequence))
+        request = Request(until, Columns(time, start, end, type, sequence))
+        program, read, moment = detection.read_events_for(self, events, request)
         instants = not intervals and are_instants(read)
         counts = {name: table.num_rows for name, table in read.tables.items()}
         rates = rates_of(program, counts)
@@ -394,16 +223,15 @@ class Program(Rules):
         >>> session.advance(10)
         [{'type': 'late', 'start': 3, 'end': 9, 'id': 42}]
         """
-        from ensue.data.results import picked
         from ensue.live.arrangement import Settings
         from ensue.live.session import Session
 
-        wanted = None if emit is None else tuple(picked(self.typed, emit))
         columns = Columns(time, start, end, type, sequence)
-        kept = None if keep is None else written_length(keep, "`keep`")
-        rows = self.rows_of_tables(tables)
-        settings = Settings(lateness, columns, rows, wanted, provenance, compiled, keep=kept, in_order=in_order)
-        return Session(self, settings, actions, on_late, on_bad_row)
+        request = Request(
+            columns=columns, tables=tables, emit=emit, on_bad_row=on_bad_row, provenance=provenance, compiled=compiled,
+            lateness=lateness, keep=keep, in_order=in_order,
+        )  # fmt: skip
+        return Session(self, Settings.of(self, request), actions, on_late, on_bad_row)
 
     def resume(
         self,
@@ -434,13 +262,3 @@ class Program(Rules):
         from ensue.spark.reacting import Reacting
 
         return Reacting(self, actions, self.rows_of_tables(tables), strict)
-
-
-def _report_bad_rows(read: Events, on_bad_row: Callable[[BadRow], None] | None) -> None:
-    if not read.bad_count:
-        return
-    if on_bad_row is not None:
-        for row in read.bad:
-            on_bad_row(row)
-        return
-    warnings.warn(bad_rows_said(read.bad, read.bad_count), BadRowsWarning, stacklevel=3)

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ensue.data.errors import DataError, shortened
+from ensue.data.errors import DataError
 from ensue.data.errors import did_you_mean as nearest
 from ensue.data.moments import Length, Moment, moment_of, written_length
 from ensue.data.spark_frames import collected
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ensue.data import Events
-
-DEFAULT_ENGINE = "embedded"
-ENGINES = (DEFAULT_ENGINE, "reference")
-"""The executions that answer at once, by name."""
 
 PLAIN = frozenset(("string", "int", "float", "bool"))
 """Types of columns whose values rules hold as Python has them."""
@@ -208,12 +204,6 @@ class Rules:
 def no_value(event: str, attribute: str) -> str:
     """What is said of an attribute that the rules use and that no row has."""
     return f"No row of {event!r} has a value for {attribute!r}, which the rules use. Is its column called that?"
-
-
-def check_compiled(compiled: object) -> None:
-    """Whether to compile is a yes, a no, or left open."""
-    if compiled is not None and not isinstance(compiled, bool):
-        raise DataError(f"`compiled` is {shortened(compiled)}; it is True, False, or None to leave it open.")
 
 
 def _static_value(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from ensue.language import syntax, typed
 from ensue.language.print import show
 from ensue.language.types import is_list, item_of
 from ensue.program import Program
+from ensue.request import Request
 from ensue.values import as_text
 
 
@@ -48,20 +49,20 @@ Execution = Callable[[Program, dict[str, pa.Table], int | None, list[str]], dict
 """Finds what a program derives from tables by type, up to a time, of the types asked for."""
 
 
-def _detected(**settings: Any) -> Execution:
+def _detected(request: Request) -> Execution:
     def detect(
         program: Program, tables: dict[str, pa.Table], until: int | None, emit: list[str]
     ) -> dict[str, pa.Table]:
-        return program.detect_tables(tables, until, emit=emit, **settings)[0]
+        return program.detect_tables(tables, replace(request, until=until, emit=emit))[0]
 
     return detect
 
 
 EXECUTIONS: dict[str, Execution] = {
-    "embedded": _detected(),
-    "python": _detected(compiled=False),
-    "machine": _detected(compiled=True),
-    "reference": _detected(engine="reference"),
+    "embedded": _detected(Request()),
+    "python": _detected(Request(compiled=False)),
+    "machine": _detected(Request(compiled=True)),
+    "reference": _detected(Request(engine="reference")),
 }
 """The ways to run a test, by name: as `detect` does, as generated code is, as machine code, and by the definitions."""
 

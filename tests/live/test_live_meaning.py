@@ -8,6 +8,7 @@ import ensue
 from ensue.data import Form
 from ensue.data.give_back import give_back
 from ensue.reference import detect
+from ensue.request import Request
 from tests.random_programs import programs, streams
 
 INTEGERS = dict.fromkeys(("start", "end", "k", "x"), pa.int64())
@@ -23,7 +24,7 @@ def compiled(rules):
 
 def expected(program, events, until=None):
     try:
-        found, read = program.detect_tables(events, until, engine="reference")
+        found, read = program.detect_tables(events, Request(until, engine="reference"))
     except ensue.DetectError:
         assume(False)
     return give_back(found, read.form)
@@ -156,7 +157,7 @@ def test_sources_are_those_of_the_reference(rules, events, data):
     assert [(row["type"], row["start"], row["end"], row["sources"]) for row in found] == [
         (event.type, event.start, event.end, sorted(event.sources)) for event in wanted
     ]
-    tables, _ = program.detect_tables(sent, provenance=True)
+    tables, _ = program.detect_tables(sent, Request(provenance=True))
     assert give_back(tables, Form("rows")) == found
 
 

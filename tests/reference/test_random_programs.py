@@ -7,6 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.request import Request
 from tests.random_programs import programs, streams
 
 ALLOWED = {
@@ -42,7 +43,7 @@ def compiled(text):
 
 def detected(program, events, until=None):
     """The derived events as text, in one order."""
-    tables, _ = program.detect_tables(events, until)
+    tables, _ = program.detect_tables(events, Request(until))
     return sorted((row["end"], f"{name}{row}") for name, table in tables.items() for row in table.to_pylist())
 
 

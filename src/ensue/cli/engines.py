@@ -20,7 +20,7 @@ engine_option = click.option(
 
 def chosen(name: str) -> str:
     """The engine of that name, if there is one."""
-    from ensue.rules import ENGINES
+    from ensue.request import ENGINES
 
     if name not in ENGINES:
         raise click.UsageError(f"There is no engine {name!r} here; there is {', '.join(ENGINES)}.")

@@ -118,6 +118,7 @@ def run(
             f"--format, --option, --output-format, --mode, --master, --conf and --log need --engine {SPARK}."
         )
     from ensue.data import Columns
+    from ensue.request import Request
 
     sources, static = event_sources(events), table_sources(tables)
     columns = Columns(time, start, end, type_, sequence)
@@ -132,7 +133,7 @@ def run(
             Job(program, sources, columns, until, static, emit, strict, format, options, output_, cluster), _write
         )
         return 0
-    engine = chosen(engine)
+    request = Request(until, columns, static, emit or None, strict, engine=chosen(engine))
     paths = paths_of(sources)
     if rules == STDIN and STDIN in paths:
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
@@ -143,7 +144,7 @@ def run(
         say(note)
     events_read = with_stdin_read(sources)
     with progress("Detecting…"):
-        found, read = program.detect_tables(events_read, until, columns, static, emit or None, strict, engine)
+        found, read = program.detect_tables(events_read, request)
     _report_bad_rows(read)
     _note_nothing_read(program, read)
     for note in program.empty_attributes(read):

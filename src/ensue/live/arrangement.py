@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ensue.data import Columns, combined
-from ensue.data.moments import Length, length_of
+from ensue.data.moments import Length, length_of, written_length
 from ensue.data.results import picked
 from ensue.engine.provenance import check_sources
 from ensue.engine.run import Run
@@ -20,6 +20,7 @@ from ensue.live.detections import Shown
 from ensue.live.reactions import Action, Reactions
 from ensue.live.sent import Reading
 from ensue.plan.certain import certain_types
+from ensue.request import Request
 from ensue.rules import Rules
 
 
@@ -41,6 +42,16 @@ class Settings:
     """How long events are kept, as rules write it, where that was said when the session was started."""
     in_order: bool = True
     """Whether every detection waits until its step is complete, so that they come in the order of their ends."""
+
+    @staticmethod
+    def of(rules: Rules, request: Request) -> Settings:
+        """The settings of a session that is asked for."""
+        emit = None if request.emit is None else tuple(picked(rules.typed, request.emit))
+        keep = None if request.keep is None else written_length(request.keep, "`keep`")
+        return Settings(
+            request.lateness, request.columns, rules.rows_of_tables(request.tables), emit, request.provenance,
+            request.compiled, keep=keep, in_order=request.in_order,
+        )  # fmt: skip
 
     def saved(self) -> dict[str, Any]:
         names = self.columns

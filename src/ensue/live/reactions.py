@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from ensue.data import DataError
-from ensue.data.errors import did_you_mean, listed, shortened
+from ensue.data.errors import did_you_mean, listed
 from ensue.engine.evaluate import evaluate, match_atom
 from ensue.engine.event import Event
 from ensue.engine.knowledge import Knowledge, Row
@@ -27,12 +27,6 @@ log = logging.getLogger("ensue")
 
 Action = Callable[..., object]
 Call = Callable[[], object]
-
-
-def check_function(function: object, what: str) -> None:
-    """What is to be called must be something that can be, if it is given at all."""
-    if function is not None and not callable(function):
-        raise DataError(f"{what} is {shortened(function)}, not a function.")
 
 
 class ActionError(Exception):

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ensue.data import BadRow, DataError, Form
 from ensue.data.errors import did_you_mean, listed, shortened
-from ensue.data.moments import Moment, check_lateness, is_timestamp, moment_of
+from ensue.data.moments import Moment, is_timestamp, moment_of
 from ensue.engine.batch import Batch
 from ensue.engine.event import Event
 from ensue.engine.sharing.groups import Decided
@@ -24,10 +24,11 @@ from ensue.live.change import with_statements, without_rule
 from ensue.live.detections import derived
 from ensue.live.notices import Notices
 from ensue.live.progress import Progress
-from ensue.live.reactions import Action, ActionError, Calls, check_actions, check_function
+from ensue.live.reactions import Action, ActionError, Calls, check_actions
 from ensue.live.sent import ROWS, Sent
 from ensue.live.tables import Tables
-from ensue.rules import Rules, check_compiled
+from ensue.request import check_function
+from ensue.rules import Rules
 
 CLOSED = "The session is closed; start another one."
 
@@ -52,8 +53,6 @@ class Session:
         self, program: Rules, settings: Settings, actions: Mapping[str, Action] | None = None,
         on_late: Callable[[dict[str, Any]], object] | None = None, on_bad_row: Callable[[BadRow], object] | None = None,
     ) -> None:  # fmt: skip
-        check_lateness(settings.lateness)
-        check_compiled(settings.compiled)
         check_actions(program.typed.reactions, actions, exactly=True)
         check_function(on_late, "`on_late`")
         check_function(on_bad_row, "`on_bad_row`")

@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ensue.data import Columns, DataError
-from ensue.data.moments import Moment, moment_of
+from ensue.data import DataError
+from ensue.data.moments import moment_of
+from ensue.data.results import picked
 from ensue.data.spark_frames import Frames
 from ensue.errors import BadRowsWarning, EmptyAttributeWarning, OnePartitionWarning, UnusedTypeWarning
 from ensue.language.limits import LATEST
 from ensue.partitioning import ByKey, BySlices, Stage, Whole
+from ensue.request import Request
 from ensue.rules import Rules, no_value
 from ensue.spark.found import Found, found_columns
 from ensue.spark.frames import (
@@ -30,6 +32,7 @@ from ensue.spark.frames import (
 )
 from ensue.spark.job import Job
 from ensue.spark.keys import alike_for_all, key_columns, without_null_keys
+from ensue.spark.options import check_options
 from ensue.spark.pushdown import pushed
 from ensue.spark.rejected import REJECTED, with_rejected
 from ensue.spark.sql import among, as_integer, as_time, literal, numbered, quoted
@@ -212,39 +215,38 @@ class Detection:
                 return events
 
 
-def detect_frames(
-    program: Rules, frames: Frames, until: Moment | None, names: Columns,
-    tables: Mapping[str, Sequence[tuple[Any, ...]]], wanted: Sequence[str], compiled: bool | None,
-    slices: int | None = None, strict: bool = False, rejected: bool = False,
-) -> DataFrame:  # fmt: skip
+def detect_frames(program: Rules, frames: Frames, request: Request) -> DataFrame:
     """A lazy frame of what the rules find in frames of events, and with `rejected` of the rows that took no part."""
-    job, time = job_of(program, frames, names, wanted, compiled)
-    given = given_events(frames, names, job.rules.events, strict, program.typed.events)
+    check_options(request)
+    tables, wanted = program.rows_of_tables(request.tables), picked(program.typed, request.emit)
+    job, time = job_of(program, frames, request.columns, wanted, request.compiled)
+    given = given_events(frames, request.columns, job.rules.events, request.strict, program.typed.events)
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
+    until = request.until
     moment = None if until is None else moment_of(until, job.rules.unit, job.timestamps)
     obstacles = (o for stage in job.stages if isinstance(stage.parting, Whole) for o in stage.parting.obstacles)
     for obstacle in obstacles:
-        warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=4)
+        warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=5)
     warn_of_frames(program, job, frames, given)
-    if rejected and REJECTED in found.shown_types:
+    if request.rejected and REJECTED in found.shown_types:
         raise DataError(f"The rules derive an attribute {REJECTED!r}, and with rejected=True a column is called so.")
-    result = Detection(job, given, found, tables, moment, slices, strict).result()
-    return with_rejected(result, given.rejected) if rejected else result
+    result = Detection(job, given, found, tables, moment, request.slices, request.strict).result()
+    return with_rejected(result, given.rejected) if request.rejected else result
 
 
 def warn_of_frames(program: Rules, job: Job, frames: Frames, given: Given) -> None:
     """Says what can be said before a row is read: what of the frames does not fit."""
     for note in program.unused_types(name for name in frames if name is not None):
-        warnings.warn(note, UnusedTypeWarning, stacklevel=5)
+        warnings.warn(note, UnusedTypeWarning, stacklevel=6)
     used = program.used_attributes
     for event, attribute in missing_attributes(given, job.rules.events):
         if (event, attribute) in used:
-            warnings.warn(no_value(event, attribute), EmptyAttributeWarning, stacklevel=5)
+            warnings.warn(no_value(event, attribute), EmptyAttributeWarning, stacklevel=6)
     for event, attribute, kind, type_ in unreadable_attributes(given, program.typed.events):
         said = f"The column {attribute!r} is {type_.simpleString()}, and the rules declare it as {kind} of {event!r}"
         if kind == "timestamp" and type_.typeName() == "string":
             raise DataError(f'{said}. Cast it first: df.withColumn("{attribute}", to_timestamp("{attribute}")).')
-        warnings.warn(f"{said}: rows of that type with a value there are left out.", BadRowsWarning, stacklevel=5)
+        warnings.warn(f"{said}: rows of that type with a value there are left out.", BadRowsWarning, stacklevel=6)
 
 
 def _in_one_part(stage: Stage) -> bool:

@@ -5,48 +5,46 @@ from __future__ import annotations
 import warnings
 
 from ensue.data.errors import DataError, shortened
-from ensue.data.moments import Length
 from ensue.errors import NoEffectWarning
-from ensue.rules import DEFAULT_ENGINE
+from ensue.request import DEFAULT_ENGINE, Request
 
 
-def check_options(
-    on_bad_row: bool, engine: str, provenance: bool, lateness: Length, slices: object, buckets: object,
-    heartbeat: object,
-) -> None:  # fmt: skip
+def check_options(request: Request) -> None:
     """Refuses what cannot be done on Spark tables, and says what to do instead."""
-    _check_common(on_bad_row, engine, provenance)
+    _check_common(request)
+    slices: object = request.slices
     if slices is not None and (not isinstance(slices, int) or isinstance(slices, bool) or slices < 1):
         raise DataError(f"`slices` is {shortened(slices)}; it is a number of slices, one at least.")
-    for name, given in {"buckets": buckets, "heartbeat": heartbeat}.items():
+    for name, given in {"buckets": request.buckets, "heartbeat": request.heartbeat}.items():
         if given is not None:
             raise DataError(f"`{name}` is for streams, and this frame is a table: leave it out.")
-    if lateness:
+    if request.lateness:
         warnings.warn(
             "`lateness` counts where events come as a stream. A table is put in order, so it has no effect.",
             NoEffectWarning,
-            stacklevel=3,
+            stacklevel=6,
         )
 
 
-def check_stream_options(on_bad_row: bool, engine: str, provenance: bool, slices: object) -> None:
+def check_stream_options(request: Request) -> None:
     """Refuses what cannot be done on streams, and says what to do instead."""
-    _check_common(on_bad_row, engine, provenance)
-    if slices is not None:
+    _check_common(request)
+    if request.slices is not None:
         raise DataError("`slices` is for tables, and this is a stream: leave it out.")
 
 
-def _check_common(on_bad_row: bool, engine: str, provenance: bool) -> None:
-    if on_bad_row:
+def _check_common(request: Request) -> None:
+    if request.on_bad_row is not None:
         raise DataError(
             "`on_bad_row` cannot be called on Spark, where rows are looked at by others and later. "
             "Ask for them with rejected=True, or have the first one fail the job with strict=True."
         )
-    if engine != DEFAULT_ENGINE:
+    if request.engine != DEFAULT_ENGINE:
         raise DataError(
-            f"Spark runs the engine {DEFAULT_ENGINE!r} where the data is; for {engine!r} hand over df.toArrow()."
+            f"Spark runs the engine {DEFAULT_ENGINE!r} where the data is; "
+            f"for {request.engine!r} hand over df.toArrow()."
         )
-    if provenance:
+    if request.provenance:
         raise DataError(
             "Rows of a Spark frame have no numbers, so `provenance` has none to give. Have the rules hand on an "
             "attribute that tells events apart, or hand over df.toArrow()."

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ensue.data import Columns, DataError
-from ensue.data.moments import Length, Moment, length_of, moment_of
+from ensue.data import DataError
+from ensue.data.moments import length_of, moment_of
+from ensue.data.results import picked
 from ensue.data.spark_frames import Frames
 from ensue.errors import OnePartitionWarning
 from ensue.partitioning import ByKey, ByRow, BySlices, Whole
 from ensue.partitioning.obstacles import rule_said
+from ensue.request import Request
 from ensue.rules import Rules
 from ensue.spark.batch import warn_of_frames
 from ensue.spark.buckets import MOST, Buckets
@@ -31,6 +33,7 @@ from ensue.spark.frames import Given, given_events, job_of
 from ensue.spark.heartbeat import Heartbeat
 from ensue.spark.job import Job
 from ensue.spark.local import ROCKS, STATE_STORE
+from ensue.spark.options import check_stream_options
 from ensue.spark.packing import PACKED, Packer, Unpacker
 from ensue.spark.processor import LATE, Reader, StagePlan, StageProcessor
 from ensue.spark.wire import Wire
@@ -44,21 +47,22 @@ METRICS = "ensue"
 """Under this name Spark reports how many events were found, how many rows came too late, and how many were bad."""
 
 
-def detect_stream(
-    program: Rules, frames: Frames, until: Moment | None, names: Columns,
-    tables: Mapping[str, Sequence[tuple[Any, ...]]], wanted: Sequence[str], compiled: bool | None, strict: bool,
-    rejected: bool, lateness: Length, buckets: int | None, heartbeat: Length | None,
-) -> DataFrame:  # fmt: skip
+def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame:
     """A streaming frame of what the rules find in streaming frames of events."""
+    check_stream_options(request)
+    tables, wanted = program.rows_of_tables(request.tables), picked(program.typed, request.emit)
     for name, frame in frames.items():
         if not frame.isStreaming:
             raise DataError(f"The frame of {name!r} is a table, and others are streams: read it with spark.readStream.")
         _check_state_store(frame)
-    job, time = job_of(program, frames, names, wanted, compiled)
-    given = given_events(frames, names, job.rules.events, strict, program.typed.events, True, rejected)
+    job, time = job_of(program, frames, request.columns, wanted, request.compiled)
+    given = given_events(
+        frames, request.columns, job.rules.events, request.strict, program.typed.events, True, request.rejected
+    )
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
+    until, buckets, heartbeat = request.until, request.buckets, request.heartbeat
     moment = None if until is None else moment_of(until, job.rules.unit, job.timestamps)
-    late = length_of(lateness, job.rules.unit, job.timestamps, "the lateness")
+    late = length_of(request.lateness, job.rules.unit, job.timestamps, "the lateness")
     count = BUCKETS if buckets is None else buckets
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
         raise DataError(f"`buckets` is {buckets!r}; it is a number from 1 to {MOST}.")
@@ -66,9 +70,9 @@ def detect_stream(
     beat = None if heartbeat is None else Heartbeat.of(heartbeat, program.typed.unit, clock)
     stream = Stream(job, given, found, tables, moment, late, count, clock, beat)
     for obstacle in stream.obstacles():
-        warnings.warn(obstacle, OnePartitionWarning, stacklevel=4)
+        warnings.warn(obstacle, OnePartitionWarning, stacklevel=5)
     warn_of_frames(program, job, frames, given)
-    return stream.result(rejected)
+    return stream.result(request.rejected)
 
 
 def _check_state_store(frame: DataFrame) -> None:

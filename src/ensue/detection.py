@@ -1,0 +1,191 @@
+"""Detection in events that are all there: by which execution, in which form of events, and what is warned of."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from ensue.data.errors import DataError, bad_rows_said
+from ensue.data.moments import is_timestamp
+from ensue.data.spark_frames import spark_frames
+from ensue.errors import BadRowsWarning, EmptyAttributeWarning, NoEffectWarning, UnusedTypeWarning
+from ensue.language import typed
+from ensue.request import DEFAULT_ENGINE, ENGINES, Request
+from ensue.rules import Rules
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ensue.data import Events
+    from ensue.data.spark_frames import Frames
+    from ensue.engine.parquet import PlainParquet
+
+Found = dict[str, "pa.Table"]
+"""What was found, as a table for each type."""
+
+
+def detect(rules: Rules, events: Any, request: Request) -> Any:
+    """What `Program.detect` answers: in the form in which the events came."""
+    from ensue.data.give_back import give_back
+    from ensue.live.streaming import batches_of
+
+    if request.keep is not None:
+        rules, request = rules.keeping(request.keep), replace(request, keep=None)
+    frames = spark_frames(events)
+    if frames is not None:
+        return _on_spark(rules, frames, request)
+    request.check_embedded()
+    batches, events = batches_of(events)
+    if batches is not None and request.engine == DEFAULT_ENGINE:
+        return _in_batches(rules, batches, request)
+    found, read = detect_tables(rules, events, request)
+    _warn(rules, events, read, request)
+    return give_back(found, read.form)
+
+
+def detect_tables(rules: Rules, events: Any, request: Request) -> tuple[Found, Events]:
+    """What is found as a table for each type, and the events as they were read."""
+    from ensue.data.results import picked
+
+    if request.engine not in ENGINES:
+        raise DataError(f"There is no engine {request.engine!r}; there is {', '.join(ENGINES)}.")
+    rules = rules if request.keep is None else rules.keeping(request.keep)
+    asked = _Asked(rules, request, rules.rows_of_tables(request.tables), picked(rules.typed, request.emit))
+    found = None
+    if request.engine == DEFAULT_ENGINE and not request.provenance:
+        found = asked.where_it_lies(events)
+    return found or asked.after_reading(events)
+
+
+# --- elsewhere, and piece by piece
+
+
+def _on_spark(rules: Rules, frames: Frames, request: Request) -> Any:
+    if any(frame.isStreaming for frame in frames.values()):
+        from ensue.spark.streaming import detect_stream
+
+        return detect_stream(rules, frames, request)
+    from ensue.spark.batch import detect_frames
+
+    return detect_frames(rules, frames, request)
+
+
+def _in_batches(rules: Rules, batches: Any, request: Request) -> pa.RecordBatchReader:
+    """Batches are taken in as they come; the first one's schema says what undeclared events hold."""
+    from ensue.live.arrangement import Settings
+    from ensue.live.session import Session
+    from ensue.live.streaming import detected
+
+    first = next(batches, None)
+    rules = rules if first is None else rules.knowing(first.schema)
+    settings = Settings.of(rules, replace(request, in_order=False))
+    session = Session(rules, settings, on_bad_row=request.on_bad_row)
+    return detected(session, batches if first is None else chain([first], batches), request.until)
+
+
+# --- all at once
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A request to rules, with the rows of static tables and the types that are wanted."""
+
+    rules: Rules
+    request: Request
+    rows: dict[str, list[tuple[Any, ...]]]
+    wanted: list[str]
+
+    def where_it_lies(self, events: Any) -> tuple[Found, Events] | None:
+        """Detection on one table, or one file, that is read as it is; None if it cannot be."""
+        from ensue.engine.mixed import mixed_of
+        from ensue.engine.parquet import plain_parquet
+        from ensue.engine.tables import detect_mixed
+
+        rules, columns = self.rules, self.request.columns
+        file = plain_parquet(events, columns, rules.typed.events)
+        if file is not None and file.large:
+            return self._in_pieces(file)
+        source = events if file is None else file.read() if file.only is None else {file.only: file.read()}
+        plain = mixed_of(source, columns, rules.typed.events)
+        if plain is None:
+            return None
+        rules.check_unit(plain.timestamps)
+        program = rules.typed_for_timestamps if plain.timestamps else rules.typed
+        moment = rules.time_of(self.request.until, plain.timestamps)
+        found = detect_mixed(program, plain, moment, self.rows, self.wanted, self.request.compiled)
+        return found, plain.read(by_type=isinstance(source, dict))
+
+    def _in_pieces(self, file: PlainParquet) -> tuple[Found, Events]:
+        """Detection on a file that is not read at once."""
+        from ensue.live.arrangement import Settings
+        from ensue.live.session import Session
+        from ensue.live.streaming import detect_pieces
+
+        settings = Settings(0, self.request.columns, self.rows, tuple(self.wanted), False, self.request.compiled)
+        return detect_pieces(Session(self.rules, settings), file, self.request.until, self.wanted)
+
+    def after_reading(self, events: Any) -> tuple[Found, Events]:
+        """Detection on events in any form, which are normalised before."""
+        program, read, moment = read_events_for(self.rules, events, self.request)
+        if self.request.provenance:
+            from ensue.engine.provenance import detect_sources
+
+            return detect_sources(program, read, moment, self.rows, self.wanted), read
+        if self.request.engine == DEFAULT_ENGINE:
+            from ensue.engine import tables
+
+            return tables.detect_tables(program, read, moment, self.rows, self.wanted, self.request.compiled), read
+        from ensue.live import by_reference
+
+        return by_reference.detect_tables(program, read, moment, self.rows, self.wanted), read
+
+
+def read_events_for(rules: Rules, events: Any, request: Request) -> tuple[typed.Program, Events, int | None]:
+    """Events in any form, normalised; with the program for such times, and the end of time."""
+    from ensue.data import read_events
+
+    types, until = rules.typed.events, request.until
+    read = read_events(
+        events,
+        request.columns,
+        {name: dict(event.attributes) for name, event in types.items() if event.declared or event.derived},
+        strict=request.strict,
+        known=set(types),
+        instant={name for name, event in types.items() if event.instant},
+        derived={name for name, event in types.items() if not event.given},
+    )
+    if read.last_end is None and rules.typed.unit is None and until is not None and is_timestamp(until):
+        read = replace(read, timestamps=True)  # no event says what times are, so this does
+    try:
+        if read.last_end is not None:
+            rules.check_unit(read.timestamps)
+        moment = rules.time_of(until, read.timestamps)
+    except DataError as error:
+        if not read.bad_count:
+            raise
+        raise DataError(f"{bad_rows_said(read.bad, read.bad_count)}. {error}") from None  # they may be the cause
+    return rules.typed_for_timestamps if read.timestamps else rules.typed, read, moment
+
+
+def _warn(rules: Rules, events: Any, read: Events, request: Request) -> None:
+    """Says what of the events was not used, or is not as the rules have it, to who called `Program.detect`."""
+    above = 4
+    if read.bad_count and request.on_bad_row is not None:
+        for row in read.bad:
+            request.on_bad_row(row)
+    elif read.bad_count:
+        warnings.warn(bad_rows_said(read.bad, read.bad_count), BadRowsWarning, stacklevel=above)
+    if request.lateness:
+        warnings.warn(
+            "`lateness` counts where Arrow batches are taken in as they come. These events were put in order, so "
+            "it has no effect.",
+            NoEffectWarning,
+            stacklevel=above,
+        )
+    for note in rules.unused_types(events) if isinstance(events, Mapping) else ():
+        warnings.warn(note, UnusedTypeWarning, stacklevel=above)
+    for note in rules.empty_attributes(read):
+        warnings.warn(note, EmptyAttributeWarning, stacklevel=above)

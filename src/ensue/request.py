@@ -1,0 +1,70 @@
+"""A request: what `detect`, `start` and the commands are asked for, in one object that is handed on as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ensue.data.columns import Columns
+from ensue.data.errors import BadRow, DataError, shortened
+from ensue.data.moments import Length, Moment, check_lateness
+
+DEFAULT_ENGINE = "embedded"
+ENGINES = (DEFAULT_ENGINE, "reference")
+"""The executions that answer at once, by name."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """How events are read, what is wanted of them, and how that is computed; see `Program.detect`.
+
+    >>> Request(until=10, compiled="maybe")
+    Traceback (most recent call last):
+    ...
+    ensue.data.errors.DataError: `compiled` is 'maybe'; it is True, False, or None to leave it open.
+    """
+
+    until: Moment | None = None
+    columns: Columns = field(default_factory=Columns)
+    tables: Mapping[str, Any] | None = None
+    """Rows of static tables in any form, by name."""
+    emit: str | Iterable[str] | None = None
+    strict: bool = False
+    on_bad_row: Callable[[BadRow], object] | None = None
+    engine: str = DEFAULT_ENGINE
+    provenance: bool = False
+    compiled: bool | None = None
+    lateness: Length = 0
+    keep: Length | None = None
+    slices: int | None = None
+    rejected: bool = False
+    buckets: int | None = None
+    heartbeat: Length | None = None
+    in_order: bool = True
+    """Of a session: whether every detection waits until its step is complete."""
+
+    def __post_init__(self) -> None:
+        check_lateness(self.lateness)
+        if self.compiled is not None and not isinstance(self.compiled, bool):
+            raise DataError(f"`compiled` is {shortened(self.compiled)}; it is True, False, or None to leave it open.")
+        check_function(self.on_bad_row, "`on_bad_row`")
+
+    def check_embedded(self) -> None:
+        """Refuses what is for Spark frames only."""
+        for name in ("rejected", "slices", "buckets", "heartbeat"):
+            given = getattr(self, name)
+            if given is not None and given is not False:
+                raise DataError(
+                    f"`{name}` is for Spark frames. Here rows that cannot be used are handed to `on_bad_row`, and all "
+                    "events are evaluated in one part."
+                )
+
+
+def check_function(function: object, what: str) -> None:
+    """What is to be called must be something that can be, if it is given at all."""
+    if function is not None and not callable(function):
+        raise DataError(f"{what} is {shortened(function)}, not a function.")
+
+
+USUAL = Request()
