@@ -7,18 +7,18 @@ comes before one that is used. Those after the last that is used only tell event
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
+from ensue.language.nodes import nodes, rebuilt
 from ensue.language.types import Type
 
 
 def pruned(program: typed.Program) -> typed.Program:
     """The program without the attributes of given events that no rule uses."""
-    ordered = any(_ordered(node) for rule in program.rules for node in _nodes(rule))
+    ordered = any(_ordered(node) for rule in program.rules for node in nodes(rule))
     used: set[tuple[str, str]] = set()
     for rule in program.rules:
         used |= _used(rule)
@@ -55,14 +55,14 @@ def _ordered(node: Any) -> bool:
 
 def _used(rule: typed.Rule) -> set[tuple[str, str]]:
     """The attributes of events that a rule uses: what a variable stands for that occurs more than once, or a value."""
-    nodes = list(_nodes(rule))
-    times = Counter(node.name for node in nodes if isinstance(node, typed.Variable))
+    parts = list(nodes(rule))
+    times = Counter(node.name for node in parts if isinstance(node, typed.Variable))
     events: dict[str, set[str]] = {}
-    for node in nodes:
+    for node in parts:
         if isinstance(node, typed.Atom) and node.label is not None:
             events.setdefault(node.label, set()).add(node.event)
     found = set()
-    for node in nodes:
+    for node in parts:
         match node:
             case typed.Atom(event=event, fields=terms):
                 found |= {
@@ -82,26 +82,4 @@ def _without_unused(rule: typed.Rule, events: dict[str, typed.EventType]) -> typ
             return replace(node, fields=tuple(term for term in node.fields if term[0] in known))
         return node
 
-    return _rebuilt(rule, atom)  # type: ignore[no-any-return]
-
-
-def _nodes(node: Any) -> Iterator[Any]:
-    """A node and all that it consists of."""
-    yield node
-    if is_dataclass(node):
-        for each in fields(node):
-            if each.name != "span":
-                yield from _nodes(getattr(node, each.name))
-    elif isinstance(node, tuple):
-        for part in node:
-            yield from _nodes(part)
-
-
-def _rebuilt(node: Any, change: Any) -> Any:
-    """A node in which all that it consists of has been changed, the innermost first."""
-    if isinstance(node, tuple):
-        return tuple(_rebuilt(part, change) for part in node)
-    if not is_dataclass(node):
-        return node
-    new = {e.name: _rebuilt(getattr(node, e.name), change) for e in fields(node) if e.name != "span"}
-    return change(replace(node, **new))  # type: ignore[type-var]
+    return rebuilt(rule, atom)  # type: ignore[no-any-return]
