@@ -200,6 +200,26 @@ def test_names_may_be_anything(spark):
     assert found == [{"type": "found 'em", "start": 1, "end": 2, "i": 5, "x.y": "x", "t": True}]
 
 
+def test_a_chain_of_keys(spark):
+    """Each stage has a key of its own, and hands on the times and attributes that the next one asks for."""
+    times = [datetime(2026, 3, 1, 12, minute, tzinfo=UTC) for minute in range(8)]
+    table = pa.table(
+        {
+            "type": ["a", "a", "b", "b", "c", "c", "b", "c"],
+            "time": pa.array(times, pa.timestamp("us", "UTC")),
+            "p": ["x", "y", "x", "y", "k", "l", "y", "k"],
+            "q": ["k", "l", "k", "l", "m", None, "k", "n"],
+        }
+    )
+    program = ensue.compile(
+        "event a(p: string, q: string). event b(p: string, q: string). event c(p: string, q: string).\n"
+        "d(p, r, at = o.start) <- a(p, _), o: b(p, q), s: c(q, r) where o.start < s.start within 5m.\n"
+    )
+    assert [stage["derives"] for stage in program.explain().json()["stages"]] == [["d/b+c"], ["d"]]
+    found = same_on_spark(spark, program, table)
+    assert [(row["p"], row["r"], row["at"].minute) for row in found] == [("x", "m", 2), ("y", None, 3)]
+
+
 def test_a_type_with_signs_that_mean_something_in_sql(spark):
     name = "it's $" + '{a} \\ "q"'
     table = pa.table({"type": [name, "b", name], "time": [1, 2, 3], "k": [1, 1, 2]})

@@ -1,5 +1,6 @@
 """Streams on Spark: what comes late, what stays silent, what is restarted, and what is done about it."""
 
+import warnings
 from datetime import UTC, datetime, timedelta
 from time import monotonic, sleep
 
@@ -76,6 +77,35 @@ def test_stages_follow_each_other_and_a_query_goes_on_where_it_was(spark, tmp_pa
     wanted = in_order(program.detect(given))
     assert in_order(pa.Table.from_pylist(rows, program.detect(given).schema)) == wanted
     assert {row["type"] for row in wanted} == {"both", "far"}
+
+
+def test_a_chain_of_keys_runs_in_stages(spark, tmp_path):
+    rules = "event a(u: int, v: int). event b(v: int, w: int). event c(w: int, x: int).\n"
+    program = ensue.compile(rules + "long(u, x) <- a(u, v) seq b(v, w) seq c(w, x) within 50.\n")
+    events = [
+        {"type": type_, "time": time, **dict(zip({"a": "uv", "b": "vw", "c": "wx"}[type_], values, strict=True))}
+        for type_, time, *values in [
+            ("a", 1, 7, 1), ("a", 2, 8, 1), ("b", 3, 1, 2), ("c", 9, 2, 5), ("b", 12, 1, 3), ("c", 51, 3, 6),
+            ("c", 99, 3, 7),
+        ]
+    ]  # fmt: skip
+    names = [("type", pa.string()), *((name, pa.int64()) for name in ("time", *"uvwx"))]
+    rows = pa.Table.from_pylist(events, pa.schema(names))
+    put(rows.slice(0, 3), tmp_path / "in", 0)
+    put(rows.slice(3), tmp_path / "in", 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OnePartitionWarning)
+        stream = program.detect(stream_of(spark, tmp_path / "in"), buckets=4)
+    found, _ = all_found(stream, tmp_path / "checkpoint")
+    assert in_order(found) == in_order(program.detect(rows))
+    assert [(row["u"], row["x"], row["end"]) for row in in_order(found)] == [
+        (7, 5, 9),
+        (8, 5, 9),
+        (7, 6, 51),
+        (8, 6, 51),
+    ]
+    kept = read_checkpoint(spark, str(tmp_path / "checkpoint"))
+    assert [{size.rule for size in stage.nodes} for stage in kept] == [{"long"}, {"long"}]
 
 
 def _with_y(rows):

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 import ensue
 from ensue import testing
 from ensue.engine.state import StateError
+from ensue.partitioning import chained
 from tests.agreement import Detection, as_tables, meaning
+from tests.random_chains import chain_program, chain_rows
 from tests.random_programs import given_types, programs, streams
 from tests.spark import simulation
 from tests.spark.detecting import difference_in_sets
@@ -65,6 +67,78 @@ def test_random_programs(text, data, seed):
         return
     got = [Detection(name, row.pop("start"), row.pop("end"), row) for name, rows in found.items() for row in rows]
     assert difference_in_sets(wanted, got) is None, text
+
+
+@pytest.mark.parametrize("first", range(0, 90, 30))
+def test_chains_of_keys(first):
+    """Rules that are joined in several stages, each of which hands on what it matched."""
+    count = 0
+    for seed in range(first, first + 30):
+        rng = Random(seed)
+        text = chain_program(rng)
+        try:
+            program = ensue.compile(text)
+        except ensue.RuleError:
+            continue
+        if not chained(program.typed, ["d"]).joined:
+            continue
+        rows = [
+            {"type": type_, "start": start, "end": end, **held} for type_, held, start, end, _ in chain_rows(rng, text)
+        ]
+        found = simulation.run(program, as_tables(program, rows), None, rng, rng.choice((0, 2, 5)), compiled=False)
+        got = [Detection(name, row.pop("start"), row.pop("end"), row) for name, own in found.items() for row in own]
+        assert difference_in_sets(meaning(program, rows, None), got) is None, text
+        count += 1
+    assert count > 2
+
+
+LINKS = "event a(u: int, v: int). event b(v: int, w: int). event c(w: int, x: int).\n"
+LONG = LINKS + "long(u, x) <- a(u, v) seq b(v, w) seq c(w, x) within 50.\n"
+
+
+def links(query, *events):
+    """Events as (type, time, first attribute, second attribute)."""
+    columns = {column.name: column for column in query.stream.given.wire.columns}
+    rows = [
+        {"type": type_, "time": time}
+        | {n: values["uvwx".index(c.attribute) - "abc".index(type_)] for n, c in columns.items() if c.holds(type_)}
+        for type_, time, *values in events
+    ]
+    schema = pa.schema([("type", pa.string()), ("time", pa.int64()), *((name, pa.int64()) for name in columns)])
+    return pa.Table.from_pylist(rows, schema)
+
+
+def links_begun(rules=LONG):
+    tables = {
+        name: pa.table({key: pa.array([], pa.int64()) for key in ("time", *attributes)})
+        for name, attributes in (("a", "uv"), ("b", "vw"), ("c", "wx"))
+    }
+    return simulation.query(ensue.compile(rules), tables, 0, 3, instants=True)[0]
+
+
+def test_a_chain_goes_on_after_a_restart_with_another_rule_beside_it():
+    query = links_begun()
+    assert [stage.derives for stage in query.stream.job.stages] == [("long/b+c",), ("long",)]
+    query.batch([links(query, ("a", 1, 7, 1), ("b", 3, 1, 2))])
+    other = links_begun(LONG + "twice(w) <- b(_, w) seq b(_, w) within 9.\n")
+    other.memories, other.watermark, other.largest = query.memories, query.watermark, query.largest
+    simulation.bucket_state._sessions.clear()
+    other.batch([links(other, ("c", 5, 2, 9))])
+    other.batch([links(other, ("c", 500, 0, 0))])
+    other.batch([])
+    assert other.found == {"long": [{"start": 1, "end": 5, "u": 7, "x": 9}]}
+
+
+def test_a_chain_keeps_what_its_lifetime_says_under_the_name_of_its_rule():
+    query = links_begun()
+    job = query.stream.job
+    wire = query.stream.given.wire
+    kept = job.session(0, wire, {}, fixed=False)
+    kept.begin(False, None)
+    kept.step_by_type({"b": pa.table({"time": [1, 2], "v": [1, 2], "w": [1, 2]})}, 2)
+    assert {(size.rule, size.tuples) for size in kept.sizes() if size.tuples} == {("long", 2)}
+    kept.step_by_type({"b": pa.table({"time": [90], "v": [1], "w": [2]})}, 90)
+    assert {(size.rule, size.tuples) for size in kept.sizes() if size.tuples} == {("long", 1)}
 
 
 # --- what Spark seldom does

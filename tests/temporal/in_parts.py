@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from ensue.language import typed
-from ensue.partitioning import ByKey, ByRow, BySlices, Stage, stage_program, stages
+from ensue.partitioning import ByKey, ByRow, BySlices, Stage, chained, stage_program, stages
 from ensue.reference import Event, detect
 from ensue.reference.detect import Given
 
@@ -32,6 +32,7 @@ def detect_in_parts(
     if horizon is None:
         return []
     first_end = min((end for *_, end, _ in given if end <= horizon), default=None)
+    program = chained(program, wanted).program
     known = list(given)
     found: list[Event] = []
     for stage in stages(program, wanted):

@@ -341,6 +341,10 @@ SEVERAL = {
         "d(m = k + 1) <- a(k, _). e(k) <- d(k) seq b(k, _).",
         ["d by row: a; extent 0; duplicates of d", "e by int: b(k), d(m)"],
     ),
+    "a rule of one event makes the key, and time is not cut": (
+        "d(m = k + 1) <- a(k, _). e(k) <- d(k) seq b(k, _) within 5.",
+        ["d by row: a; extent 0; duplicates of d", "e by int: b(k), d(m); extent 5"],
+    ),
     "a rule of one event is no reason for another shuffle": (
         "d(m = k + 1) <- a(k, _). e(k) <- b(k, _) seq c(k, _). g(k) <- d(k) seq c(k, _).",
         ["d by row: a; extent 0; duplicates of d", "e, g by int: b(k), c(k), d(m)"],

@@ -78,8 +78,12 @@ def _memory(memory: Memory) -> dict[str, Any]:
 
 def _stage(stage: Stage, explanation: Explanation) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "rules": list(stage.rules), "reads": list(stage.reads), "derives": list(stage.derives), "extent": stage.extent,
+        "rules": list(dict.fromkeys(map(explanation.parted.written, stage.rules))), "reads": list(stage.reads),
+        "derives": list(stage.derives), "extent": stage.extent,
     }  # fmt: skip
+    joined = [each for each in explanation.parted.joined if each.event in stage.derives]
+    if joined:
+        found["joined"] = [{"event": each.event, "rule": each.rule, "key": each.key} for each in joined]
     match stage.parting:
         case ByKey(keys=keys):
             return found | {"parting": "key", "keys": {name: list(key) for name, key in keys.items()}}

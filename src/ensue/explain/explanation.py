@@ -8,7 +8,7 @@ from typing import Any
 
 from ensue.language import typed
 from ensue.language.types import Type
-from ensue.partitioning import Stage
+from ensue.partitioning import Chained, Stage
 from ensue.plan.description import Description
 
 
@@ -85,6 +85,8 @@ class Explanation:
     """Whether given events are taken to have one time each."""
     rules: tuple[RuleExplained, ...]
     families: tuple[Alike, ...]
+    parted: Chained
+    """The rules as they run in stages: those whose keys form a chain are split."""
     stages: tuple[Stage, ...]
     events: int | None = None
     """How many events there were, where some were given."""

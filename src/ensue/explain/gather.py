@@ -10,7 +10,7 @@ from ensue.explain.asked import asked_by
 from ensue.explain.explanation import Explanation, Observed, RuleExplained
 from ensue.language import typed
 from ensue.language.source import Source
-from ensue.partitioning import stages
+from ensue.partitioning import chained, stages
 from ensue.plan.advice import describe_rule
 from ensue.plan.certain import waiting_rules
 from ensue.rewriting import rewritten, rewritten_rule
@@ -56,7 +56,8 @@ def explained(
                 (observed or {}).get(number, {}),
             )
         )
-    return Explanation(known, instants, tuple(rules), families, stages(known, wanted), events)
+    parted = chained(known, wanted)
+    return Explanation(known, instants, tuple(rules), families, parted, stages(parted.program, wanted), events)
 
 
 def _implied(body: typed.Body, program: typed.Program) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ensue.explain.explanation import Explanation, RuleExplained
 from ensue.explain.words import (
     differing_said,
+    joined_said,
     memory_said,
     notes_of,
     observed_said,
@@ -35,7 +36,7 @@ def written(explanation: Explanation) -> str:
     lines.append("on Spark")
     for number, stage in enumerate(explanation.stages, 1):
         lines.append(f"  stage {number}, {stage_said(stage, explanation.program)} → {', '.join(stage.derives)}")
-        lines += [f"    {reason}" for reason in obstacles_said(stage, explanation)]
+        lines += [f"    {said}" for said in (*joined_said(stage, explanation), *obstacles_said(stage, explanation))]
     return "\n".join(lines)
 
 

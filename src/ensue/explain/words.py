@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from ensue.explain.explanation import Differing, Explanation, Observed, RuleExplained
 from ensue.language import typed
-from ensue.partitioning import ByKey, ByRow, BySlices, Stage, Whole
+from ensue.partitioning import ByKey, ByRow, BySlices, Stage, Whole, hindrance
+from ensue.partitioning.obstacles import no_stages_said
 from ensue.plan.description import Description, Kept
 from ensue.temporal.memory import Kind, Memory
 from ensue.temporal.said import expression_said, length_said
@@ -119,8 +120,26 @@ def stage_said(stage: Stage, program: typed.Program) -> str:
 
 
 def obstacles_said(stage: Stage, explanation: Explanation) -> Iterator[str]:
-    """Why a stage is not parted."""
-    if isinstance(stage.parting, Whole):
-        for obstacle in stage.parting.obstacles:
-            rule = explanation.rules[obstacle.rule]
-            yield f"{rule.name} (line {rule.line}): {obstacle.no_key}, and {obstacle.no_slices}"
+    """Why a stage is not parted, or not by key where keys form a chain."""
+    match stage.parting:
+        case Whole(obstacles=obstacles):
+            for obstacle in obstacles:
+                yield f"{_line_said(obstacle.rule, explanation)}: {obstacle.reasons}"
+        case BySlices():
+            for number in stage.rules:
+                reason = hindrance(explanation.program, number)
+                if reason is not None:
+                    yield f"{_line_said(number, explanation)}: {no_stages_said(reason)}"
+
+
+def joined_said(stage: Stage, explanation: Explanation) -> Iterator[str]:
+    """What the events of a stage stand for that no rule as it is written derives."""
+    for each in explanation.parted.joined:
+        if each.event in stage.derives:
+            rule = _line_said(each.rule, explanation)
+            yield f"{each.event} is what {rule} matches by {each.key}: no one variable has a value in all its events"
+
+
+def _line_said(number: int, explanation: Explanation) -> str:
+    rule = explanation.rules[number]
+    return f"{rule.name} (line {rule.line})"

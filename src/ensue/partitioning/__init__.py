@@ -1,11 +1,16 @@
 """How a program runs in parallel on parts of its events: stages, what they read, and how that is parted.
 
-`stages` cuts the rules into stages, one shuffle each; `stage_program` is what runs in each part of a stage.
+`chained` splits rules whose keys form a chain; `stages` cuts the rules into stages, one shuffle each; `stage_program`
+is what runs in each part of a stage.
 """
 
+from ensue.partitioning.chaining import Chained, Joined, chained, hindrance
 from ensue.partitioning.obstacles import Obstacle
 from ensue.partitioning.plan import stages
 from ensue.partitioning.stages import ByKey, ByRow, BySlices, Parting, Stage, Whole
 from ensue.partitioning.subprogram import stage_program
 
-__all__ = ["ByKey", "ByRow", "BySlices", "Obstacle", "Parting", "Stage", "Whole", "stage_program", "stages"]
+__all__ = [
+    "ByKey", "ByRow", "BySlices", "Chained", "Joined", "Obstacle", "Parting", "Stage", "Whole", "chained", "hindrance",
+    "stage_program", "stages",
+]  # fmt: skip

@@ -42,10 +42,10 @@ class Correlation:
 
 def correlations(rule: typed.Rule) -> list[Correlation]:
     """The ways in which a rule is correlated, none if its events have nothing in common."""
-    terms = {attribute: name for attribute, term in rule.head if (name := _name(term)) is not None}
+    terms = {attribute: name for attribute, term in rule.head if (name := name_of(term)) is not None}
     names: dict[Name, None] = dict.fromkeys(sorted(visible_variables(typed.Nested(0, rule.body))))
     names |= dict.fromkeys(terms.values())
-    names |= dict.fromkeys(name for pair in _equalities(rule.body) for name in pair)
+    names |= dict.fromkeys(name for pair in equalities(rule.body) for name in pair)
     found: list[Correlation] = []
     for names_alike in dict.fromkeys(_alike(rule.body, name) for name in names):
         head = frozenset(attribute for attribute, name in terms.items() if name in names_alike)
@@ -58,7 +58,8 @@ def correlations(rule: typed.Rule) -> list[Correlation]:
 # --- names
 
 
-def _name(expression: typed.Expression | None) -> Name | None:
+def name_of(expression: typed.Expression | None) -> Name | None:
+    """The name that an expression is."""
     match expression:
         case typed.Variable(name=name):
             return name
@@ -68,14 +69,14 @@ def _name(expression: typed.Expression | None) -> Name | None:
             return None
 
 
-def _equalities(body: typed.Body) -> Iterator[tuple[Name, Name]]:
+def equalities(body: typed.Body) -> Iterator[tuple[Name, Name]]:
     """Names that every match of a body has equal values for."""
     if body.restricted:
         return  # what is found is filtered after the choice between instances
     for condition in (*body.where, *body.on):
         match condition:
             case typed.Operation(name="=", arguments=(left, right)):
-                one, other = _name(left), _name(right)
+                one, other = name_of(left), name_of(right)
                 if one is not None and other is not None:
                     yield one, other
 
@@ -86,7 +87,7 @@ def _alike(body: typed.Body, name: Name) -> Names:
     growing = True
     while growing:
         before = len(alike)
-        for pair in _equalities(body):
+        for pair in equalities(body):
             if alike & set(pair) and all(_shows(typed.Nested(0, body), each) for each in pair):
                 alike |= set(pair)
         growing = len(alike) > before
@@ -130,7 +131,7 @@ def _apart(part: typed.Absence | typed.Gathering, names: Names) -> list[Correlat
     """What is negated or gathered counts where it has the value that the match has, so never with a null."""
     own: dict[Name, None] = dict.fromkeys(sorted(names & set(part.shared), key=str))
     if isinstance(part.pattern, typed.Nested):
-        for one, other in _equalities(part.pattern.body):
+        for one, other in equalities(part.pattern.body):
             for inner, outer in ((one, other), (other, one)):
                 if outer in names and _shows(part.pattern, inner) and not _shows(part.pattern, outer):
                     own[inner] = None

@@ -17,6 +17,14 @@ class Obstacle:
     rule: int
     no_key: str
     no_slices: str
+    no_stages: str | None = None
+    """Why it is not joined in stages, where its keys form a chain."""
+
+    @property
+    def reasons(self) -> str:
+        """All reasons in one clause."""
+        stages = "" if self.no_stages is None else f", {no_stages_said(self.no_stages)}"
+        return f"{self.no_key}{stages}, and {self.no_slices}"
 
     def said(self, program: typed.Program, source: Source | None = None) -> str:
         """A sentence for a warning. The source tells the line of the rule.
@@ -27,7 +35,12 @@ class Obstacle:
         >>> Obstacle(0, "it has no key", "it has no bound").said(program, Source("late() <- a."))
         'The rule `first` (line 1) runs in one part: it has no key, and it has no bound.'
         """
-        return f"{rule_said(program, self.rule, source)} runs in one part: {self.no_key}, and {self.no_slices}."
+        return f"{rule_said(program, self.rule, source)} runs in one part: {self.reasons}."
+
+
+def no_stages_said(reason: str) -> str:
+    """Why a rule is not joined in stages, as a clause."""
+    return f"its chain of keys is not followed in stages because {reason}"
 
 
 def rule_said(program: typed.Program, index: int, source: Source | None = None) -> str:
@@ -38,7 +51,9 @@ def rule_said(program: typed.Program, index: int, source: Source | None = None) 
     return f"{name}{place}"
 
 
-def obstacle(program: typed.Program, rule: int, correlated: bool, recursive: bool) -> Obstacle:
+def obstacle(
+    program: typed.Program, rule: int, correlated: bool, recursive: bool, no_stages: str | None = None
+) -> Obstacle:
     """`correlated` says that the rule by itself has a key, which does not fit those that it is evaluated with."""
     no_key = "no variable has one value in everything that it matches"
     if correlated:
@@ -46,7 +61,7 @@ def obstacle(program: typed.Program, rule: int, correlated: bool, recursive: boo
     if recursive:
         return Obstacle(rule, no_key, "what it derives depends on its own results, however long ago")
     no_bound = "nothing bounds how far apart its events are, as `within` does"
-    return Obstacle(rule, no_key, next(_unbounded(program.rules[rule].body), no_bound))
+    return Obstacle(rule, no_key, next(_unbounded(program.rules[rule].body), no_bound), no_stages)
 
 
 def _unbounded(body: typed.Body) -> Iterator[str]:

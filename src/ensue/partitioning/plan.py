@@ -12,6 +12,7 @@ from itertools import chain
 
 from ensue.language import typed
 from ensue.language.walk import patterns
+from ensue.partitioning.chaining import hindrance
 from ensue.partitioning.keys import Keys, extended, key_of, told_apart
 from ensue.partitioning.obstacles import Obstacle, obstacle
 from ensue.partitioning.shapes import Shape
@@ -26,7 +27,13 @@ def stages(program: typed.Program, wanted: Iterable[str]) -> tuple[Stage, ...]:
     """The stages that derive the types that are wanted, and no others, each after those that it takes events from."""
     needed = needed_strata(program, wanted)
     plans = [_planned(program, needed, rows_first) for rows_first in (False, True)]
-    return min(plans, key=lambda plan: (sum(not isinstance(stage.parting, ByRow) for stage in plan), len(plan)))
+    return min(plans, key=_cost)
+
+
+def _cost(plan: Sequence[Stage]) -> tuple[int, int, int]:
+    """How many stages have no key, how many need a shuffle, and how many there are."""
+    without_key = sum(isinstance(stage.parting, BySlices | Whole) for stage in plan)
+    return without_key, sum(not isinstance(stage.parting, ByRow) for stage in plan), len(plan)
 
 
 def _planned(program: typed.Program, strata: Sequence[Stratum], rows_first: bool) -> tuple[Stage, ...]:
@@ -113,7 +120,9 @@ def _obstacles(program: typed.Program, chosen: Iterable[Stratum]) -> Iterator[Ob
             unbounded = [each for each in found if stratum.recursive or each[2] is None]
             several = [each for each in unbounded if each[1].shape is Shape.SEVERAL]
             for rule, correlated, _ in several or unbounded:
-                yield obstacle(program, rule, bool(correlated.correlations), stratum.recursive)
+                keyed = bool(correlated.correlations)
+                no_stages = None if keyed or stratum.recursive else hindrance(program, rule)
+                yield obstacle(program, rule, keyed, stratum.recursive, no_stages)
 
 
 def _stage(program: typed.Program, chosen: list[Stratum], parting: Parting, duplicates: frozenset[str]) -> Stage:

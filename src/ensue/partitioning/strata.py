@@ -56,14 +56,17 @@ def needed_strata(program: typed.Program, wanted: Iterable[str]) -> list[Stratum
 
 
 def _stratum(program: typed.Program, rules: tuple[int, ...], recursive: bool) -> Stratum:
-    correlated, reaches = [], []
-    for rule in (program.rules[index] for index in rules):
-        uses = frozenset(atom.event for atom in atoms(rule.body))
-        correlated.append(Correlated(rule.event, shape(rule.body), uses, tuple(correlations(rule))))
-        reaches.append(reach(rule.body, program.events))
-    uses = frozenset(use for rule in correlated for use in rule.uses)
-    derives = frozenset(rule.event for rule in correlated)
-    return Stratum(rules, recursive, uses, derives, tuple(correlated), tuple(reaches))
+    found = tuple(correlated(program.rules[index]) for index in rules)
+    reaches = tuple(reach(program.rules[index].body, program.events) for index in rules)
+    uses = frozenset(use for rule in found for use in rule.uses)
+    derives = frozenset(rule.event for rule in found)
+    return Stratum(rules, recursive, uses, derives, found, reaches)
+
+
+def correlated(rule: typed.Rule) -> Correlated:
+    """A rule as far as keys matter."""
+    uses = frozenset(atom.event for atom in atoms(rule.body))
+    return Correlated(rule.event, shape(rule.body), uses, tuple(correlations(rule)))
 
 
 def extent(strata: Iterable[Stratum]) -> int | None:

@@ -15,7 +15,7 @@ from ensue.language.source import Source
 from ensue.live.arrangement import Settings
 from ensue.live.change import rules_of
 from ensue.live.session import Session
-from ensue.partitioning import ByKey, Stage, stage_program, stages
+from ensue.partitioning import ByKey, Chained, Stage, chained, stage_program, stages
 from ensue.rules import Rules
 from ensue.spark.pruning import pruned
 from ensue.spark.wire import Wire
@@ -54,8 +54,13 @@ class Job:
         return _program(self.text, self.name, self.known)
 
     @property
+    def chained(self) -> Chained:
+        """Its rules; those whose keys form a chain are split."""
+        return _chained(self)
+
+    @property
     def rules(self) -> typed.Program:
-        return _rules(self)
+        return self.chained.program
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -70,9 +75,14 @@ class Job:
         return tuple(name for name in self.stages[index].derives if name in self.wanted or name in later)
 
     def rules_of(self, index: int) -> list[str]:
-        """The rules of a stage as they are written, but for blanks."""
-        texts = rules_of(self.program.file)
-        return [texts[rule] for rule in self.stages[index].rules]
+        """The rules of a stage as they are written, but for blanks; of a part of one also which it is."""
+        texts, whole = rules_of(self.program.file), self.chained
+        numbers = [(rule, whole.written(rule)) for rule in self.stages[index].rules]
+        parts = (None if rule == written else self.rules.rules[rule].event for rule, written in numbers)
+        return [
+            texts[written] if part is None else f"{part} of {texts[written]}"
+            for (_, written), part in zip(numbers, parts, strict=True)
+        ]
 
     def form(self, index: int, wire: Wire, buckets: int) -> str:
         """What tells apart how events are kept: their columns, and by which keys they are in buckets."""
@@ -111,10 +121,10 @@ def _program(text: str, name: str, known: Types) -> Rules:
 
 
 @cache
-def _rules(job: Job) -> typed.Program:
+def _chained(job: Job) -> Chained:
     program = job.program
     rules = pruned(program.typed_for_timestamps if job.timestamps else program.typed)
-    return with_instants(rules) if job.instants else rules
+    return chained(with_instants(rules) if job.instants else rules, job.wanted)
 
 
 @cache

@@ -20,8 +20,8 @@ from ensue.data.moments import length_of, moment_of
 from ensue.data.results import picked
 from ensue.data.spark_frames import Frames
 from ensue.errors import OnePartitionWarning
-from ensue.partitioning import ByKey, ByRow, BySlices, Whole
-from ensue.partitioning.obstacles import rule_said
+from ensue.partitioning import ByKey, ByRow, BySlices, Whole, hindrance
+from ensue.partitioning.obstacles import no_stages_said, rule_said
 from ensue.request import Request
 from ensue.rules import Rules
 from ensue.spark.batch import warn_of_frames
@@ -158,11 +158,14 @@ class Stream:
                 case Whole(obstacles):
                     yield from (obstacle.said(rules, source) for obstacle in obstacles)
                 case BySlices():
-                    yield from (
-                        f"{rule_said(rules, rule, source)} runs in one part: no variable has one value in everything "
-                        "that it matches. On a table time would be cut into slices; on a stream it is not."
-                        for rule in stage.rules
-                    )
+                    for rule in stage.rules:
+                        reason = hindrance(rules, rule)
+                        no_stages = "" if reason is None else f", and {no_stages_said(reason)}"
+                        yield (
+                            f"{rule_said(rules, rule, source)} runs in one part: no variable has one value in "
+                            f"everything that it matches{no_stages}. On a table time would be cut into slices; on a "
+                            "stream it is not."
+                        )
                 case ByKey() if stage.from_first_end:
                     yield from (
                         f"{rule_said(rules, rule, source)} runs in one part: it depends on the first event of all, as "

@@ -1,0 +1,149 @@
+"""Rules whose events share no one variable, but form a chain or a tree of shared ones: `a(u, v), b(v, w), c(w, x)`.
+
+Such a rule can be joined in several stages (`grouping`), by rules that mean the same (`split`), where
+
+- its pattern is a conjunction of events with limits on their times: no context and no policy chooses between instances,
+  so that a match is nothing but events that fit each other;
+- no window stands beside it;
+- equal values of a variable cannot be told apart, as 1 and 1.0 can: groups may have the one or the other.
+
+Events that a timer, ``from``, or something negated or gathered refers to by name are joined in the last stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from ensue.language import typed
+from ensue.language.nodes import nodes
+from ensue.language.walk import leaves, visible_variables
+from ensue.partitioning.correlation import Name, equalities
+from ensue.partitioning.grouping import Group, groupings
+from ensue.partitioning.keys import KINDS
+from ensue.rewriting.conjunctions import Conjunction, conjunction_of, label_of
+from ensue.temporal.constraints import Events, constrain, selects
+
+CHOOSES = "a context or a policy chooses between instances"
+WINDOW = "there is a window beside them"
+UNLIKE = "equal values of a variable that they share may differ, as 1 and 1.0 do"
+LAST = "timers, `from`, and what is negated or collected name events that would have to be in several stages"
+COMPOSED = "alternatives, repetitions, and parentheses with a name or conditions of their own stay in one stage"
+UNNAMED = "the times of a part of its pattern are compared that can have no name"
+NO_KEYS = "values of no declared type, or other rules for the same events, leave a stage without a key"
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A rule as events that are joined, and the places of those that are joined in the last stage."""
+
+    rule: typed.Rule
+    conjunction: Conjunction
+    last: frozenset[int]
+
+    @cached_property
+    def groupings(self) -> list[Group]:
+        """The ways to join the events in several stages, the one with the fewest first."""
+        alike = _Alike(self.rule.body)
+        variables = {place: alike.names_of(unit) for place, unit in enumerate(self.conjunction.events)}
+        return [group for group in groupings(variables, self.last) if group.inner]
+
+
+def chain_of(rule: typed.Rule, events: Events) -> Chain | str | None:
+    """A rule as a chain; else why it is not joined in stages, or None where its events are no chain at all."""
+    body = rule.body
+    if not _is_chain(body):
+        return None
+    if body.restricted or selects(body):
+        return CHOOSES
+    if body.window is not None:
+        return WINDOW
+    conjunction = conjunction_of(body, events)
+    if conjunction is None or constrain(body, events).contradiction() is not None:
+        return None
+    if not _interchangeable(body):
+        return UNLIKE
+    named = _named_elsewhere(rule)
+    last = frozenset(
+        place
+        for place, unit in enumerate(conjunction.events)
+        if not isinstance(unit, typed.Atom) or label_of(unit) in named
+    )
+    chain = Chain(rule, conjunction, last)
+    if chain.groupings:
+        return chain
+    return LAST if all(isinstance(unit, typed.Atom) for unit in conjunction.events) else COMPOSED
+
+
+def _is_chain(body: typed.Body) -> bool:
+    """Whether no variable is in all that a body looks at, but shared ones lead from each part to every other."""
+    if body.pattern is None:
+        return False
+    alike = _Alike(body)
+    names = [alike.names_of(unit) for unit in _units(body.pattern)]
+    names += [set(absence.shared) for absence in body.absences]
+    names += [set(gathering.shared) for gathering in body.gatherings]
+    found = groupings(dict(enumerate(names)), ())
+    return bool(found) and all(group.inner for group in found)
+
+
+def _units(pattern: typed.Pattern) -> Iterator[typed.Pattern]:
+    """What every match of a pattern has, in parentheses or not."""
+    for each in leaves(pattern):
+        if isinstance(each, typed.Nested) and each.body.pattern is not None:
+            yield from _units(each.body.pattern)
+        else:
+            yield each
+
+
+class _Alike:
+    """Names that every match has equal values for, as one."""
+
+    def __init__(self, body: typed.Body) -> None:
+        self.first: dict[Name, Name] = {}
+        for one, other in equalities(body):
+            kept, gone = sorted((self.of(one), self.of(other)), key=str)
+            self.first |= {name: kept for name in (*self.first, one, other) if self.of(name) in (kept, gone)}
+
+    def of(self, name: Name) -> Name:
+        return self.first.get(name, name)
+
+    def names_of(self, unit: typed.Pattern) -> set[str]:
+        label = label_of(unit)
+        found: set[Name] = {self.of(name) for name in visible_variables(unit)}
+        found |= {self.of(name) for name in self.first if isinstance(name, tuple) and name[0] == label}
+        return {name if isinstance(name, str) else ".".join(name) for name in found}
+
+
+def _interchangeable(body: typed.Body) -> bool:
+    """Whether equal values of a variable are the same wherever it stands: each has one type, which is known."""
+    types: dict[str, list[str]] = {}
+    for node in nodes((body.pattern, body.lookups)):
+        if isinstance(node, typed.Variable):
+            types.setdefault(node.name, []).append(node.type)
+    return all(len(each) == 1 or (len(set(each)) == 1 and each[0] in KINDS) for each in types.values())
+
+
+def _named_elsewhere(rule: typed.Rule) -> set[str]:
+    """The names of events that more is asked of than times and attributes, or that something inside has as well."""
+    found = {timer.of for timer in rule.body.timers}
+    if rule.beginning is not None:
+        found.add(rule.beginning)
+    for node in nodes((rule.body.absences, rule.body.gatherings)):
+        found |= {name for name in _names(node) if name is not None}
+    return found
+
+
+def _names(node: object) -> Iterator[str | None]:
+    match node:
+        case typed.During(label=label):
+            yield label
+        case typed.Related(left=left, right=right):
+            yield from (left, right)
+        case typed.Timer(of=of, label=label):
+            yield from (of, label)
+        case typed.Atom(label=label) | typed.Moment(label=label) | typed.Periodic(label=label):
+            yield label
+        case typed.Nested(label=label):
+            yield label

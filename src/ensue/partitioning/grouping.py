@@ -1,0 +1,102 @@
+"""Which events of a rule are joined in which stage, where no one variable has a value in all of them.
+
+Events that share a variable can be joined by it, and what they make has the variables of all of them. For each variable
+that the last stage may be parted by, events that lack it are joined with others until all have it. Of all ways the one
+with the fewest stages is the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Group:
+    """Events by their places, and groups of them, that are joined in one stage: all have a value for the key."""
+
+    members: tuple[int | Group, ...]
+    key: str
+
+    @cached_property
+    def places(self) -> frozenset[int]:
+        return frozenset().union(*(places_in(member) for member in self.members))
+
+    @property
+    def stages(self) -> int:
+        """How many stages it takes."""
+        return 1 + max((each.stages for each in self.inner), default=0)
+
+    @property
+    def size(self) -> int:
+        """How many groups it consists of."""
+        return 1 + sum(each.size for each in self.inner)
+
+    @property
+    def inner(self) -> list[Group]:
+        return [member for member in self.members if isinstance(member, Group)]
+
+
+def places_in(member: int | Group) -> frozenset[int]:
+    """The places of the events in a member of a group."""
+    return frozenset((member,)) if isinstance(member, int) else member.places
+
+
+def groupings(variables: Mapping[int, Collection[str]], last: Collection[int]) -> list[Group]:
+    """The ways to join events in stages, by the variables that each has; those in `last` are joined in the last one.
+
+    >>> groupings({0: "uv", 1: "vw", 2: "wx"}, ())[0]
+    Group(members=(Group(members=(0, 1), key='v'), 2), key='w')
+    >>> groupings({0: "u", 1: "v"}, ())
+    []
+    """
+    names = dict.fromkeys(name for place in sorted(variables) for name in sorted(variables[place]))
+    found = [group for name in names if (group := _parted_by(name, variables, last)) is not None]
+    return sorted(found, key=lambda group: (group.stages, group.size))
+
+
+@dataclass(frozen=True)
+class _Unit:
+    member: int | Group
+    variables: frozenset[str]
+
+    @property
+    def first(self) -> int:
+        return min(places_in(self.member))
+
+    @property
+    def stages(self) -> int:
+        return 0 if isinstance(self.member, int) else self.member.stages
+
+
+def _parted_by(key: str, variables: Mapping[int, Collection[str]], last: Collection[int]) -> Group | None:
+    """A way to join events such that all that is joined in the last stage has a variable."""
+    units = [_Unit(place, frozenset(names)) for place, names in sorted(variables.items())]
+    while True:
+        lacking = [unit for unit in units if key not in unit.variables]
+        if not lacking:
+            return Group(tuple(unit.member for unit in units), key)
+        movable = [unit for unit in units if unit.member not in last]
+        if any(unit not in movable for unit in lacking):
+            return None
+        joins = [joined for unit in lacking for joined in _joins(unit, key, movable)]
+        if not joins:
+            return None
+        _, name, together = min(joins, key=lambda join: join[0])
+        group = _Unit(
+            Group(tuple(unit.member for unit in together), name), frozenset().union(*(u.variables for u in together))
+        )
+        units = sorted([unit for unit in units if unit not in together] + [group], key=lambda unit: unit.first)
+
+
+def _joins(unit: _Unit, key: str, movable: Sequence[_Unit]) -> Iterator[tuple[tuple[bool, int, int], str, list[_Unit]]]:
+    """Units that one may be joined with, by each of its variables: others that lack the key, and one that has it."""
+    for name in sorted(unit.variables):
+        sharing = [other for other in movable if name in other.variables]
+        having = [other for other in sharing if key in other.variables]
+        together = [other for other in sharing if key not in other.variables] + having[:1]
+        if len(together) > 1:
+            stages = max(other.stages for other in together)
+            together.sort(key=lambda other: other.first)
+            yield (not having, stages, unit.first), name, together
