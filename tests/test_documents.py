@@ -1,5 +1,6 @@
 """The examples in the documents are true: Python runs, rules parse, and rule files pass their tests."""
 
+import doctest
 import json
 import re
 from pathlib import Path
@@ -66,3 +67,11 @@ def test_every_local_link_leads_somewhere():
     for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_the_python_of_the_reference():
+    examples = "\n\n".join(blocks("docs/language.md", "python"))
+    test = doctest.DocTestParser().get_doctest(examples, {}, "docs/language.md", None, None)
+    said = []
+    assert doctest.DocTestRunner().run(test, out=said.append).attempted, "no example"
+    assert not said, "".join(said)

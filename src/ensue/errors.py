@@ -21,6 +21,10 @@ class NoEffectWarning(UserWarning):
     """Something was asked for that has no effect on these events."""
 
 
+class FunctionWarning(UserWarning):
+    """A function that was handed over to `compile` failed for some values, and is null for these."""
+
+
 class LateEventsWarning(UserWarning):
     """An event came too late to take part: its time had been evaluated."""
 

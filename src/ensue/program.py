@@ -14,6 +14,7 @@ from ensue import detection
 from ensue.data.columns import Columns
 from ensue.data.errors import BadRow
 from ensue.data.moments import Length
+from ensue.data.own_functions import read_functions
 from ensue.language.diagnostics import Diagnostic, Report
 from ensue.language.parse import parse
 from ensue.plan.notes import note_changed, note_kept
@@ -30,19 +31,24 @@ if TYPE_CHECKING:
     from ensue.spark.reacting import Reacting
 
 
-def compile(rules: str | Path, name: str | None = None) -> Program:
+def compile(
+    rules: str | Path, name: str | None = None, *, functions: Mapping[str, Callable[..., Any]] | None = None
+) -> Program:
     """Reads and checks rules: a text, or the path of a file (a `Path`, or a string that ends with ``.ensue``).
 
-    Raises `RuleError` with everything that is wrong.
+    `functions` are Python functions that the rules call, by name; their annotations say what they take and give, and
+    they give the same for the same arguments. Raises `RuleError` with everything that is wrong.
 
     >>> program = compile("event order(id: int).  late(id) <- o: order(id), w: extend(o, 6).")
     >>> program.detect([{"type": "order", "time": 3, "id": 42}], until=10)
     [{'type': 'late', 'start': 3, 'end': 9, 'id': 42}]
     """
-    return Program.checked(source_of(rules, name))
+    return Program.checked(source_of(rules, name), functions=read_functions(functions))
 
 
-def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic, ...]:
+def check_rules(
+    rules: str | Path, name: str | None = None, *, functions: Mapping[str, Callable[..., Any]] | None = None
+) -> tuple[Diagnostic, ...]:
     """Everything there is to say about rules: errors, warnings and notes; nothing is raised for them.
 
     >>> [d.code for d in check_rules("event b(y: int).  a(x) <- b(y).")]
@@ -50,7 +56,7 @@ def check_rules(rules: str | Path, name: str | None = None) -> tuple[Diagnostic,
     """
     source = source_of(rules, name)
     report = Report(source)
-    program = check(parse(source, report), report)
+    program = check(parse(source, report), report, functions=read_functions(functions))
     if not report.failed:
         note_kept(program, report)
         note_changed(program, report)

@@ -20,6 +20,7 @@ from ensue.data.spark_frames import collected
 from ensue.language import syntax, typed
 from ensue.language.check.declarations import Known
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
+from ensue.language.own import OwnFunction
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import atoms
@@ -55,27 +56,31 @@ class Rules:
     """Rules that have been checked and can be run."""
 
     def __init__(
-        self, file: syntax.File, program: typed.Program, diagnostics: Iterable[Diagnostic], known: Known | None = None
-    ) -> None:
+        self, file: syntax.File, program: typed.Program, diagnostics: Iterable[Diagnostic], known: Known | None = None,
+        functions: Mapping[str, OwnFunction] | None = None,
+    ) -> None:  # fmt: skip
         self.file = file
         self.typed = program
+        self.functions = functions or {}
         self._known = known
         self._keeping: dict[str, Self] = {}
         self.warnings = tuple(d for d in diagnostics if d.severity is Severity.WARNING)
 
     @classmethod
-    def checked(cls, source: Source, known: Known | None = None) -> Self:
+    def checked(
+        cls, source: Source, known: Known | None = None, functions: Mapping[str, OwnFunction] | None = None
+    ) -> Self:
         """The rules of a text. `known` are types of attributes of events that are not declared, by event."""
         report = Report(source)
         file = parse(source, report)
-        program = check(file, report, known)
+        program = check(file, report, known, functions)
         if report.failed:
             raise RuleError(report.sorted())
-        return cls(file, program, report.sorted(), known)
+        return cls(file, program, report.sorted(), known, functions)
 
     def rewritten(self, text: str, known: Known | None = None) -> Self:
         """For other parts of ensue: other rules in the place of these."""
-        return type(self).checked(Source(text, self.file.source.name), known)
+        return type(self).checked(Source(text, self.file.source.name), known, self.functions)
 
     def __repr__(self) -> str:
         derived = ", ".join(name for name, event in self.typed.events.items() if event.derived)
@@ -119,7 +124,7 @@ class Rules:
         if self.typed.unit is None:
             return self.typed
         kept = tuple(s for s in self.file.statements if not isinstance(s, syntax.Unit | syntax.Test))
-        return check(replace(self.file, statements=kept), Report(self.file.source), self._known)
+        return check(replace(self.file, statements=kept), Report(self.file.source), self._known, self.functions)
 
     def knowing(self, schema: pa.Schema) -> Self:
         """The program with what a schema says of events that are not declared: what is found has types beforehand."""

@@ -30,12 +30,22 @@ SOURCES = [path for folder in ("language", "temporal", "plan") for path in (PACK
 """The folders that make messages of rules."""
 
 FILES = {path.stem: path for path in sorted(MESSAGES.glob("*.ensue"))}
+
+
+def distance(x: float, y: float) -> float:
+    """How far two numbers are apart."""
+    return abs(x - y)
+
+
+FUNCTIONS = {"distance": distance}
+"""Functions that rule files can call."""
+
 UPDATE = os.environ.get("ENSUE_UPDATE_GOLDEN") == "1"
 
 
 @cache
 def found_in(name: str) -> tuple[Diagnostic, ...]:
-    return ensue.check_rules(FILES[name], FILES[name].name)
+    return ensue.check_rules(FILES[name], FILES[name].name, functions=FUNCTIONS)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -108,7 +118,7 @@ def test_every_message_has_a_golden_file(monkeypatch: pytest.MonkeyPatch) -> Non
 
         monkeypatch.setattr(owner, method, recorded)
     for path in FILES.values():
-        ensue.check_rules(path)
+        ensue.check_rules(path, functions=FUNCTIONS)
     missing = [
         f"{Path(file).relative_to(PACKAGE)}:{lines.start}"
         for file, lines in reporting_calls()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import click
 
 from ensue.cli.failures import WRONG_RULES, explained
+from ensue.cli.functions import functions_option
 from ensue.cli.output import counted, print_diagnostics
 from ensue.cli.rules import compiled, read_rules
 
 
 @click.command(short_help="Say what is wrong with rules.")
 @click.argument("rules", nargs=-1, required=True)
-def check(rules: tuple[str, ...]) -> int:
+@functions_option
+def check(rules: tuple[str, ...], functions: str | None) -> int:
     """Says everything that is wrong with rule files, and what to do about it.
 
     RULES are rule files; - is standard input. The exit code is 0 if they can be run, 1 if they are wrong, and 2 if one
@@ -30,7 +32,7 @@ def check(rules: tuple[str, ...]) -> int:
     diagnostics: list[Diagnostic] = []
     for path in rules:
         try:
-            program = compiled(read_rules(path))
+            program = compiled(read_rules(path), functions)
         except DataError as error:
             code = explained(error)
         except RuleError as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ensue.cli.functions import functions_option
 from ensue.cli.output import printable
 from ensue.cli.progress import progress
 from ensue.cli.rules import STDIN, compiled, read_rules
@@ -36,6 +37,7 @@ def _column(name: str, what: str, parameter: str | None = None) -> Callable[[Any
 @click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
 @click.option("--emit", metavar="TYPE", multiple=True, help="Only this type is wanted; may be repeated.")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
+@functions_option
 def explain(
     rules: str,
     form: str,
@@ -48,6 +50,7 @@ def explain(
     until: str | None,
     emit: tuple[str, ...],
     tables: tuple[str, ...],
+    functions: str | None,
 ) -> int:
     """Says how RULES are run: what each part of a rule keeps, for how long, and what that costs.
 
@@ -62,7 +65,7 @@ def explain(
     """
     if rules == STDIN and any(STDIN in paths_of(event_sources((each,))) for each in events):
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
-    program = compiled(read_rules(rules))
+    program = compiled(read_rules(rules), functions)
     given = with_stdin_read(event_sources(events)) if events else None
     with progress("Explaining…"):
         found = program.explain(

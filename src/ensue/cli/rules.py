@@ -70,17 +70,19 @@ def _decoded(name: str, data: bytes) -> RuleFile:
     return RuleFile(name, text.replace("\r\n", "\n"), newline)
 
 
-def compiled(file: RuleFile) -> Program:
-    """The program; `RuleError` if the rules are wrong."""
+def compiled(file: RuleFile, functions: str | None = None) -> Program:
+    """The program; `RuleError` if the rules are wrong. `functions` is a Python file with functions that they call."""
+    from ensue.cli.functions import functions_of
     from ensue.program import compile
 
+    given = None if functions is None else functions_of(functions)
     # A text that ends with a line end cannot be taken for a path.
-    return compile(file.text if file.text.endswith("\n") else f"{file.text}\n", file.name)
+    return compile(file.text if file.text.endswith("\n") else f"{file.text}\n", file.name, functions=given)
 
 
-def program_of(path: str, keep: str | None = None) -> Program:
+def program_of(path: str, keep: str | None = None, functions: str | None = None) -> Program:
     """The program of a rule file, whose warnings are printed; `keep` is a largest lifetime."""
-    program = compiled(read_rules(path))
+    program = compiled(read_rules(path), functions)
     if keep is not None:
         program = program.keeping(keep)
     print_diagnostics(program.warnings)

@@ -11,6 +11,7 @@ import click
 
 from ensue.cli.engines import SPARK, chosen, engine_option
 from ensue.cli.files import replace_file
+from ensue.cli.functions import functions_option
 from ensue.cli.output import counted, printable, say
 from ensue.cli.progress import progress
 from ensue.cli.rules import STDIN, program_of
@@ -60,6 +61,7 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
 @_option("--keep", "LENGTH", "The largest lifetime: 7d, or a number; what ended longer ago is as if it had not been.")
 @_option("--emit", "TYPE", "Give only this type of what was found; may be repeated.", multiple=True)
 @_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
+@functions_option
 @click.option("--strict", is_flag=True, help="Stop at the first row that cannot be used, instead of leaving it out.")
 @engine_option
 @_option("--format", "NAME", "Spark: the format of EVENTS, where their names do not say it, such as delta.")
@@ -80,6 +82,7 @@ def run(
     keep: str | None,
     emit: tuple[str, ...],
     tables: tuple[str, ...],
+    functions: str | None,
     strict: bool,
     engine: str,
     format: str | None,
@@ -126,7 +129,7 @@ def run(
         from ensue.cli.spark.batch import Job, run_on_spark
         from ensue.cli.spark.writing import Output
 
-        program = program_of(rules, keep)
+        program = program_of(rules, keep, functions)
         output_ = Output(output, output_format, mode)
         cluster = Cluster(master, conf, log)
         run_on_spark(
@@ -139,7 +142,7 @@ def run(
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
     _check_writable(output)
     _check_not_read(output, [path for path in paths if path != STDIN])
-    program = program_of(rules, keep)
+    program = program_of(rules, keep, functions)
     for note in program.unused_types(sources) if isinstance(sources, dict) else ():
         say(note)
     events_read = with_stdin_read(sources)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ensue.cli.failures import WRONG_RULES, explained
+from ensue.cli.functions import functions_option
 from ensue.cli.output import colours, printable
 from ensue.cli.rules import program_of
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     "for the definitions, or all of them.",
 )
 @click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
-def test(rules: tuple[str, ...], engine: str, keep: str | None) -> int:
+@functions_option
+def test(rules: tuple[str, ...], engine: str, keep: str | None, functions: str | None) -> int:
     """Runs the tests that rule files hold, and says of each whether it passed.
 
     The exit code is 0 if all passed, 1 if one failed or rules are wrong, and 2 if a file cannot be read. With
@@ -53,7 +55,7 @@ def test(rules: tuple[str, ...], engine: str, keep: str | None) -> int:
     code = passed = failed = 0
     for path in rules:
         try:
-            program = program_of(path, keep)
+            program = program_of(path, keep, functions)
         except (DataError, RuleError) as error:
             code = max(code, explained(error))
             continue

@@ -16,6 +16,8 @@ from ensue.values import as_integer, calculate, compare, equality
 def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
     """The value of an operator or function; None is null."""
     name, terms = operation.name, operation.arguments
+    if operation.own is not None:
+        return operation.own.call(values)
     match name:
         case "and" | "or":
             decisive = name == "or"

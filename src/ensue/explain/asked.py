@@ -38,7 +38,7 @@ def _questions(together: Together) -> Iterator[typed.Expression]:
     for question in generate(together, (), Planner(together.events)).unit.questions.values():
         if isinstance(question, Question):
             match question.expression:
-                case typed.Operation(name=name) if name == ROW or name.startswith("as "):
+                case typed.Operation(name=name, own=None) if name == ROW or name.startswith("as "):
                     pass
                 case expression:
                     yield expression

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ensue.language.own import OwnFunction
 from ensue.language.source import NOWHERE, Span
 from ensue.language.types import Type
 from ensue.language.windows import WINDOWS, WindowKind
@@ -58,6 +59,8 @@ class Operation:
     name: str
     arguments: tuple[Expression, ...]
     type: Type
+    own: OwnFunction | None = field(default=None, kw_only=True)
+    """The function, where it was handed over to `compile`."""
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,8 @@ def _operation(operation: typed.Operation, match: Match, held: Held) -> Any:
         case "if_else":
             return evaluate(terms[1 if holds(terms[0], match, held) else 2], match, held)
     values = [evaluate(term, match, held) for term in terms]
+    if operation.own is not None:
+        return operation.own.call(values)
     match name:
         case "not":
             return None if values[0] is None else not values[0]

@@ -7,10 +7,11 @@ from typing import NoReturn
 from ensue.data import DataError
 from ensue.engine.state import StateError
 from ensue.language import syntax
+from ensue.language.diagnostics import Report
+from ensue.language.parse import parse
 from ensue.language.print import show
 from ensue.language.source import Source
 from ensue.live.session import Session
-from ensue.rules import Rules
 from ensue.spark.bucket_state import About
 from ensue.spark.job import Job
 
@@ -34,7 +35,7 @@ def refuse(job: Job, buckets: int, about: About) -> NoReturn:
     gone = [text for text in old if text not in new]
     added = [text for text in new if text not in old]
     said = [f"{what}: {_short(these)}" for what, these in {"no longer there": gone, "new": added}.items() if these]
-    what = "; ".join(said) or "the columns of the events, or the types that are wanted, are others"
+    what = "; ".join(said) or "the columns of the events, the types that are wanted, or the functions are others"
     raise StateError(
         f"The checkpoint was written by other rules ({what}), and with these its events would be other ones, or in "
         "other buckets. Go on with the rules that it was written with, or start with a new checkpoint; events that are "
@@ -43,7 +44,8 @@ def refuse(job: Job, buckets: int, about: About) -> NoReturn:
 
 
 def _statements(text: str) -> list[str]:
-    file = Rules.checked(Source(text, "<checkpoint>")).file
+    source = Source(text, "<checkpoint>")
+    file = parse(source, Report(source))
     return [show(s) for s in file.statements if not isinstance(s, syntax.Test | syntax.Reaction)]
 
 

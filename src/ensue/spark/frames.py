@@ -18,7 +18,7 @@ from ensue.data.part import named_columns
 from ensue.data.spark_frames import Frames
 from ensue.language import typed
 from ensue.rules import Rules
-from ensue.spark.job import Job
+from ensue.spark.job import Job, pickled
 from ensue.spark.rejected import (
     REJECTED,
     Fault,
@@ -120,7 +120,8 @@ def job_of(
     source = program.file.source
     known = known_types(frames, program.typed.events)
     types = tuple((event, tuple(attributes.items())) for event, attributes in known.items())
-    return Job(source.text, source.name, tuple(wanted), timestamps, instants, types, compiled), time
+    functions = pickled(program.functions)
+    return Job(source.text, source.name, tuple(wanted), timestamps, instants, types, compiled, functions), time
 
 
 def known_types(frames: Frames, events: Mapping[str, typed.EventType]) -> dict[str, dict[str, str]]:

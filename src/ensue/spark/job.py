@@ -1,15 +1,22 @@
-"""What runs in one part of a stage: enough to make its session anywhere, as plain data."""
+"""What runs in one part of a stage: enough to make its session anywhere, as plain data.
+
+Only functions of the user's own are pickled, where there are any.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from ensue.data import Columns
+from ensue.data import Columns, DataError
+from ensue.data.errors import listed
+from ensue.data.own_functions import read_functions
 from ensue.language import syntax, typed
+from ensue.language.own import OwnFunction
 from ensue.language.print import show
 from ensue.language.source import Source
 from ensue.live.arrangement import Settings
@@ -29,7 +36,7 @@ class StageRules(Rules):
     """The rules of one stage of a program, as a program of their own."""
 
     def __init__(self, whole: Rules, rules: typed.Program) -> None:
-        super().__init__(whole.file, rules, ())
+        super().__init__(whole.file, rules, (), functions=whole.functions)
 
     @cached_property
     def typed_for_timestamps(self) -> typed.Program:
@@ -48,10 +55,12 @@ class Job:
     """Whether each given event has one time."""
     known: Types = ()
     compiled: bool | None = None
+    functions: bytes | None = None
+    """Functions that were handed over with the rules, pickled."""
 
     @property
     def program(self) -> Rules:
-        return _program(self.text, self.name, self.known)
+        return _program(self.text, self.name, self.known, self.functions)
 
     @property
     def chained(self) -> Chained:
@@ -95,9 +104,11 @@ class Job:
 
     @property
     def around(self) -> list[str]:
-        """All statements but rules, and but tests and reactions, which no state depends on."""
+        """All statements but rules, and but tests and reactions, which no state depends on; and what functions are."""
         apart = syntax.Test | syntax.Reaction | syntax.EventRule
-        return [show(s) for s in self.program.file.statements if not isinstance(s, apart)]
+        signatures = {name: own.signature for name, own in sorted(self.program.functions.items())}
+        functions = [f"{signature.shown(name)} -> {signature.result}" for name, signature in signatures.items()]
+        return [*(show(s) for s in self.program.file.statements if not isinstance(s, apart)), *functions]
 
     def fingerprint(self, index: int, wire: Wire, buckets: int) -> str:
         """What tells the states of stages apart: their form, and the rules."""
@@ -115,9 +126,26 @@ def _digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
+def pickled(functions: Mapping[str, OwnFunction]) -> bytes | None:
+    """Functions as bytes, for the workers: those that were defined where the program runs go with all they use."""
+    if not functions:
+        return None
+    from pyspark import cloudpickle
+
+    try:
+        found: bytes = cloudpickle.dumps({name: own.signature.meaning for name, own in functions.items()})  # type: ignore[no-untyped-call]
+    except Exception as error:
+        raise DataError(
+            f"The functions {listed(functions)} cannot be sent to the workers of Spark: {type(error).__name__}: "
+            f"{error}. A function may use only what can be pickled, or what each worker imports for itself."
+        ) from error
+    return found
+
+
 @cache
-def _program(text: str, name: str, known: Types) -> Rules:
-    return Rules.checked(Source(text, name), {event: dict(attributes) for event, attributes in known})
+def _program(text: str, name: str, known: Types, functions: bytes | None) -> Rules:
+    own = None if functions is None else read_functions(pickle.loads(functions))
+    return Rules.checked(Source(text, name), {event: dict(attributes) for event, attributes in known}, own)
 
 
 @cache

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ensue.cli.failures import BROKEN_PIPE, hush_broken_pipes
+from ensue.cli.functions import functions_option
 from ensue.cli.output import printable, say
 from ensue.cli.rules import program_of
 from ensue.cli.sources import table_sources
@@ -53,6 +54,7 @@ PAUSE = 1
 @click.option("--rejected", metavar="FORMAT:WHERE", help="Where rows go that came too late or cannot be used.")
 @click.option("--emit", multiple=True, metavar="TYPE", help="Give only this type of what was found; may be repeated.")
 @click.option("--table", "tables", multiple=True, metavar="NAME=FILE", help="Rows of a table that the rules declare.")
+@functions_option
 @click.option("--until", metavar="TIME", help="The end of time: what ends later does not count.")
 @click.option("--time", metavar="COLUMN", help="The column that holds the time of an event. [default: time]")
 @click.option("--start", metavar="COLUMN", help="The column that holds the start of an event. [default: start]")
@@ -69,8 +71,8 @@ PAUSE = 1
 def stream(
     rules: str, arriving: tuple[str, ...], sink: str, checkpoint: str, lateness: str, buckets: int | None,
     heartbeat: str | None, keep: str | None, trigger: str | None, rejected: str | None, emit: tuple[str, ...],
-    tables: tuple[str, ...], until: str | None, time: str | None, start: str | None, end: str | None, type_: str | None,
-    sequence: str | None,
+    tables: tuple[str, ...], functions: str | None, until: str | None, time: str | None, start: str | None,
+    end: str | None, type_: str | None, sequence: str | None,
     schema: str | None, options: tuple[str, ...], sink_options: tuple[str, ...], quiet: bool, master: str | None,
     conf: tuple[str, ...], log: str | None,
 ) -> int:  # fmt: skip
@@ -104,8 +106,9 @@ def stream(
     for each in (to, *([side] if side is not None else [])):
         check_sink(each)
     job = StreamJob(
-        program_of(rules, keep), sources(arriving), to, side, checkpoint, Columns(time, start, end, type_, sequence),
-        schema, pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
+        program_of(rules, keep, functions), sources(arriving), to, side, checkpoint,
+        Columns(time, start, end, type_, sequence), schema, pairs(options, "--option"),
+        pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
         {
             "lateness": _number(lateness), "buckets": buckets, "heartbeat": heartbeat, "until": until,
             "tables": table_sources(tables), "emit": emit or None,

@@ -68,6 +68,8 @@ def value(unit: Unit, w: Writer, expression: typed.Expression, env: Env) -> Code
 
 def _operation(unit: Unit, w: Writer, operation: typed.Operation, name: str, codes: list[Code]) -> Code:
     kinds = "".join(code.kind for code in codes)
+    if operation.own is not None:
+        return unit.called(w, operation, codes)
     match name:
         case "not" if kinds == "b":
             return Code(f"(not {codes[0].value})", codes[0].valid, "b")

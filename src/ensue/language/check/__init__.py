@@ -7,6 +7,7 @@ checked after that by temporal reasoning (`ensue.temporal.check`).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from ensue.language import syntax, typed
 from ensue.language.check.cases import check_reaction, check_test
@@ -14,15 +15,19 @@ from ensue.language.check.declarations import Declarations, Known, declare
 from ensue.language.check.rules import check_rules
 from ensue.language.check.static import Static
 from ensue.language.diagnostics import Report
+from ensue.language.own import OwnFunction
 from ensue.language.source import Span
 
 
-def check_statements(file: syntax.File, report: Report, known: Known | None = None) -> typed.Program:
+def check_statements(
+    file: syntax.File, report: Report, known: Known | None = None, functions: Mapping[str, OwnFunction] | None = None
+) -> typed.Program:
     """The typed program without its strata; it means something only if nothing is reported as an error.
 
-    `known` are types of attributes of events that are not declared, where something else tells them.
+    `known` are types of attributes of events that are not declared, where something else tells them; `functions` are
+    functions that were handed over.
     """
-    declarations = declare(file, report)
+    declarations = declare(file, report, functions or {})
     declarations.known = known or {}
     statements = file.statements
     facts = [s for s in statements if isinstance(s, syntax.Fact)]

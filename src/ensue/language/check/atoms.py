@@ -13,7 +13,7 @@ from ensue.language.check.expressions import Expressions, type_of
 from ensue.language.check.phrases import a, written
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
-from ensue.language.functions import FUNCTIONS, TIMERS
+from ensue.language.functions import TIMERS
 from ensue.language.source import Span
 from ensue.language.types import common, comparable
 
@@ -77,7 +77,8 @@ class Atoms:
     def is_event_name(self, name: str) -> bool:
         """Whether a call by this name is an event: one that is declared or derived, or nothing else that is known."""
         known = self.declarations
-        return name in known.events or not (name in known.predicates or name in FUNCTIONS or name in AGGREGATES)
+        other = name in known.predicates or known.signature(name) is not None or name in AGGREGATES
+        return name in known.events or not other
 
     # --- what is a pattern
 
@@ -171,7 +172,7 @@ class Atoms:
         """What a name is, if not an event, and where that stands."""
         if name in self.declarations.predicates:
             return "a table or static predicate", "give it an item of its own, after a comma, or put it behind `where`"
-        if name in FUNCTIONS:
+        if self.declarations.signature(name) is not None:
             return "a function", "put it into a condition, behind `where`"
         if name in AGGREGATES:
             return "an aggregate", "aggregates stand in the head and behind `where`"

@@ -10,7 +10,8 @@ from ensue.language import syntax
 from ensue.language.aggregates import AGGREGATES
 from ensue.language.build import MICROSECONDS
 from ensue.language.diagnostics import Report, did_you_mean
-from ensue.language.functions import FUNCTIONS, TIMERS
+from ensue.language.functions import FUNCTIONS, TIMERS, Signature
+from ensue.language.own import OwnFunction
 from ensue.language.source import NOWHERE, Span
 from ensue.language.types import DECLARED, Type
 
@@ -73,6 +74,13 @@ class Declarations:
     """Names whose declarations are wrong, which has been reported."""
     known: Known = field(default_factory=dict)
     """What is known of events that are not declared."""
+    functions: Mapping[str, OwnFunction] = field(default_factory=dict)
+    """Functions that were handed over."""
+
+    def signature(self, function: str) -> Signature | None:
+        """What a function takes and gives; None where there is none of the name."""
+        own = self.functions.get(function)
+        return FUNCTIONS.get(function) if own is None else own.signature
 
     def length(self, amount: syntax.Amount) -> int:
         """A length of time in the time column's unit."""
@@ -103,9 +111,9 @@ class Declarations:
         return self.in_units((found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1), span)
 
 
-def declare(file: syntax.File, report: Report) -> Declarations:
+def declare(file: syntax.File, report: Report, functions: Mapping[str, OwnFunction]) -> Declarations:
     """Reads all declarations; heads and facts declare what has no statement of its own."""
-    declarations = Declarations(report, lost=file.lost)
+    declarations = Declarations(report, lost=file.lost, functions=functions)
     labels: dict[str, Span] = {}
     for statement in file.statements:
         match statement:
@@ -172,6 +180,12 @@ def _claim(name: syntax.Name, declarations: Declarations) -> bool:
         return False
     if word in AGGREGATES or word in FUNCTIONS:
         report.error("E106", name.span, f"`{word}` is the name of a function", "choose another name")
+        return False
+    if word in declarations.functions:
+        report.error(
+            "E106", name.span, f"`{word}` is the name of a function that was handed over",
+            "choose another name, or hand the function over under another one",
+        )  # fmt: skip
         return False
     known = declarations.events.get(word) or declarations.predicates.get(word)
     if known is not None:

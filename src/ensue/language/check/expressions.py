@@ -13,7 +13,7 @@ from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import FUNCTIONS, TIMERS, Signature, result_type
 from ensue.language.source import Span
-from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, is_list
+from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, fits, is_list
 
 UNKNOWN = typed.Constant(None, "any")
 """Stands where something was wrong and has been reported; of any type, so that no error follows from it."""
@@ -209,14 +209,14 @@ class Expressions(Names):
             return self.holds(node, scope, aggregates)
         if name in AGGREGATES:
             return self._aggregate(node, scope, aggregates)
+        signature = self.declarations.signature(name)
         for argument in node.arguments:
-            if argument.name is not None and name in FUNCTIONS:
+            if argument.name is not None and signature is not None:
                 self.report.error(
                     "E201", argument.span, f"the function `{name}` takes no named arguments",
                     "leave the name out; a comparison as an argument stands in parentheses: `(x = 1)`",
                 )  # fmt: skip
                 return UNKNOWN
-        signature = FUNCTIONS.get(name)
         if signature is not None:
             return self._function(node, signature, scope, aggregates)
         if name in self.declarations.events:
@@ -231,10 +231,11 @@ class Expressions(Names):
             )  # fmt: skip
         if name in self.declarations.lost:
             return UNKNOWN  # what is wrong with it has been said
-        known = [*FUNCTIONS, *AGGREGATES, *self.declarations.predicates]
+        known = [*FUNCTIONS, *self.declarations.functions, *AGGREGATES, *self.declarations.predicates]
         self.report.error(
             "E103", node.name.span, f"there is no function or table `{name}`",
-            did_you_mean(name, known) or "the language reference lists all functions",
+            did_you_mean(name, known)
+            or f'the language reference lists all functions; yours are handed over: `functions={{"{name}": …}}`',
         )  # fmt: skip
         return UNKNOWN
 
@@ -247,9 +248,10 @@ class Expressions(Names):
                 f"as in `{signature.shown(name)}`: {signature.text}",
             )  # fmt: skip
             return UNKNOWN
+        own = self.declarations.functions.get(name)
         for index, argument in enumerate(arguments):
             wanted = signature.parameter(index)
-            if not _accepts(wanted, argument.type):
+            if not (_accepts(wanted, argument.type) if own is None else fits(argument.type, wanted)):
                 self._wrong_type(node.arguments[index].span, wanted, argument.type)
                 return UNKNOWN
         type_ = result_type(signature, [argument.type for argument in arguments])
@@ -259,7 +261,7 @@ class Expressions(Names):
                 "convert them to one type: `int(…)`, `float(…)` or `string(…)`",
             )  # fmt: skip
             return UNKNOWN
-        return typed.Operation(name, tuple(arguments), type_)
+        return typed.Operation(name, tuple(arguments), type_, own=own)
 
     def holds(self, node: syntax.Call, scope: Scope, aggregates: bool = True) -> typed.Expression:
         """A static predicate as a condition: every variable has its value already."""

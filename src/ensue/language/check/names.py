@@ -7,7 +7,6 @@ from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.declarations import Declarations
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import did_you_mean
-from ensue.language.functions import FUNCTIONS
 
 
 class Names:
@@ -80,7 +79,7 @@ class Names:
         if name in self.attributes:
             event, variable = self.attributes[name]
             return f"the attribute `{name}` of `{event}` is called `{variable}` in this rule"
-        if name in FUNCTIONS or name in AGGREGATES:
+        if self.declarations.signature(name) is not None or name in AGGREGATES:
             return f"it is a function: write `{name}(…)`"
         if name in self.declarations.predicates:
             return f"it is a table: write `{name}(…)`"

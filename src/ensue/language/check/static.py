@@ -9,7 +9,7 @@ from ensue.language.check.expressions import Expressions, type_of
 from ensue.language.check.phrases import a, written
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
-from ensue.language.functions import FUNCTIONS, TIMERS
+from ensue.language.functions import TIMERS
 from ensue.language.graphs import components
 from ensue.language.source import Span
 from ensue.language.types import Type, common, comparable, fits
@@ -152,7 +152,7 @@ class Static:
         )
 
     def _is_unknown(self, name: syntax.Name) -> bool:
-        return name.text not in FUNCTIONS and name.text not in AGGREGATES
+        return self.declarations.signature(name.text) is None and name.text not in AGGREGATES
 
     def _report_unknown(self, name: syntax.Name) -> None:
         """Says what a name is that stands where a static predicate is needed."""
