@@ -82,6 +82,16 @@ def test_events_tables_and_facts():
     assert [(row["start"], row["end"]) for row in session.close()] == [(1, 4), (2, 4)]
 
 
+def test_texts_in_a_new_rule():
+    session = ensue.compile('event c(s: string). rule q: q(s) <- c(s) where s = "q".').start()
+    session.send([{"type": "c", "time": 1, "s": s} for s in "xyzq"])
+    session.add('rule more: more(s, t = concat("p", s)) <- c(s) where starts_with("pq", s) or s = "z".')
+    session.send([{"type": "c", "time": 2, "s": s} for s in ("p", "z", "q")])
+    assert [(row["type"], row.get("t")) for row in session.close() if row["end"] == 2] == [
+        ("q", None), ("more", "pp"), ("more", "pz"),
+    ]  # fmt: skip
+
+
 def test_facts_for_a_window_beside_a_table():
     """A window beside a table goes on with the rows that are there when an event comes."""
     session = ensue.compile(

@@ -355,6 +355,7 @@ class GeneratedLane:
 
     def take_over(self, olds: Sequence[GeneratedLane], time: int | None) -> None:
         """Takes over what other lanes know of the parts that both have; the timers of others begin after a time."""
+        self._set_constants()  # the dictionary is another now
         known = {place: (structure, old) for old in olds for place, _, structure in old._kept()}
         owners = {owner for owner, _ in known}
         traced = self.code.unit.provenance and all(old.code.unit.provenance for old in olds)
