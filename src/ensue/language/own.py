@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,15 +25,15 @@ class _Unfit(Exception):  # noqa: N818 (it never leaves this module)
     """A value that is not of the type that is needed."""
 
 
-@dataclass(eq=False)
 class OwnFunction:
-    """A Python function under the name that rules call it by."""
+    """A Python function under the name that rules call it by; `nullable` says of each parameter whether it takes null.
 
-    name: str
-    signature: Signature
-    nullable: tuple[bool, ...]
-    """For each parameter, whether it takes null."""
-    warned: bool = False
+    It is no node of the typed program, but itself wherever it is called.
+    """
+
+    def __init__(self, name: str, signature: Signature, nullable: tuple[bool, ...]) -> None:
+        self.name, self.signature, self.nullable = name, signature, nullable
+        self.warned = False
 
     def call(self, values: Sequence[Any]) -> Any:
         """The result for values as rules hold them; None is null."""
