@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,7 +125,7 @@ def run(
     from ensue.request import Request
 
     sources, static = event_sources(events), table_sources(tables)
-    columns = Columns(time, start, end, type_, sequence)
+    request = Request(until, Columns(time, start, end, type_, sequence), static, emit or None, strict)
     if engine == SPARK:
         from ensue.cli.spark.batch import Job, run_on_spark
         from ensue.cli.spark.writing import Output
@@ -132,11 +133,9 @@ def run(
         program = program_of(rules, keep, functions)
         output_ = Output(output, output_format, mode)
         cluster = Cluster(master, conf, log)
-        run_on_spark(
-            Job(program, sources, columns, until, static, emit, strict, format, options, output_, cluster), _write
-        )
+        run_on_spark(Job(program, sources, request, format, options, output_, cluster), _write)
         return 0
-    request = Request(until, columns, static, emit or None, strict, engine=chosen(engine))
+    request = replace(request, engine=chosen(engine))
     paths = paths_of(sources)
     if rules == STDIN and STDIN in paths:
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")

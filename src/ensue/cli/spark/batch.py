@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from ensue.data import Columns
     from ensue.program import Program
+    from ensue.request import Request
 
 MOST_BAD_ROWS = 20
 """How many rows that were left out are shown, each with what is wrong with it."""
@@ -37,11 +37,7 @@ class Job:
 
     program: Program
     sources: Sources
-    columns: Columns
-    until: str | None
-    tables: Mapping[str, list[str]]
-    emit: tuple[str, ...]
-    strict: bool
+    request: Request
     format: str | None
     options: tuple[str, ...]
     output: Output
@@ -64,14 +60,11 @@ def run_on_spark(job: Job, write: Callable[[Mapping[str, pa.Table], str], None])
 def _run(job: Job, spark: Any, write: Callable[[Mapping[str, pa.Table], str], None]) -> None:
     from ensue.cli.spark.reading import Reader
 
-    reader = Reader(spark, job.program, job.columns, job.format, pairs(job.options, "--option"))
+    reader = Reader(spark, job.program, job.request.columns, job.format, pairs(job.options, "--option"))
     read = reader.read(_from_here(job.sources, job.cluster))
-    whole = detected(
-        job.program, read.events, job.columns, until=job.until, tables=job.tables, emit=job.emit or None,
-        strict=job.strict,
-    )  # fmt: skip
+    whole = detected(job.program, read.events, job.request)
     unreadable = LeftOut(0, []) if read.unreadable is None else _counted(read.unreadable)
-    if job.strict and unreadable.count:
+    if job.request.strict and unreadable.count:
         raise DataError(unreadable.said()[0])
     amounts, rejected = _collected(job, whole, write) if job.output.is_collected else _in_folder(job, whole)
     bad = LeftOut(unreadable.count + rejected.count, [*unreadable.first, *rejected.first])
@@ -116,7 +109,7 @@ def _collected(
     rows = whole.toArrow()
     rejected = rows.column(REJECTED).combine_chunks()
     bad = pc.is_valid(rejected)
-    found = by_type(rows.filter(pc.invert(bad)), job.program, picked(job.program.typed, job.emit or None))
+    found = by_type(rows.filter(pc.invert(bad)), job.program, picked(job.program.typed, job.request.emit))
     write(found, job.output.where)
     left_out = rejected.filter(bad)
     return {n: table.num_rows for n, table in found.items()}, LeftOut(

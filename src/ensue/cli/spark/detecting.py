@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ensue.cli.output import say
+from ensue.detection import detect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from ensue.data import Columns
     from ensue.program import Program
+    from ensue.request import Request
 
 
-def detected(program: Program, events: DataFrame | dict[str, DataFrame], columns: Columns, **options: Any) -> DataFrame:
+def detected(program: Program, events: DataFrame | dict[str, DataFrame], request: Request) -> DataFrame:
     """What the rules find in frames, and the rows that took no part."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        found: DataFrame = program.detect(
-            events, time=columns.time, start=columns.start, end=columns.end, type=columns.type,
-            sequence=columns.sequence, rejected=True, **options,
-        )  # fmt: skip
+        found: DataFrame = detect(program, events, replace(request, rejected=True))
     for warning in caught:
         if issubclass(warning.category, UserWarning):
             say(str(warning.message))

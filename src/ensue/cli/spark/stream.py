@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from ensue.cli.spark.places import Place
-    from ensue.data import Columns
     from ensue.program import Program
+    from ensue.request import Request
 
 PAUSE = 1
 """Seconds between two looks at how far the stream is."""
@@ -99,22 +99,20 @@ def stream(
     from ensue.cli.spark.failures import spark_failures
     from ensue.cli.spark.places import check_sink, place, sources
     from ensue.data import Columns
-    from ensue.data.moments import check_lateness
+    from ensue.request import Request
 
     cluster = Cluster(master, conf, log)
     to, side = place(sink, "--sink"), None if rejected is None else place(rejected, "--rejected")
     for each in (to, *([side] if side is not None else [])):
         check_sink(each)
     job = StreamJob(
-        program_of(rules, keep, functions), sources(arriving), to, side, checkpoint,
-        Columns(time, start, end, type_, sequence), schema, pairs(options, "--option"),
-        pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
-        {
-            "lateness": _number(lateness), "buckets": buckets, "heartbeat": heartbeat, "until": until,
-            "tables": table_sources(tables), "emit": emit or None,
-        },
+        program_of(rules, keep, functions), sources(arriving), to, side, checkpoint, schema,
+        pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
+        Request(
+            until, Columns(time, start, end, type_, sequence), table_sources(tables), emit or None,
+            lateness=_number(lateness), buckets=buckets, heartbeat=heartbeat,
+        ),
     )  # fmt: skip
-    check_lateness(_number(lateness) or 0)
     partitions = str(_partitions(cores_of(cluster), buckets))
     with _stopped_by_signals() as stopped:
         try:
@@ -129,20 +127,19 @@ def stream(
 
 @dataclass(frozen=True)
 class StreamJob:
-    """A stream as it was asked for. `settings` are those of `Program.detect`."""
+    """A stream as it was asked for."""
 
     program: Program
     sources: Place | dict[str, Place]
     sink: Place
     rejected: Place | None
     checkpoint: str
-    columns: Columns
     schema: str | None
     options: dict[str, str]
     sink_options: dict[str, str]
     trigger: dict[str, Any]
     quiet: bool
-    settings: dict[str, Any]
+    request: Request
     broken: threading.Event = field(default_factory=threading.Event)
     """Set when nobody reads standard output any more."""
 
@@ -165,17 +162,15 @@ class StreamJob:
         from ensue.spark.clock import Clock
         from ensue.spark.rejected import REJECTED
 
-        events = Arriving(spark, self.program, self.columns, self.schema, self.options).frames(self.sources)
-        whole = detected(self.program, events, self.columns, **self.settings)
+        events = Arriving(spark, self.program, self.request.columns, self.schema, self.options).frames(self.sources)
+        whole = detected(self.program, events, self.request)
         timestamps = whole.schema["end"].dataType.typeName() != "long"
         writer = self._writer(whole, REJECTED).option("checkpointLocation", self.checkpoint)
         if self.trigger:
             writer = writer.trigger(**self.trigger)
         tabled = self.rejected is None and self.sink.format in ("table", "iceberg")
         query = writer.toTable(self.sink.where) if tabled else writer.start()
-        return self._follow(
-            query, MicroBatches(query, Clock(timestamps), self.settings["heartbeat"] is not None), stopped
-        )
+        return self._follow(query, MicroBatches(query, Clock(timestamps), self.request.heartbeat is not None), stopped)
 
     def _writer(self, whole: DataFrame, column: str) -> DataStreamWriter:
         from ensue.cli.spark.places import STDOUT, written
@@ -215,7 +210,7 @@ class StreamJob:
         from ensue.data.json_lines import json_lines_by_type
         from ensue.data.results import picked
 
-        wanted = picked(self.program.typed, self.settings["emit"])
+        wanted = picked(self.program.typed, self.request.emit)
         try:
             sys.stdout.writelines(
                 f"{line}\n" for line in json_lines_by_type(by_type(found.toArrow(), self.program, wanted))
@@ -267,9 +262,9 @@ def trigger_of(written: str | None) -> dict[str, Any]:
     return {"processingTime": f"{found[1]} {unit}"}
 
 
-def _number(length: str | None) -> int | str | None:
+def _number(length: str) -> int | str:
     """A length of time; one that is a plain number is in the unit of the time column."""
-    return int(length) if length is not None and length.isdigit() else length
+    return int(length) if length.isdigit() else length
 
 
 def _partitions(cores: int | None, buckets: int | None) -> int:
