@@ -140,10 +140,12 @@ def _events(type_: str, columns: Columns, batch: Batch) -> Iterator[Event]:
 
 
 def _without(columns: Columns, own: _OfType, type_: str, batch: Batch) -> Columns:
-    """The rows of a table that have not been handed out."""
-    new = [not own.has(event) for event in _events(type_, columns, batch)]
+    """The rows of a table that have not been handed out; none has that ends after all that were."""
+    assert own.last is not None
+    near, far = columns.upto(own.last)
+    new = [not own.has(event) for event in _events(type_, near, batch)]
     if all(new):
         return columns
-    rows = np.flatnonzero(new)
+    rows = np.concatenate([np.flatnonzero(new), np.arange(len(near), len(near) + len(far))])
     attributes: Mapping[str, pa.Array] = {n: column.take(pa.array(rows)) for n, column in columns.attributes.items()}
     return Columns(columns.start[rows], columns.end[rows], attributes)

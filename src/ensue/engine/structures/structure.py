@@ -64,6 +64,21 @@ class Layout:
     def column(self, name: str) -> Column:
         return dict(self.columns)[name]
 
+    @cached_property
+    def columns_of(self) -> Mapping[str, tuple[int, tuple[tuple[str, Any, int, int], ...]]]:
+        """For each array the cell of its address, and its columns: name, type of elements, width, place."""
+        return {
+            array: (
+                self.cell_of_array(array),
+                tuple(
+                    (name, np.dtype(DTYPES[column.element]), column.width, column.place)
+                    for name, column in self.columns
+                    if column.array == array
+                ),
+            )
+            for array in self.arrays
+        }
+
 
 class Frame:
     """The cells of a unit of generated code."""
@@ -100,14 +115,13 @@ class Structure:
     def put(self, name: str, array: Array) -> None:
         """Sets an array, of one dimension or with the width of its columns as the second one."""
         self.arrays[name] = array
-        self.cells[self.layout.cell_of_array(name)] = array.ctypes.data
-        for column_name, column in self.layout.columns:
-            if column.array == name:
-                dtype = DTYPES[column.element]
-                own = array if array.dtype == dtype else array.view(dtype)
-                if own.ndim == 2:
-                    own = own.reshape(-1) if column.width == 1 else own[:, column.place]
-                setattr(self, column_name, memoryview(own))  # type: ignore[arg-type]
+        cell, columns = self.layout.columns_of[name]
+        self.cells[cell] = array.ctypes.data
+        for column, dtype, width, place in columns:
+            own = array if array.dtype == dtype else array.view(dtype)
+            if own.ndim == 2:
+                own = own.reshape(-1) if width == 1 else own[:, place]
+            setattr(self, column, memoryview(own))  # type: ignore[arg-type]
 
     def grow(self) -> None:
         """Makes room. Generated code calls it as ``grow(structure)`` where something is full."""
