@@ -320,6 +320,18 @@ def test_many_events_behind_the_last():
     assert counted(rows) == counted(program.detect(events))
 
 
+@pytest.mark.parametrize("lateness", [0, 1, 10])
+def test_tables_by_type_of_which_nothing_comes_after_the_rest(lateness):
+    session = ensue.compile("event a(x: int).  d(x) <- a(x).").start(lateness, on_late=lambda event: None)
+
+    def table(*times):
+        return {"a": pa.table({"time": pa.array(times, pa.int64()), "x": pa.array([1] * len(times), pa.int64())})}
+
+    ends = [session.send(table(*times))["d"]["end"].to_pylist() for times in ((0,), (0, 10), (0, 10), (11,))]
+    assert ends == [[0], [10], [], [11]]
+    assert session.close()["d"].num_rows == 0
+
+
 # --- which rules these are
 
 

@@ -72,7 +72,7 @@ class Waiting:
             before, done = done.upto(last)
             for type_, columns in before.by_type().items():
                 self.add_columns(type_, columns)
-        return last, done
+        return (last, done) if len(done) else (None, None)
 
     def has(self, time: int) -> bool:
         """Whether something waits that ends up to a time."""
