@@ -13,7 +13,7 @@ from ensue.engine.generate.operator import Operator, Passing, nothing
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import NOTHING, Code, Writer
 from ensue.engine.operators.keys import group_parts
-from ensue.engine.structures.seen import Seen, seen_layout
+from ensue.engine.structures.seen import Seen, seen_function, seen_layout
 from ensue.language import typed
 from ensue.language.walk import patterns, visible_labels, visible_variables
 from ensue.plan import operators as plan
@@ -105,10 +105,15 @@ class Distinct(Passing):
         # A step may come in pieces, and `k` tells events apart within one: attributes of names do in any case.
         more = [field for field in self.wanted if field[0] == "attr" and field not in self.fields]
         parts = group_parts([env[START], *(env[field] for field in [*self.fields, *more])])
-        seen = self.structure("seen", Seen, seen_layout(len(parts)), len(parts))
-        self.unit.keys(len(parts))
-        at = w.let("at", f"slot_{len(parts)}({', '.join([seen, *parts])})")
-        with w.block(f"if {seen}.time[{at}] != clock.now or {seen}.fresh[{at}] == 0:"):
-            w.line(f"{seen}.time[{at}] = clock.now")
-            w.line(f"{seen}.fresh[{at}] = 1")
+        with w.block(f"if {first_seen(self, parts)}:"):
             self.push(w, env)
+
+
+def first_seen(operator: Operator, parts: list[str]) -> str:
+    """Source for whether numbers are new in the step at hand."""
+    parts = parts or ["0"]
+    width = len(parts)
+    seen = operator.structure("seen", Seen, seen_layout(width), width)
+    operator.unit.keys(width)
+    operator.unit.use(seen_function(width))
+    return f"first_seen_{width}({', '.join([seen, 'clock.now', *parts])})"

@@ -15,12 +15,11 @@ from ensue.engine.generate.fields import START, Env, Field
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.operators.alternatives import Alternatives
+from ensue.engine.operators.alternatives import Alternatives, first_seen
 from ensue.engine.operators.keys import column_kinds, group_parts, lookup
 from ensue.engine.operators.ordered import in_order, place_of
 from ensue.engine.operators.scan import Scan
 from ensue.engine.structures.chosen import Chosen, chosen_layout
-from ensue.engine.structures.seen import Seen, seen_layout
 from ensue.plan import operators as plan
 
 
@@ -44,11 +43,7 @@ class FirstEvent(Passing):
 
     def take(self, w: Writer, env: Env) -> None:
         parts = group_parts([env[field] for field in self.group])
-        seen = self.structure("seen", Seen, seen_layout(len(parts)), len(parts))
-        at = lookup(self.unit, w, "slot", seen, parts)
-        with w.block(f"if {seen}.time[{at}] != clock.now or {seen}.fresh[{at}] == 0:"):
-            w.line(f"{seen}.time[{at}] = clock.now")
-            w.line(f"{seen}.fresh[{at}] = 1")
+        with w.block(f"if {first_seen(self, parts)}:"):
             self.push(w, env)
 
 

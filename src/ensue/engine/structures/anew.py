@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ensue.engine.structures.seen import Seen
 from ensue.engine.structures.sources import inputs_of, source_columns
 from ensue.engine.structures.structure import Array, Element, Frame, Layout, Structure, row_columns
 
@@ -160,7 +161,9 @@ def _empty(lane: Any) -> None:
     """Makes the state of a unit as it was when nothing had happened."""
     for name, spec in lane.code.unit.structures.items():
         structure = lane.structures[name]
-        if name not in LASTING and not hasattr(structure, "forget"):
+        if isinstance(structure, Seen):
+            structure.forget()
+        elif name not in LASTING and not hasattr(structure, "forget"):
             structure.begin_anew(*spec.arguments)
     lane._set_constants()
     clock = lane.clock_

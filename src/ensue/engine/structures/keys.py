@@ -20,6 +20,10 @@ MULTIPLIER = -7046029254386353131
 """Odd, with bits in no order: what is multiplied by it differs in its high bits."""
 
 
+SMALL_TABLE = 256
+"""A table with up to so many times the slots it has at first is not made smaller."""
+
+
 def mix(key: int) -> int:
     """Spread a key over 64 bits."""
     product = wrap((key ^ unsigned_shift(key, 32)) * -7046029254386353131)
@@ -44,7 +48,7 @@ def key_functions(width: int) -> str:
     keys = [f"k{i}" for i in range(width)]
     given = ", ".join(f"{key}: int" for key in keys)
     same = " and ".join(f"table.slot_{key}[at] == {key}" for key in keys)
-    hashed, old = _hashed(keys), _hashed([f"table.old_{key}[i]" for key in keys])
+    hashed, old = hash_source(keys), hash_source([f"table.old_{key}[i]" for key in keys])
     written = "\n".join(f"    table.slot_{key}[at] = {key}" for key in keys)
     return f"""
 def place_{width}(table: Keyed) -> None:
@@ -88,7 +92,7 @@ def slot_{width}(table: Keyed, {given}) -> int:
 """
 
 
-def _hashed(keys: list[str]) -> str:
+def hash_source(keys: list[str]) -> str:
     """Source for the hash of a key."""
     found = f"mix({keys[0]})"
     for key in keys[1:]:
@@ -135,9 +139,14 @@ class Keyed(Structure):
         return slots
 
     def rehash(self, alive: Array) -> None:
-        """Makes a table with room for as many again as the slots that are alive; code then puts them there."""
+        """Makes a table with room for as many again as the slots that are alive; code then puts them there.
+
+        A small table that is full of dead slots is doubled all the same, so that Python is seldom asked.
+        """
         kept = self.arrays["slots_"][alive]
-        size = max(self.frame.capacity.slots, 1 << (4 * len(kept)).bit_length())
+        first = self.frame.capacity.slots
+        few = min(2 * len(alive), SMALL_TABLE * first)
+        size = max(first, few, 1 << (4 * len(kept)).bit_length())
         self.put("slots_", self._no_slots(kept.shape[1], size))
         self.put("old_slots_", kept)
         self.slot_mask = size - 1

@@ -2,30 +2,64 @@
 
 from __future__ import annotations
 
-from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
+from functools import cache
+
+from ensue.engine.structures.keys import NUMBERS, Keyed, hash_source, slot_columns
 from ensue.engine.structures.structure import Frame, Layout
 
 
 def seen_layout(width: int) -> Layout:
-    return Layout(("slot_wanted", *NUMBERS), slot_columns(width, {"time": "i64", "fresh": "i64"}))
+    return Layout(("now", "step", *NUMBERS), slot_columns(width, {}))
 
 
 class Seen(Keyed):
-    """Rows of numbers, each with the time at which it was seen last."""
+    """Rows of numbers. A slot is used if it has the number of the step at hand, ``step``, whose time is ``now``."""
 
     keeps = False
 
     def __init__(self, frame: Frame, base: int, width: int) -> None:
         super().__init__(frame, base)
         self.first_slots(width)
+        self.step = 1
 
     def grow(self) -> None:
-        """Forgets what belongs to earlier steps."""
-        slots = self.arrays["slots_"]
-        times = slots[:, self.layout.column("time").place]
-        used = slots[:, 0] != 0
-        self.rehash(used & (times == (times[used].max() if used.any() else 0)))
+        """Makes room for more of the step at hand."""
+        self.rehash(self.arrays["slots_"][:, 0] == self.step)
 
     def forget(self) -> None:
         """Forgets what was seen, as when the state around it is replaced by that of an earlier moment."""
-        self.arrays["slots_"][:, self.layout.column("fresh").place] = 0
+        self.step += 1
+        self.slots = 0
+
+
+@cache
+def seen_function(width: int) -> str:
+    """Source of ``first_seen_n``: whether a row of n numbers is new in the step at a time, of which it is then one."""
+    keys = [f"k{i}" for i in range(width)]
+    given = "".join(f", {key}: int" for key in keys)
+    hashed = hash_source(keys)
+    same = " and ".join(f"table.slot_{key}[at] == {key}" for key in keys)
+    written = "\n".join(f"    table.slot_{key}[at] = {key}" for key in keys)
+    return f"""
+def first_seen_{width}(table: Seen, now: int{given}) -> bool:
+    if table.now != now:
+        table.now = now
+        table.step += 1
+        table.slots = 0
+    hashed = {hashed}
+    at = hashed & table.slot_mask
+    while table.slot_used[at] == table.step:
+        if {same}:
+            return False
+        at = (at + 1) & table.slot_mask
+    if 2 * table.slots >= table.slot_mask:
+        grow(table)
+        place_{width}(table)
+        at = hashed & table.slot_mask
+        while table.slot_used[at] != 0:
+            at = (at + 1) & table.slot_mask
+    table.slots += 1
+    table.slot_used[at] = table.step
+{written}
+    return True
+"""
