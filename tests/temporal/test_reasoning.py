@@ -258,9 +258,24 @@ def test_what_is_kept_for_ever_comes_with_advice(rules, words):
 
 def test_advice_is_given_only_where_it_helps():
     """Instances are chosen by what is in the parentheses alone: a length around them bounds nothing there."""
-    plan = described("d(u) <- recent (i(u) seq j(u)) seq a(u, _).")
+    plan = described("d(u) <- recent (i(u) seq (recent j(u) seq a(u, _))) seq a(u, _).")
     advice = {each.what: each.advice for part in plan.walk() for each in part.kept if not each.memory.bounded}
     assert advice == {"i": None}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "d(u) <- recent (i(u) seq j(u)) seq a(u, _) within 7s.",
+        "d(u) <- e: i(u), w: extend(e, 7s), while w: not (i(u) seq j(u)).",
+        "d(u) <- (i(u) seq a(u, _)) without (j(u) seq j(u)) within 7s.",
+        "d(u, n = count(v)) <- e: i(u), w: extend_backward(e, 7s), while w: collect (a(u, v) seq j(u)).",
+    ],
+)
+def test_what_is_longer_than_what_is_around_it_may_be_is_not_kept(rules):
+    """No choice takes it, and it lies in no scope."""
+    kept = [each.memory for part in described(rules).walk() for each in part.kept]
+    assert all(memory.bounded and memory.size <= 14_000_000 for memory in kept)
 
 
 # --- contradictions and what is implied

@@ -19,10 +19,10 @@ from ensue.plan import operators as plan
 from ensue.plan.late import put_off
 from ensue.plan.outside import marked, names_beside
 from ensue.temporal.adjacent import ended_by
-from ensue.temporal.constraints import Events, parts, selects
+from ensue.temporal.constraints import BODY, Events, parts, selects
 from ensue.temporal.joins import Side, sides_of
 from ensue.temporal.keeping import may_be_older
-from ensue.temporal.lifetimes import FOREVER, Frame, scope_reach, since
+from ensue.temporal.lifetimes import FOREVER, Frame, scope_length, scope_reach, since
 from ensue.temporal.openers import Opener, opener_of
 from ensue.temporal.restricted import longest, memory_of, tightest
 
@@ -69,7 +69,7 @@ class Planner:
             reach = min(lengths, default=None)
             collected = self._alone(window.pattern, body.keep)
             found = plan.Window(window, found, collected, beginning, terms, reach, body.keep)
-        keep = body.keep if frame.whole is body and may_be_older(body, self.events) else None
+        keep = body.keep if frame.id == BODY and may_be_older(body, self.events) else None
         if body.related or body.within is not None or body.lasting is not None or keep is not None:
             found = plan.Restrict(found, body.related, body.within, body.lasting, keep=keep)
         if names := names_beside(body):
@@ -110,12 +110,16 @@ class Planner:
         keep = frame.body.keep
         if keep is not None and reach is not None and reach <= keep:
             keep = None  # nothing in the scope ended earlier
-        return self._alone(pattern, frame.body.keep), reach, conditions, opener, keep
+        longest = scope_length(part.scope, frame, self.events)
+        return self._alone(pattern, frame.body.keep, longest), reach, conditions, opener, keep
 
-    def _alone(self, pattern: typed.Pattern, keep: int | None) -> plan.Operator:
-        """A pattern that stands alone, as what is negated, gathered or collected does."""
+    def _alone(self, pattern: typed.Pattern, keep: int | None, longest: int | None = None) -> plan.Operator:
+        """A pattern that stands alone, as what is negated, gathered or collected does.
+
+        What is longer than `longest` is of no use, and may be found or not.
+        """
         body = typed.Body(pattern, keep=keep)
-        found = self._pattern(pattern, Frame.of(body), {})
+        found = self._pattern(pattern, Frame.of(body).lasting(None if selects(body) else longest), {})
         return plan.Restrict(found, keep=keep) if may_be_older(body, self.events) else found
 
     # --- patterns

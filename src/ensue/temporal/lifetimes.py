@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ensue.language import typed
 from ensue.language.walk import pairs, visible_labels
-from ensue.temporal.constraints import BODY, Events, constrain, labelled, parts, selects
+from ensue.temporal.constraints import BODY, Events, constrain, labelled, least, parts, selects
 from ensue.temporal.distances import Distances, Point
 
 
@@ -58,10 +58,22 @@ class Frame:
         return Frame(body, body)
 
     def inside(self, nested: typed.Nested) -> Frame:
-        """Of a body in parentheses. Where instances are chosen it stands for itself: a choice knows nothing else."""
+        """Of a body in parentheses. Where instances are chosen it stands for itself: a choice knows nothing else.
+
+        But no choice takes an instance that is longer than the body around may last.
+        """
         if selects(self.whole) or self.whole.window is not None or nested.body.window is not None:
-            return Frame.of(nested.body)
+            longest = least(self.body.within, self.body.lasting)
+            if self.whole.window is not None or nested.body.window is not None or selects(nested.body):
+                longest = None
+            return Frame.of(nested.body).lasting(longest)
         return Frame(nested.body, self.whole, nested.id)
+
+    def lasting(self, longest: int | None) -> Frame:
+        """Of a body of which only instances up to a length are of use; that is not checked."""
+        if longest is None:
+            return self
+        return Frame(self.body, replace(self.whole, within=least(longest, self.whole.within)), self.id)
 
     def distances(self, toward: int, events: Events) -> Distances:
         """What must hold of everything in it, as seen from one of its patterns."""
@@ -108,6 +120,15 @@ def scope_reach(scope: typed.Scope, frame: Frame, events: Events) -> int | None:
     """How far the beginning of a scope can lie before the end of the body's match; None if nothing bounds it."""
     begin = _beginning(scope, frame.body)
     return None if begin is None else since(frame, begin, events)
+
+
+def scope_length(scope: typed.Scope, frame: Frame, events: Events) -> int | None:
+    """The longest that a scope of a match can be; None if nothing bounds it."""
+    points = scope_points(scope, frame.body)
+    if points is None:
+        return None
+    begin, end = points
+    return frame.distances(begin[0], events).longest(begin, end)
 
 
 def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
