@@ -55,7 +55,7 @@ def detect_tables(rules: Rules, events: Any, request: Request) -> tuple[Found, E
     rules = rules if request.keep is None else rules.keeping(request.keep)
     asked = _Asked(rules, request, rules.rows_of_tables(request.tables), picked(rules.typed, request.emit))
     found = None
-    if request.engine == DEFAULT_ENGINE and not request.provenance:
+    if request.engine == DEFAULT_ENGINE:
         found = asked.where_it_lies(events)
     return found or asked.after_reading(events)
 
@@ -80,7 +80,7 @@ def _in_batches(rules: Rules, batches: Any, request: Request) -> pa.RecordBatchR
     from ensue.live.streaming import detected
 
     first = next(batches, None)
-    rules = rules if first is None else rules.knowing(first.schema)
+    rules = rules if first is None else rules.knowing(dict.fromkeys(rules.typed.events, first.schema))
     settings = Settings.of(rules, replace(request, in_order=False))
     session = Session(rules, settings, on_bad_row=request.on_bad_row)
     return detected(session, batches if first is None else chain([first], batches), request.until)
@@ -100,22 +100,26 @@ class _Asked:
 
     def where_it_lies(self, events: Any) -> tuple[Found, Events] | None:
         """Detection on one table, or one file, that is read as it is; None if it cannot be."""
-        from ensue.engine.mixed import mixed_of
+        from ensue.engine.mixed import mixed_of, schema_of
         from ensue.engine.parquet import plain_parquet
+        from ensue.engine.provenance import detect_mixed_sources
         from ensue.engine.tables import detect_mixed
 
-        rules, columns = self.rules, self.request.columns
+        rules, columns, provenance = self.rules, self.request.columns, self.request.provenance
         file = plain_parquet(events, columns, rules.typed.events)
-        if file is not None and file.large:
+        if file is not None and file.large and not provenance:
             return self._in_pieces(file)
         source = events if file is None else file.read() if file.only is None else {file.only: file.read()}
-        plain = mixed_of(source, columns, rules.typed.events)
+        schema = schema_of(source)
+        rules = rules if schema is None else rules.knowing(dict.fromkeys(rules.typed.events, schema))
+        plain = mixed_of(source, columns, rules.typed.events, used=rules.used_attributes, sort=True)
         if plain is None:
             return None
         rules.check_unit(plain.timestamps)
         program = rules.typed_for_timestamps if plain.timestamps else rules.typed
         moment = rules.time_of(self.request.until, plain.timestamps)
-        found = detect_mixed(program, plain, moment, self.rows, self.wanted, self.request.compiled)
+        detect_plain = detect_mixed_sources if provenance else detect_mixed
+        found = detect_plain(program, plain, moment, self.rows, self.wanted, self.request.compiled)
         return found, plain.read(by_type=isinstance(source, dict))
 
     def _in_pieces(self, file: PlainParquet) -> tuple[Found, Events]:
@@ -130,10 +134,13 @@ class _Asked:
     def after_reading(self, events: Any) -> tuple[Found, Events]:
         """Detection on events in any form, which are normalised before."""
         program, read, moment = read_events_for(self.rules, events, self.request)
+        if self.request.engine == DEFAULT_ENGINE:
+            known = self.rules.knowing({name: table.schema for name, table in read.tables.items()})
+            program = known.typed_for_timestamps if read.timestamps else known.typed
         if self.request.provenance:
             from ensue.engine.provenance import detect_sources
 
-            return detect_sources(program, read, moment, self.rows, self.wanted), read
+            return detect_sources(program, read, moment, self.rows, self.wanted, self.request.compiled), read
         if self.request.engine == DEFAULT_ENGINE:
             from ensue.engine import tables
 

@@ -64,6 +64,7 @@ class Rules:
         self.functions = functions or {}
         self._known = known
         self._keeping: dict[str, Self] = {}
+        self._knowing: dict[str, Self] = {}
         self.warnings = tuple(d for d in diagnostics if d.severity is Severity.WARNING)
 
     @classmethod
@@ -126,20 +127,28 @@ class Rules:
         kept = tuple(s for s in self.file.statements if not isinstance(s, syntax.Unit | syntax.Test))
         return check(replace(self.file, statements=kept), Report(self.file.source), self._known, self.functions)
 
-    def knowing(self, schema: pa.Schema) -> Self:
-        """The program with what a schema says of events that are not declared: what is found has types beforehand."""
+    def knowing(self, schemas: Mapping[str, pa.Schema]) -> Self:
+        """For other parts of ensue: the rules with what schemas, by type, say of events that are not declared.
+
+        So values have types beforehand, and what is found has.
+        """
         from ensue.data.infer import inferred_type
 
-        types = {field.name: inferred_type(field.type) for field in schema}
-        known = {
-            name: {a: types[a] for a in event.attributes if types.get(a, "carried") not in ("carried", "text")}
-            for name, event in self.typed.events.items()
-            if not event.declared and not event.derived
-        }
-        try:
-            return self.rewritten(self.file.source.text, known) if any(known.values()) else self
-        except RuleError:  # with other events it would be right
+        known: dict[str, dict[str, str]] = {}
+        for name, event in self.typed.events.items():
+            if name in schemas and not event.declared and not event.derived:
+                fields = {field.name: field.type for field in schemas[name]}
+                types = {a: inferred_type(fields[a]) for a in event.attributes if a in fields}
+                known[name] = {a: type_ for a, type_ in types.items() if type_ not in ("carried", "text")}
+        if not any(known.values()):
             return self
+        key = repr(known)
+        if key not in self._knowing:
+            try:
+                self._knowing[key] = self.rewritten(self.file.source.text, known)
+            except RuleError:  # with other events it would be right
+                self._knowing[key] = self
+        return self._knowing[key]
 
     def check_unit(self, timestamps: bool) -> None:
         """For other parts of ensue: lengths with units on integer times need to know what one of these is."""

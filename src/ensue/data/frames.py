@@ -36,6 +36,19 @@ def _is(source: object, module: str, name: str) -> bool:
     return isinstance(known, type) and isinstance(source, known)
 
 
+def frame_table(source: Any) -> tuple[pa.Table | None, Kind]:
+    """A table in memory as an Arrow table, and its kind; None where it is none, or takes more than that."""
+    if isinstance(source, pa.RecordBatchReader):
+        return None, "arrow"
+    kind = frame_kind(source)
+    if kind == "pandas":
+        columns = _read_pandas(source, "", str).columns
+        if any(isinstance(column, list) for column in columns.values()):
+            return None, kind
+        return pa.table(dict(columns)), kind
+    return (None, "arrow") if kind is None else (_arrow_table(source, kind), kind)
+
+
 def read_frame(source: Any, kind: Kind, name: str, where: Callable[[int], str]) -> Part:
     """The table as a part."""
     if kind == "pandas":
@@ -79,6 +92,13 @@ def _from_series(series: Any) -> Raw:
         try:
             column = pa.array(series, from_pandas=True)
             return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+        except (pa.ArrowException, TypeError, ValueError):
+            pass
+    else:
+        try:
+            texts = pa.array(series, pa.string(), from_pandas=True)
+            if texts.null_count < len(texts):
+                return texts if isinstance(texts, pa.ChunkedArray) else pa.chunked_array([texts])
         except (pa.ArrowException, TypeError, ValueError):
             pass
     missing = series.isna().tolist()

@@ -34,6 +34,7 @@ class Columns:
     """Events of one type as columns, in the order of their ends.
 
     `positions` are those in the input (none for derived events); a null of `sequence` or of an attribute is Arrow's.
+    `sources` are the positions of the inputs of derived events, where they are asked for.
     """
 
     start: Integers
@@ -41,6 +42,7 @@ class Columns:
     attributes: Mapping[str, pa.Array]
     positions: Integers | None = None
     sequence: pa.Array | None = None
+    sources: pa.ListArray | None = None
 
     def __len__(self) -> int:
         return len(self.end)
@@ -98,6 +100,8 @@ class Batch:
     given: Mapping[str, Columns] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     provenance: bool = False
+    sources_as_columns: bool = False
+    """Whether what is derived comes as columns with provenance, too: where one unit derives everything."""
     derived: dict[str, list[Event]] = field(default_factory=dict)
     derived_columns: dict[str, Columns] = field(default_factory=dict)
     mixed: Mixed | None = None

@@ -20,6 +20,7 @@ from ensue.engine.evaluate import Matched, evaluate, operate
 from ensue.engine.event import Event, content
 from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
+from ensue.engine.inputs import inputs_of_all
 from ensue.engine.knowledge import Knowledge
 from ensue.engine.stream import first_alike, merged, stream_of
 from ensue.engine.structures.anew import Found
@@ -261,7 +262,8 @@ class GeneratedLane:
         unit, given = self.code.unit, self.given
         uses = self.uses
         any_values = any(kind == "o" for _, kind in unit.inputs.values())
-        if unit.provenance or (any_values and (batch.rows or batch.derived)):
+        as_rows = bool(batch.rows) or (batch.derived_of(uses) if unit.provenance else bool(batch.derived))
+        if as_rows and (unit.provenance or any_values):
             columns, first = self._from_rows(batch)
         else:
             stream = stream_of(batch, uses, self.all_ranks, unit.inputs, unit.inputs_need_order, self.values)
@@ -270,6 +272,8 @@ class GeneratedLane:
                 columns[f"x{index}"] = values
                 columns[f"ok{index}"] = flags
             columns["k"] = columns["source"] = np.empty(0, np.int64)
+            if unit.provenance and stream.positions is not None:
+                columns["source"] = 2 * stream.positions + 1
             first = stream.first
             if stream.sequenced is not None or first is not None:
                 row = np.arange(len(stream.end))
@@ -431,17 +435,20 @@ class GeneratedLane:
             by, parts = parted(columns.pop("")[0], heads)
             start, end, sources = start[by], end[by], sources[by]
             columns = {name: (values[by], valid[by], kind) for name, (values, valid, kind) in columns.items()}
-        if self.code.unit.provenance or any(kind == "o" for _, _, kind in columns.values()):
+        traced = self.code.unit.provenance
+        if (traced and not batch.sources_as_columns) or any(kind == "o" for _, _, kind in columns.values()):
             for type_, *ends in parts:
                 own = slice(*ends)
                 cut = [(values[own], valid[own], kind) for values, valid, kind in columns.values()]
                 self._events(type_, start[own], end[own], cut, sources[own], batch)
             return
         arrays = [self._arrow(*column) for column in columns.values()]
+        came = inputs_of_all(self._origins, sources) if traced else None
         for type_, first, past in parts:
             names = self.program.events[type_].attributes
             attributes = {name: array.slice(first, past - first) for name, array in zip(names, arrays, strict=True)}
-            made = Columns(start[first:past], end[first:past], attributes)
+            inputs = None if came is None else came.slice(first, past - first)
+            made = Columns(start[first:past], end[first:past], attributes, sources=inputs)
             others = batch.derived_columns.get(type_)
             batch.derived_columns[type_] = made if others is None else merged(others, made)
 

@@ -1,13 +1,13 @@
-"""Events of all types in one Arrow table that needs no conversion: read where it lies.
+"""Events of all types in one Arrow table that needs hardly any conversion: read where it lies.
 
-Most tables are like that: times without gaps in their order, a string for the type (or a number for one in a
-dictionary), attributes of the types declared.
+Most tables are like that: times without gaps, a string for the type (or a number for one in a dictionary), attributes
+of the types declared or of narrower ones. Rows that are not in order are put in order, tables by type are put together.
 Everything else goes the long way through `ensue.data`, which knows what to do with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,10 +18,11 @@ from ensue.data.columns import Columns as Names
 from ensue.data.columns import Layout, find_layout
 from ensue.data.errors import DataError
 from ensue.data.events import Events
-from ensue.data.form import Form
+from ensue.data.form import Form, Kind
+from ensue.data.frames import frame_table
 from ensue.engine.batch import Columns, Integers
 from ensue.engine.reading import in_order, kinds_of
-from ensue.engine.stream import NO_FLAGS, NO_FLOATS, NONE, Stream, Values, values_of
+from ensue.engine.stream import NO_FLAGS, NO_FLOATS, NONE, Stream, Values, tie_order, values_of
 from ensue.engine.structures.values import Dictionary
 from ensue.language import typed
 
@@ -30,11 +31,26 @@ EXPECTED = {
     "timestamp": pa.timestamp("us"),
 }  # fmt: skip
 
-TYPES = (pa.string(), *(pa.dictionary(index, pa.string()) for index in (pa.int8(), pa.int16(), pa.int32())))
+NARROW = (pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16(), pa.uint32())
+CONVERTED: Mapping[pa.DataType, tuple[pa.DataType, ...]] = {
+    pa.int64(): NARROW,
+    pa.float64(): (pa.float32(), pa.int64(), *NARROW),
+    pa.string(): (pa.large_string(), pa.string_view()),
+}
+"""Types of columns that are converted on the way, by what is expected; a value that would change is left to others."""
+
+CODES = tuple(pa.dictionary(index, pa.string()) for index in (pa.int8(), pa.int16(), pa.int32()))
+TYPES = (pa.string(), *CODES)
 """How the column of types may be held."""
+
+UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000}
+"""Microseconds of a timestamp."""
 
 FEW_TYPES = 16
 """Up to how many derived types each row is compared with them, too."""
+
+Used = Collection[tuple[str, str]]
+"""Attributes that rules use, each with its event."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +69,9 @@ class Mixed:
     timezone: str | None
     offset: int = 0
     """The position of the first row in the input."""
+    positions: Integers | None = None
+    """The position of each row, where they are not one after the other."""
+    form: Kind = "arrow"
 
     def __len__(self) -> int:
         return len(self.end)
@@ -73,12 +92,17 @@ class Mixed:
         columns = {name: column.slice(begin, end - begin) for name, column in self.columns.items()}
         return replace(
             self, kind=self.kind[begin:end], start=self.start[begin:end], end=self.end[begin:end], columns=columns,
-            offset=self.offset + begin,
+            offset=self.offset + begin, positions=None if self.positions is None else self.positions[begin:end],
         )  # fmt: skip
+
+    @property
+    def places(self) -> Integers:
+        """The position of each row in the input."""
+        return np.arange(self.offset, self.offset + len(self)) if self.positions is None else self.positions
 
     def read(self, by_type: bool) -> Events:
         """What is known of the table as one that was read: no row of it is bad."""
-        form = Form("arrow", by_type)
+        form = Form(self.form, by_type)
         first, last = int(self.end[0]), int(self.end[-1])
         return Events(
             {}, self.timestamps, self.timezone, first, last, (), 0, form, len(self), bool(self.kind.max() >= 0)
@@ -91,19 +115,30 @@ class Mixed:
             rows = np.flatnonzero(self.kind == rank)
             if len(rows):
                 indices = pa.array(rows)
-                attributes = {a: self.columns[a].take(indices) for a in event.attributes}
-                found[name] = Columns(self.start[rows], self.end[rows], attributes, rows + self.offset)
+                attributes = {
+                    a: self.columns[a].take(indices) if a in self.columns else pa.nulls(len(rows))
+                    for a in event.attributes
+                }
+                found[name] = Columns(self.start[rows], self.end[rows], attributes, self.places[rows])
         return found
 
-    def stream(self, inputs: Mapping[tuple[str, str], tuple[int, str]], dictionary: Dictionary) -> Stream:
-        """The table as generated code takes it."""
-        count = len(self)
+    @property
+    def present(self) -> dict[str, int]:
+        """The types that there are rows of, with their ranks."""
+        counts = np.bincount(self.kind[self.kind >= 0], minlength=len(self.events))
+        return {name: rank for rank, name in enumerate(self.events) if counts[rank]}
+
+    def stream(
+        self, inputs: Mapping[tuple[str, str], tuple[int, str]], dictionary: Dictionary, ordered: bool
+    ) -> Stream:
+        """The table as generated code takes it; with `ordered` events of one end are put in order."""
+        count, present = len(self), self.present
         read: dict[tuple[str, str], Values] = {}
         everywhere = np.ones(count, np.uint8)
         columns: list[Values] = []
         nulls = False
         for (event, attribute), (_, kind) in inputs.items():
-            if attribute not in self.columns or self.events[event].derived:
+            if attribute not in self.columns or event not in present:
                 columns.append((NO_FLOATS if kind == "f" else NONE, NO_FLAGS))
                 continue
             if (attribute, kind) not in read:
@@ -112,7 +147,12 @@ class Mixed:
                 read[attribute, kind] = values, flags
                 nulls = nulls or column.null_count > 0
             columns.append(read[attribute, kind])
-        return Stream(self.kind, self.start, self.end, columns, nulls)
+        found = Stream(self.kind, self.start, self.end, columns, nulls, positions=self.places)
+        if self.unique or not ordered:
+            return found
+        names = {rank: list(self.events[name].attributes) for name, rank in present.items()}
+        by, first = tie_order(self.kind, self.start, self.end, self.columns, names)
+        return replace(found.taken(by), first=first)
 
 
 @dataclass(frozen=True)
@@ -130,7 +170,15 @@ class _Fit:
 
 
 def fit(schema: pa.Schema, names: Names, events: Mapping[str, typed.EventType], only: str | None = None) -> _Fit | None:
-    """What is read of a table that needs no conversion, None if it does."""
+    """What is read of a table that needs hardly any conversion, None if it does, whatever types its rows have."""
+    layout = _layout(schema, names, events, only)
+    used = [event for name, event in events.items() if only is None or name == only]
+    types = None if layout is None else _attributes(used, schema, None)
+    return None if layout is None or types is None or _breaks_promise(used, layout) else _Fit(layout, only, types)
+
+
+def _layout(schema: pa.Schema, names: Names, events: Mapping[str, typed.EventType], only: str | None) -> Layout | None:
+    """The columns of times and types, None if they are not plain."""
     if (
         names.sequence is not None
         or len(set(schema.names)) < len(schema.names)
@@ -141,66 +189,148 @@ def fit(schema: pa.Schema, names: Names, events: Mapping[str, typed.EventType], 
         layout = find_layout(schema.names, names, only is not None, "the table")
     except DataError:
         return None
-    used = [event for name, event in events.items() if only is None or name == only]
-    types = _attributes(used)
-    instant = any(event.instant and event.given for event in used)
-    if layout.instant is not None or types is None or (instant and layout.start != layout.end):
-        return None
-    if any(name not in schema.names or schema.field(name).type != type_ for name, type_ in types.items()):
-        return None
     when = schema.field(layout.end).type
-    if schema.field(layout.start).type != when or not (
-        when == pa.int64() or (pa.types.is_timestamp(when) and when.unit == "us")
-    ):
+    if layout.instant is not None or schema.field(layout.start).type != when:
         return None
-    if layout.type is not None and schema.field(layout.type).type not in TYPES:
+    if not (when == pa.int64() or pa.types.is_timestamp(when)):
         return None
-    return _Fit(layout, only, types)
+    if layout.type is not None and schema.field(layout.type).type not in (*TYPES, *CONVERTED[pa.string()]):
+        return None
+    return layout
 
 
-def mixed_of(source: object, names: Names, events: Mapping[str, typed.EventType], offset: int = 0) -> Mixed | None:
-    """A table as it is, None if it is not as plain as that."""
-    only = None
-    if isinstance(source, dict) and len(source) == 1:
-        ((only, source),) = source.items()
-    if isinstance(source, pa.RecordBatch):
-        source = pa.Table.from_batches([source])
-    if not isinstance(source, pa.Table) or not source.num_rows:
-        return None
-    found = fit(source.schema, names, events, only)
-    if found is None:
-        return None
-    layout = found.layout
-    columns = {name: _whole(source.column(name)) for name in found.types}
-    if any(column.null_count == source.num_rows for column in columns.values()):
-        return None
-    end = _times(source.column(layout.end))
-    start = end if layout.start == layout.end else _times(source.column(layout.start))
-    if end is None or start is None:
-        return None
-    ordered = in_order(start, end)
-    if ordered == 2:
-        return None
-    kind = _kinds(None if only is not None else source.column(str(layout.type)), only, events, source.num_rows)
-    if kind is None:
-        return None
-    when = source.schema.field(layout.end).type
-    timestamps = pa.types.is_timestamp(when)
-    return Mixed(kind, start, end, columns, events, ordered == 1, timestamps, when.tz if timestamps else None, offset)
+def _breaks_promise(events: Collection[typed.EventType], layout: Layout) -> bool:
+    """Whether an event that is an instant may have a length here."""
+    return layout.start != layout.end and any(event.instant and event.given for event in events)
 
 
-def _attributes(events: Collection[typed.EventType]) -> dict[str, pa.DataType] | None:
-    """The type of each attribute, None if it is not one and the same, or is not declared."""
+def _attributes(
+    events: Collection[typed.EventType], schema: pa.Schema, used: Used | None
+) -> dict[str, pa.DataType] | None:
+    """The type of each attribute, None if it is not one and the same, is not known, or its column has another.
+
+    An attribute that no rule uses may have no column.
+    """
     types: dict[str, pa.DataType] = {}
     for event in events:
-        if not (event.declared or event.derived):
-            return None
         if event.derived:
             continue  # most likely not given; where it is, the table goes the long way
         for name, type_ in event.attributes.items():
-            if type_ not in EXPECTED or types.setdefault(name, EXPECTED[type_]) != EXPECTED[type_]:
+            if name not in schema.names:
+                if used is None or (event.name, name) in used:
+                    return None
+                continue
+            held = schema.field(name).type
+            expected = EXPECTED.get(type_)
+            if expected is None or types.setdefault(name, expected) != expected:
+                return None
+            fits = held == expected or held in CONVERTED.get(expected, ())
+            if not fits and not (type_ == "string" and held in CODES):
                 return None
     return types
+
+
+def schema_of(source: object) -> pa.Schema | None:
+    """The schema of an Arrow table that holds all events."""
+    if isinstance(source, dict) and len(source) == 1:
+        (source,) = source.values()
+    return source.schema if isinstance(source, pa.Table | pa.RecordBatch) else None
+
+
+def mixed_of(
+    source: object, names: Names, events: Mapping[str, typed.EventType], offset: int = 0, used: Used | None = None,
+    sort: bool = False,
+) -> Mixed | None:  # fmt: skip
+    """A table, or several by type, as they are; None if they are not as plain as that.
+
+    Attributes that are not `used` need no column; None stands for all. With `sort` rows need not be in order.
+    """
+    tables = list(source.items()) if isinstance(source, dict) else [(None, source)]
+    if len(tables) > 1 and not sort:
+        return None
+    parts = []
+    for only, each in tables:
+        table, form = frame_table(each)
+        part = None if table is None or not table.num_rows else _part(table, names, events, only, used)
+        if part is None:
+            return None
+        parts.append(replace(part, form=form))
+    found = parts[0] if len(parts) == 1 else _together(parts) if parts else None
+    return None if found is None else _in_order(replace(found, offset=offset), sort)
+
+
+def _part(
+    table: pa.Table, names: Names, events: Mapping[str, typed.EventType], only: str | None, used: Used | None
+) -> Mixed | None:
+    """One table, whose rows may be in any order."""
+    layout = _layout(table.schema, names, events, only)
+    if layout is None:
+        return None
+    end = _times(table.column(layout.end))
+    start = end if layout.start == layout.end else _times(table.column(layout.start))
+    if end is None or start is None:
+        return None
+    kind = _kinds(None if only is not None else table.column(str(layout.type)), only, events, table.num_rows)
+    if kind is None:
+        return None
+    when = table.schema.field(layout.end).type
+    timestamps = pa.types.is_timestamp(when)
+    zone = when.tz if timestamps else None
+    found = Mixed(kind, start, end, {}, events, False, timestamps, zone)
+    there = [events[name] for name in found.present]
+    types = _attributes(there, table.schema, used)
+    if types is None or _breaks_promise(there, layout):
+        return None
+    columns = {name: _converted(table.column(name), type_) for name, type_ in types.items()}
+    if any(column is None or column.null_count == table.num_rows for column in columns.values()):
+        return None
+    return replace(found, columns=columns)
+
+
+def _converted(column: pa.ChunkedArray, expected: pa.DataType) -> pa.Array | None:
+    """A column as the type expected, or strings in a dictionary; None where a value would change."""
+    if column.type in CODES:
+        whole = _whole(column.unify_dictionaries())
+        return None if whole.dictionary.null_count else whole
+    try:
+        return _whole(column if column.type == expected else column.cast(expected))
+    except pa.ArrowInvalid:
+        return None
+
+
+def _together(parts: Sequence[Mixed]) -> Mixed | None:
+    """Several tables as one, row after row."""
+    first = parts[0]
+    if any((part.timestamps, part.timezone, part.form) != (first.timestamps, first.timezone, first.form)
+           for part in parts):  # fmt: skip
+        return None
+    types: dict[str, pa.DataType] = {}
+    for part in parts:
+        for name, column in part.columns.items():
+            if types.setdefault(name, column.type) != column.type or column.type in CODES:
+                return None
+    columns = {
+        name: pa.concat_arrays([p.columns[name] if name in p.columns else pa.nulls(len(p), type_) for p in parts])
+        for name, type_ in types.items()
+    }
+    kind, end = np.concatenate([p.kind for p in parts]), np.concatenate([p.end for p in parts])
+    start = end if all(p.start is p.end for p in parts) else np.concatenate([p.start for p in parts])
+    return replace(first, kind=kind, start=start, end=end, columns=columns)
+
+
+def _in_order(found: Mixed, sort: bool) -> Mixed | None:
+    """The rows in the order of their ends, None if they are not, or one ends before it starts."""
+    ordered = in_order(found.start, found.end)
+    if ordered == 2 and sort:
+        by = np.argsort(found.end, kind="stable")
+        indices = pa.array(by)
+        end = found.end[by]
+        start = end if found.start is found.end else found.start[by]
+        columns = {name: column.take(indices) for name, column in found.columns.items()}
+        places = found.places[by]
+        found = replace(found, kind=found.kind[by], start=start, end=end, columns=columns, positions=places)
+        ordered = in_order(start, end)
+    return None if ordered == 2 else replace(found, unique=ordered == 1)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -208,11 +338,19 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _times(column: pa.ChunkedArray) -> Integers | None:
-    """Times as integers, None if one is missing."""
+    """Times as integers, those of timestamps in microseconds; None if one is missing or too far."""
     if column.null_count:
         return None
     whole = _whole(column)
-    return np.asarray((whole if column.type == pa.int64() else whole.view(pa.int64())).to_numpy())
+    if column.type == pa.int64():
+        return np.asarray(whole.to_numpy())
+    times: Integers = whole.view(pa.int64()).to_numpy()
+    if column.type.unit == "ns":
+        return times // 1_000
+    factor = UNITS[column.type.unit]
+    if factor > 1 and len(times) and max(abs(int(times.min())), abs(int(times.max()))) > 2**62 // factor:
+        return None
+    return times if factor == 1 else times * factor
 
 
 def _kinds(
@@ -226,7 +364,7 @@ def _kinds(
         return None
     if pa.types.is_dictionary(column.type):
         return _kinds_in_dictionary(column, ranks, events)
-    whole = _whole(column)
+    whole = _whole(column if column.type == pa.string() else column.cast(pa.string()))
     kind = np.empty(count, np.int32)
     derived = [name for name, event in events.items() if event.derived]
     names = list(events) if len(derived) <= FEW_TYPES else [name for name in events if not events[name].derived]

@@ -6,7 +6,8 @@ It is machine code where there are many rows, the same functions as Python where
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from inspect import getsource
 from typing import Any
@@ -36,6 +37,17 @@ TYPES = Layout(
 """The texts of rows as Arrow holds them, the names of types one after the other, and the code of each row's type."""
 
 TIMES = Layout(("rows",), (("start", Column("starts")), ("end", Column("ends"))))
+
+
+TIES = Layout(("rows", "width"), (("key", Column("keys")), ("by", Column("order")), ("alike", Column("alike_", "u8"))))
+"""Rows of keys, the order of rows, and which are the same as the one before."""
+
+MANY_ALIKE = 256
+"""Up to how many rows with one end are sorted by putting each in its place."""
+
+
+ties: Any = None
+"""Rows with the same end, as `sort_ties` sees them: generated code finds it by this name."""
 
 
 times: Any = None
@@ -104,30 +116,67 @@ def look_at_order() -> int:
     return unique
 
 
-KERNELS: Mapping[str, tuple[str, Layout, Callable[[], int]]] = {
-    "find_kinds": ("types", TYPES, find_kinds),
-    "look_at_order": ("times", TIMES, look_at_order),
-}
+def sort_ties() -> int:
+    """Sorts rows whose first key rises by their other keys, and marks each that is the same as the one before it."""
+    first = 0
+    while first < ties.rows:
+        past = first + 1
+        while past < ties.rows and ties.key[past * ties.width] == ties.key[first * ties.width]:
+            past += 1
+        for k in range(first + 1, past):
+            row = ties.by[k]
+            at = k
+            while at > first and before(row, ties.by[at - 1]) > 0:
+                ties.by[at] = ties.by[at - 1]
+                at -= 1
+            ties.by[at] = row
+        for k in range(first + 1, past):
+            if before(ties.by[k - 1], ties.by[k]) == 0:
+                ties.alike[k] = 1
+        first = past
+    return 0
+
+
+def before(one: int, other: int) -> int:
+    """1 if a row comes before another, 0 if all their keys are the same, else -1."""
+    for c in range(ties.width):
+        if ties.key[one * ties.width + c] != ties.key[other * ties.width + c]:
+            return 1 if ties.key[one * ties.width + c] < ties.key[other * ties.width + c] else -1
+    return 0
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A function without parameters that works on one structure, which it knows by a name."""
+
+    name: str
+    structure: str
+    layout: Layout
+    source: str
+
+
+FIND_KINDS = Kernel("find_kinds", "types", TYPES, getsource(find_kinds))
+SORT_TIES = Kernel("sort_ties", "ties", TIES, getsource(before) + "\n\n" + getsource(sort_ties))
+LOOK_AT_ORDER = Kernel("look_at_order", "times", TIMES, getsource(look_at_order))
 
 
 @cache
-def _compiled(name: str) -> Any:
-    structure, layout, function = KERNELS[name]
-    ir = machine.translate([getsource(function)], {structure: (layout, FIRST_CELL)}, [name])
-    return machine.load(machine.cached_object(ir, machine.FULL), [name])[name]
+def _compiled(kernel: Kernel) -> Any:
+    ir = machine.translate([kernel.source], {kernel.structure: (kernel.layout, FIRST_CELL)}, [kernel.name])
+    return machine.load(machine.cached_object(ir, machine.FULL), [kernel.name])[kernel.name]
 
 
-def _call(name: str, rows: int, arrays: Mapping[str, Array], numbers: Mapping[str, int]) -> int:
-    structure, layout, function = KERNELS[name]
-    frame = Frame(FIRST_CELL + layout.cells)
-    columns = class_of(Read, layout)(frame, FIRST_CELL)
-    for array_name, array in arrays.items():
-        columns.put(array_name, array)
-    for number, value in numbers.items():
-        setattr(columns, number, value)
+def call(kernel: Kernel, rows: int, arrays: Mapping[str, Array], numbers: Mapping[str, int]) -> tuple[int, Structure]:
+    """Runs a kernel on arrays; gives what it returns, and the structure as it is then."""
+    frame = Frame(FIRST_CELL + kernel.layout.cells)
+    columns = class_of(Read, kernel.layout)(frame, FIRST_CELL)
+    for name, array in arrays.items():
+        columns.put(name, array)
+    for name, value in numbers.items():
+        setattr(columns, name, value)
     if rows > MANY and machine.available():
-        return int(_compiled(name)(frame.address))
-    return int(machine.plain([getsource(function)], {structure: columns})[name]())
+        return int(_compiled(kernel)(frame.address)), columns
+    return int(machine.plain([kernel.source], {kernel.structure: columns})[kernel.name]()), columns
 
 
 def kinds_of(offsets: Array, letters: Array, names: list[bytes], codes: Array, kinds: Array) -> bool:
@@ -141,10 +190,24 @@ def kinds_of(offsets: Array, letters: Array, names: list[bytes], codes: Array, k
         "codes": codes,
         "kinds": kinds,
     }
-    return bool(_call("find_kinds", len(kinds), arrays, {"rows": len(kinds), "types": len(names)}))
+    return bool(call(FIND_KINDS, len(kinds), arrays, {"rows": len(kinds), "types": len(names)})[0])
 
 
 def in_order(start: Array, end: Array) -> int:
     """Tells the order of rows: see `look_at_order`."""
     arrays = {"starts": np.ascontiguousarray(start), "ends": np.ascontiguousarray(end)}
-    return _call("look_at_order", len(end), arrays, {"rows": len(end)})
+    return call(LOOK_AT_ORDER, len(end), arrays, {"rows": len(end)})[0]
+
+
+def sorted_ties(keys: Array) -> tuple[Array, Array]:
+    """The order of rows whose first key rises by all their keys, and which are then the same as the one before."""
+    ends = keys[:, 0]
+    groups = np.diff(np.flatnonzero(np.concatenate([[True], ends[1:] != ends[:-1], [True]])))
+    by, alike = np.arange(len(keys)), np.zeros(len(keys), np.uint8)
+    if groups.max(initial=0) > MANY_ALIKE:
+        by = np.lexsort(keys.T[::-1])
+        alike[1:] = np.all(keys[by[1:]] == keys[by[:-1]], axis=1)
+    else:
+        arrays = {"keys": np.ascontiguousarray(keys), "order": by, "alike_": alike}
+        call(SORT_TIES, len(keys), arrays, {"rows": len(keys), "width": keys.shape[1]})
+    return by, alike != 0

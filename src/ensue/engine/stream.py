@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.engine.batch import Batch, Columns, Integers
+from ensue.engine.reading import sorted_ties
 from ensue.engine.structures.values import Dictionary
 from ensue.values import order
 
@@ -40,6 +41,27 @@ class Stream:
     """Which rows have a number in a sequence, where any has."""
     first: Array | None = None
     """For each row the first that is the same in every respect; None where all differ, or order does not matter."""
+    positions: Integers | None = None
+    """The places of rows in the input; None where a row has none."""
+
+    def taken(self, by: Array | None) -> Stream:
+        """The rows in another order."""
+        if by is None:
+            return self
+        held: dict[int, Values] = {}
+        columns = [
+            held.setdefault(id(values), (values[by], flags[by])) if len(values) else (values, flags)
+            for values, flags in self.columns
+        ]
+        return replace(
+            self,
+            kind=self.kind[by],
+            start=self.start[by],
+            end=self.end[by],
+            columns=columns,
+            sequenced=None if self.sequenced is None else self.sequenced[by],
+            positions=None if self.positions is None else self.positions[by],
+        )
 
 
 @dataclass(frozen=True)
@@ -56,8 +78,8 @@ def stream_of(
 ) -> Stream:  # fmt: skip
     """The events of some types that are new, with the columns that are read of them."""
     mixed, derived = batch.mixed, batch.derived_of(types)
-    if mixed is not None and (mixed.unique or not ordered) and not (batch.given or batch.rows or derived):
-        return mixed.stream(inputs, dictionary)
+    if mixed is not None and not (batch.given or batch.rows or derived):
+        return mixed.stream(inputs, dictionary, ordered)
     if mixed is None and not batch.given and not derived and len(batch.rows) <= FEW:
         return _few_rows(batch, types, ranks, inputs, ordered, dictionary)
     pieces = [Piece(event, columns) for event in sorted(types) for columns in batch.columns_of(event)]
@@ -78,12 +100,10 @@ def stream_of(
                 nulls = nulls or not flags.all()
         at = to
     numbered = _sequenced([piece.columns for piece in pieces])
+    given = [piece.columns.positions for piece in pieces if piece.columns.positions is not None]
+    positions = np.concatenate(given) if given and len(given) == len(pieces) else None
     by, first = _in_order(batch, pieces, kind, start, end, ordered)
-    if by is not None:
-        numbered = None if numbered is None else numbered[by]
-        kind, start, end = kind[by], start[by], end[by]
-        columns = [(values[by], flags[by]) if len(values) else (values, flags) for values, flags in columns]
-    return Stream(kind, start, end, columns, nulls, numbered, first)
+    return replace(Stream(kind, start, end, columns, nulls, numbered, positions=positions).taken(by), first=first)
 
 
 def _sequenced(columns: Sequence[Columns]) -> Array | None:
@@ -191,6 +211,47 @@ def _in_order(
     return by, first_alike(alike)
 
 
+def tie_order(
+    kind: Array, start: Integers, end: Integers, columns: Mapping[str, pa.Array], names: Mapping[int, Sequence[str]]
+) -> tuple[Array | None, Array | None]:
+    """The order of rows whose ends rise, where ends are the same by start, type and attributes; None if it is theirs.
+
+    `names` are the attributes of each type that occurs, by its rank. And the first of those that are the same in every
+    respect: see `Stream`.
+    """
+    same = end[1:] == end[:-1]
+    tied = np.zeros(len(end), bool)
+    tied[1:] |= same
+    tied[:-1] |= same
+    tied &= kind >= 0
+    rows = np.flatnonzero(tied)
+    if not len(rows):
+        return None, None
+    held = {name: sortable(column.take(pa.array(rows)), len(rows)) for name, column in columns.items()}
+    kinds = kind[rows]
+    keys: list[Array] = [end[rows], start[rows], kinds.astype(np.int64)]
+    for position in range(max(map(len, names.values()), default=0)):
+        at = {rank: own[position] for rank, own in names.items() if position < len(own) and own[position] in held}
+        values, flags = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.uint8)
+        if len(at) == len(names) and len(set(at.values())) == 1:
+            values, flags = held[next(iter(at.values()))]
+        else:
+            for rank, name in at.items():
+                own = kinds == rank
+                values[own], flags[own] = held[name][0][own], held[name][1][own]
+        keys += [flags.astype(np.int64), values]
+    by, alike = sorted_ties(np.stack(keys, axis=1))
+    whole = np.arange(len(end))
+    whole[rows] = rows[by]
+    first = None
+    if alike.any():
+        first = np.arange(len(end))
+        chosen = first_alike(alike[1:])
+        assert chosen is not None
+        first[rows] = rows[chosen]
+    return whole, first
+
+
 def first_alike(alike: Array) -> Array | None:
     """For each row the first that is the same, from which rows are the same as the one before; None if all differ.
 
@@ -249,6 +310,10 @@ def sortable(column: pa.Array | None, count: int) -> tuple[Integers, Array]:
         bits = values.view(np.int64)
         bits = np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
         return np.where(np.isnan(values), np.int64(2**63 - 1), bits), flags
+    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        places = _dense(encoded.dictionary.to_pylist() or [None])
+        return places[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)], flags
     return _dense(column.to_pylist()), flags
 
 
