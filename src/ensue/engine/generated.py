@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.engine import machine
-from ensue.engine.batch import Batch, Columns
+from ensue.engine.batch import ARROW, Batch, Columns
 from ensue.engine.clock import Clock
 from ensue.engine.evaluate import Matched, evaluate, operate
 from ensue.engine.event import Event, content
@@ -39,6 +39,9 @@ from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import MOST_OCCURRENCES
 from ensue.plan import late
+
+LISTS = {f"list<{name}>": pa.list_(ARROW[name]) for name in ("int", "float", "string", "bool")}
+"""Lists whose values have one type, which is that of a column."""
 
 FARTHEST = 2**61
 """How far from 0 times may be."""
@@ -436,13 +439,17 @@ class GeneratedLane:
             start, end, sources = start[by], end[by], sources[by]
             columns = {name: (values[by], valid[by], kind) for name, (values, valid, kind) in columns.items()}
         traced = self.code.unit.provenance
-        if (traced and not batch.sources_as_columns) or any(kind == "o" for _, _, kind in columns.values()):
+        types = list(self.program.events[parts[0][0]].attributes.values())
+        loose = any(
+            kind == "o" and type_ not in LISTS for type_, (_, _, kind) in zip(types, columns.values(), strict=True)
+        )
+        if (traced and not batch.sources_as_columns) or loose:
             for type_, *ends in parts:
                 own = slice(*ends)
                 cut = [(values[own], valid[own], kind) for values, valid, kind in columns.values()]
                 self._events(type_, start[own], end[own], cut, sources[own], batch)
             return
-        arrays = [self._arrow(*column) for column in columns.values()]
+        arrays = [self._arrow(*column, type_) for type_, column in zip(types, columns.values(), strict=True)]
         came = inputs_of_all(self._origins, sources) if traced else None
         for type_, first, past in parts:
             names = self.program.events[type_].attributes
@@ -452,7 +459,7 @@ class GeneratedLane:
             others = batch.derived_columns.get(type_)
             batch.derived_columns[type_] = made if others is None else merged(others, made)
 
-    def _arrow(self, values: Array, valid: Array, kind: str) -> pa.Array:
+    def _arrow(self, values: Array, valid: Array, kind: str, type_: str) -> pa.Array:
         mask = None if valid.all() else ~valid
         match kind:
             case "f":
@@ -461,6 +468,10 @@ class GeneratedLane:
                 return pa.array(values != 0, mask=mask)
             case "s":
                 return self.values.decode(values, valid)
+            case "o":
+                held = self.values.held
+                lists = [held[code] if ok else None for code, ok in zip(values.tolist(), valid.tolist(), strict=True)]
+                return pa.array(lists, LISTS[type_])
             case _:
                 return pa.array(np.ascontiguousarray(values), mask=mask)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ensue.engine.machine.builtin import grow
-from ensue.engine.structures.structure import Column, Frame, Layout, Structure
+from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
 from ensue.language import typed
 from ensue.language.aggregates import aggregate
 from ensue.values import held as held_by
@@ -61,18 +61,33 @@ class Collection:
     nested: bool
 
     def answer(self, lane: GeneratedLane, structure: Any, number: int) -> int:
-        order = np.argsort(structure.arrays["places"][: structure.count], kind="stable")
-        found = structure.arrays["values"][order].tolist()
+        places, found = (structure.arrays[name][: structure.count] for name in ("places", "values"))
+        if places.any():
+            found = found[np.argsort(places, kind="stable")]
         if self.nested:
-            values = [value for code in found for value in lane._decoded(code, "o")]
+            values = [value for code in found.tolist() for value in lane._decoded(code, "o")]
         else:
-            values = [lane._decoded(value, self.kind) for value in found]
+            values = self._decoded(lane, found)
         if number == TUPLE:
             structure.there = 1
-            return int(lane._encoded(held_by(tuple(values), "any"), "o"))
+            together = tuple(values)
+            return int(lane._encoded(held_by(together, "any") if self.kind == "o" else together, "o"))
         result = held_by(aggregate(self.aggregate.name, values), self.aggregate.type)
         structure.there = int(result is not None)
         if result is None:
             return 0
         encoded = lane._encoded(result, self.result)
         return int(np.float64(encoded).view(np.int64)) if self.result == "f" else int(encoded)
+
+    def _decoded(self, lane: GeneratedLane, found: Array) -> list[Any]:
+        """The values that 64 bits stand for; those of floats have no sign where they are zero."""
+        match self.kind:
+            case "f":
+                return (found.view(np.float64) + 0.0).tolist()
+            case "b":
+                return (found != 0).tolist()
+            case "s" | "o":
+                held = lane.values.held
+                return [held[code] for code in found.tolist()]
+            case _:
+                return found.tolist()

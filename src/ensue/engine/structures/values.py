@@ -176,6 +176,11 @@ def exactly(value: Any) -> Any:
     """A key for values that are the same in type, too."""
     match value:
         case tuple():
+            types = set(map(type, value))
+            if len(types) == 1 and not types.isdisjoint((int, str, bool)):
+                return (tuple, *types, value)
+            if types == {float} and (total := sum(value)) == total:  # none of them is no number
+                return (tuple, float, value)
             return (tuple, *map(exactly, value))
         case int() | float() | str() | bool():
             return (type(value), "nan" if value != value else value)
