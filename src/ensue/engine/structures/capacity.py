@@ -26,6 +26,8 @@ class Capacity:
     """Rows that a structure has room for at first, a power of two."""
     slots: int = 16
     """Slots for keys at first, a power of two."""
+    table: int = 1 << 12
+    """Up to how many slots a table that is full of keys that are gone becomes larger all the same."""
     values: int = 1 << 16
     """From how many values on those that nothing refers to are looked for."""
     calls: int = 1 << 18
@@ -42,7 +44,7 @@ class Capacity:
 
 USUAL = Capacity()
 
-SMALL = Capacity(rows=2, slots=2, values=2, calls=2, sources=2, chains=2)
+SMALL = Capacity(rows=2, slots=2, table=2, values=2, calls=2, sources=2, chains=2)
 """Room for almost nothing, so that all grows, and is forgotten, on the shortest streams."""
 
 _current: ContextVar[Capacity] = ContextVar("capacity", default=USUAL)

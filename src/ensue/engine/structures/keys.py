@@ -20,10 +20,6 @@ MULTIPLIER = -7046029254386353131
 """Odd, with bits in no order: what is multiplied by it differs in its high bits."""
 
 
-SMALL_TABLE = 256
-"""A table with up to so many times the slots it has at first is not made smaller."""
-
-
 def mix(key: int) -> int:
     """Spread a key over 64 bits."""
     product = wrap((key ^ unsigned_shift(key, 32)) * -7046029254386353131)
@@ -144,9 +140,8 @@ class Keyed(Structure):
         A small table that is full of dead slots is doubled all the same, so that Python is seldom asked.
         """
         kept = self.arrays["slots_"][alive]
-        first = self.frame.capacity.slots
-        few = min(2 * len(alive), SMALL_TABLE * first)
-        size = max(first, few, 1 << (4 * len(kept)).bit_length())
+        capacity = self.frame.capacity
+        size = max(capacity.slots, min(2 * len(alive), capacity.table), 1 << (4 * len(kept)).bit_length())
         self.put("slots_", self._no_slots(kept.shape[1], size))
         self.put("old_slots_", kept)
         self.slot_mask = size - 1
