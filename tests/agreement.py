@@ -26,10 +26,12 @@ from ensue.engine.run import Run
 from ensue.engine.structures.capacity import SMALL, current, using
 from ensue.engine.tables import derived_tables
 from ensue.live.detections import derived
+from ensue.plan.certain import certain_types
 from ensue.program import Program
 from ensue.reference import detect
 from ensue.request import Request
 from ensue.rewriting.rates import powers
+from ensue.values import order
 
 Stream = Sequence[Mapping[str, Any]]
 Execution = Callable[[Program, Stream, int | None, Random], "list[Detection]"]
@@ -332,9 +334,10 @@ def session(
         order = _arrival(events, lateness, rng)
         places = [alike(events)[position] for position in order]
         found: list[Detection] = []
+        in_order = rng.random() < 0.3
         at_work = program.start(
             lateness, sequence=_sequence(events), compiled=compiled, provenance=provenance,
-            time="time" if instant else None, in_order=rng.random() < 0.3,
+            time="time" if instant else None, in_order=in_order,
         )  # fmt: skip
         at = 0
         while at < len(order):
@@ -350,9 +353,21 @@ def session(
         if saved:
             at_work = program.resume(at_work.save())
         found += _detections(at_work.close(until), places)
-        return [each for each in found if each.type != "extra"]
+        found = [each for each in found if each.type != "extra"]
+        return found if in_order or provenance else _in_their_order(program, found)
 
     return run
+
+
+def _in_their_order(program: Program, found: list[Detection]) -> list[Detection]:
+    """Detections of each type in the order of events: what is certain comes as soon as it is."""
+    types, certain = program.typed.events, certain_types(program.typed)
+
+    def place(each: Detection) -> Any:
+        return each.end, each.start, [order(each.attributes.get(name)) for name in types[each.type].attributes]
+
+    early = [each for each in found if each.type in certain]
+    return [each for each in found if each.type not in certain] + sorted(early, key=place)
 
 
 def _fits_one_table(program: Program) -> bool:

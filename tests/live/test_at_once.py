@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.language.walk import asks_predicates
 from ensue.plan.certain import certain_types, waiting_rules
 from tests.live.test_live_meaning import arrow, compiled, cuts, expected, rows, shuffled, without_nulls
 from tests.random_programs import programs, streams
@@ -296,6 +297,22 @@ def test_facts_that_change_count_for_what_waits(lateness):
     session.tables["t"].replace([(2,)])
     assert session.send([]) == [{"type": "d", "start": 1, "end": 1, "x": 2}]
     assert session.close() == []
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "d(x) <- a(x) where t(x).",
+        "d(x) <- a(x), t(x).",
+        "d(x) <- (a(x) where t(x)) seq b(x).",
+        "d(x) <- a(x) and b(x) on t(x).",
+        "d(x, y = t(x)) <- a(x).",
+    ],
+)
+def test_rules_that_ask_for_facts_are_known(rule):
+    program = ensue.compile(f"event a(x: int). event b(x: int). table t(x: int).\n{rule}")
+    assert asks_predicates(program.typed.rules[0])
+    assert not asks_predicates(ensue.compile("event a(x: int).  d(x) <- a(x) where x > 1.").typed.rules[0])
 
 
 def test_what_is_late_takes_no_part():

@@ -33,6 +33,15 @@ def predicates_used(*expressions: typed.Expression | None) -> Iterator[str]:
                 yield from predicates_used(*arguments)
 
 
+def asks_predicates(rule: typed.Rule) -> bool:
+    """Whether a rule asks static predicates anything."""
+    nested = (pattern.body for pattern in patterns(rule.body) if isinstance(pattern, typed.Nested))
+    for body in (rule.body, *nested):
+        if body.lookups or any(predicates_used(*body.on, *body.where)):
+            return True
+    return any(predicates_used(*(term for _, term in rule.head)))
+
+
 def has_aggregate(expression: typed.Expression | None) -> bool:
     match expression:
         case typed.Aggregate():

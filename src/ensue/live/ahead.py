@@ -23,6 +23,7 @@ from ensue.engine.generated import GeneratedLane
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.engine.units import derived_by
+from ensue.language.walk import asks_predicates
 from ensue.live.handed import Handed
 from ensue.live.waiting import Waiting
 
@@ -40,6 +41,8 @@ class Ahead:
         self.types = frozenset(type_ for lane in self.lanes for type_ in derived_by(lane.code.together))
         self.uses = frozenset(type_ for lane in self.lanes for type_ in lane.uses)
         self.handed: Handed = Handed() if before is None else before.handed
+        self.asks = any(asks_predicates(rule) for rule in run.program.rules if rule.event in self.types)
+        """Whether it depends on static facts."""
         self._fed = self.types & {type_ for lane in self.others for type_ in lane.uses}
         self._behind = run.copy(self.lanes) if lateness else []
         self._settled = Waiting()

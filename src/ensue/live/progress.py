@@ -53,7 +53,8 @@ class Progress:
 
     def know(self, program: typed.Program, tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
         """Goes on with other static facts, which count for all that has not been evaluated."""
-        self.go_back()
+        if self.ahead is not None and self.ahead.asks:
+            self.ahead.go_back(self.waiting)
         if self.run is not None:
             self.run.know(program, tables)
 
