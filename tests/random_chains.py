@@ -52,18 +52,21 @@ class ChainWriter:
             if len(named) > 1:
                 one, other = self.rng.sample(named, 2)
                 items.append(f"{one} {self.rng.choice(RELATED)} {other}")
-        spans = list(named)
+        spans = {label: place for place, label in enumerate(self.labels) if label is not None}
         if named and self.chance(35):
             timer = self.rng.choice(("extend", "extend", "extend_backward", "shift"))
-            items.append(f"w: {timer}({self.rng.choice(named)}, {self.rng.randint(1, 8)})")
-            spans.append("w")
+            base = self.rng.choice(named)
+            items.append(f"w: {timer}({base}, {self.rng.randint(1, 8)})")
+            spans["w"] = spans[base]
         known = self.variables
-        if spans and self.chance(35):
+        for _ in range(self.rng.choice((0, 0, 0, 1, 1, 2)) if spans else 0):
             inner = f"{self.rng.choice('abc')}({', '.join(self.rng.choice((*known, '_')) for _ in range(3))})"
-            span = self.rng.choice(spans)
-            if named and self.chance(25):
+            span = self.rng.choice(sorted(spans))
+            if self.chance(50):
+                inner = self.beside(spans[span])
+            if named and self.chance(15):
                 inner = f"(z: {inner} where z.k >= {self.rng.choice(named)}.k)"
-            if self.chance(30):
+            if self.chance(20) and "number = count(z)" not in head:
                 items.append(f"while {span}: collect {inner if inner[0] == '(' else f'z: {inner}'}")
                 head.append("number = count(z)")
             else:
@@ -110,6 +113,11 @@ class ChainWriter:
                 fields[own[0]] = f"x{place}"
                 self.variables.append(f"x{place}")
             self.fields.append(fields)
+
+    def beside(self, place: int) -> str:
+        """An event that shares variables with another one alone."""
+        own = list(self.fields[place].values())
+        return f"{self.rng.choice('abc')}({', '.join(self.rng.choice((*own, '_')) for _ in range(3))})"
 
     def atom(self, place: int) -> str:
         type_ = self.types[place]

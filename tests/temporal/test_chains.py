@@ -75,6 +75,18 @@ STAGED = {
         "d(u) <- a(u, v) seq b(v, w) seq o: c(w, x), t: extend(o, 3), while t: not q(w).",
         ["d/a+b by int: a(v), b(v)", "d by int: c(w), q(w), d/a+b(w); duplicates of d; until"],
     ),
+    "what is negated comes first": (
+        "d(u) <- a(u, v) seq o: b(v, w), t: extend(o, 3), while t: not q(w).",
+        ["d/b by int: b(w), q(w), nulls of b; until", "d by int: a(v), d/b(v); duplicates of d"],
+    ),
+    "one thing negated comes first, another one last": (
+        "d(u) <- o: a(u, v), b(v, w), p: c(w, x), t: extend(o, 3), s: extend(p, 3), while t: not q(v), "
+        "while s: not q(w).",
+        [
+            "d/a, d/a+b by int: a(v), b(v), q(w), d/a(v), nulls of a; until",
+            "d by int: c(w), q(w), d/a+b(w); duplicates of d; until",
+        ],
+    ),
     "a largest lifetime": (
         "keep 9. d(u) <- a(u, v), b(v, w), c(w, x).",
         ["d/b+c by int: b(w), c(w); extent 9", "d by int: a(v), d/b+c(v); extent 9; duplicates of d"],
@@ -130,8 +142,8 @@ NOT_STAGED = {
     "a window": ("d(u, number = count(x)) <- a(u, v), b(v, w), c(w, y), while last 9: collect e(x, _).", WINDOW),
     "numbers of two types": ("d(w) <- a(u, v), b(v, w), f(w, x).", UNLIKE),
     "names in several stages": (
-        "d(u) <- o: a(u, v), b(v, w), p: c(w, x), t: extend(o, 3), s: extend(p, 3), while t: not q(v), "
-        "while s: not q(w).",
+        "d(u, number = count(y), more = count(z)) <- o: a(u, v), b(v, w), p: c(w, x), while o: collect y: q(v), "
+        "while p: collect z: q(w).",
         LAST,
     ),
     "an alternative": ("d(u) <- a(u, v), (b(v, w) or i(v, w)), c(w, x).", COMPOSED),

@@ -7,16 +7,19 @@ Such a rule can be joined in several stages (`grouping`), by rules that mean the
 - no window stands beside it;
 - equal values of a variable cannot be told apart, as 1 and 1.0 can: groups may have the one or the other.
 
-Events that a timer, ``from``, or something negated or gathered refers to by name are joined in the last stage.
+Events that a timer, ``from``, or something negated or gathered refers to by name are joined in the last stage, or come
+first: an event with its timers, and what is absent there, is a group of its own if nothing else asks for these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from ensue.language import typed
+from ensue.language.contained import names_outside
 from ensue.language.nodes import nodes
 from ensue.language.walk import leaves, visible_variables
 from ensue.partitioning.correlation import Name, equalities
@@ -31,23 +34,53 @@ UNLIKE = "equal values of a variable that they share may differ, as 1 and 1.0 do
 LAST = "timers, `from`, and what is negated or collected name events that would have to be in several stages"
 COMPOSED = "alternatives, repetitions, and parentheses with a name or conditions of their own stay in one stage"
 UNNAMED = "the times of a part of its pattern are compared that can have no name"
-NO_KEYS = "values of no declared type, or other rules for the same events, leave a stage without a key"
+NO_KEYS = (
+    "what is negated or collected, values of no declared type, or other rules for the same events leave a stage "
+    "without a key"
+)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The timers of one event, and what is absent during it or them: nothing else in the rule asks for these."""
+
+    timers: tuple[typed.Timer, ...]
+    absences: tuple[typed.Absence, ...]
+    keys: tuple[str, ...]
+    """The variables that all of it shares."""
 
 
 @dataclass(frozen=True)
 class Chain:
-    """A rule as events that are joined, and the places of those that are joined in the last stage."""
+    """A rule as events that are joined, and the places of those that are joined in the last stage.
+
+    `beside` has those of them, by their places, that may come first instead, with what belongs to them.
+    """
 
     rule: typed.Rule
     conjunction: Conjunction
     last: frozenset[int]
+    beside: Mapping[int, Beside]
 
     @cached_property
     def groupings(self) -> list[Group]:
         """The ways to join the events in several stages, the one with the fewest first."""
         alike = _Alike(self.rule.body)
         variables = {place: alike.names_of(unit) for place, unit in enumerate(self.conjunction.events)}
-        return [group for group in groupings(variables, self.last) if group.inner]
+        found: dict[Group, None] = {}
+        for formed in self._formed():
+            last = self.last - set(formed)
+            found |= dict.fromkeys(group for group in groupings(variables, last, formed) if group.inner)
+        return sorted(found, key=lambda group: (group.stages, group.size))
+
+    def _formed(self) -> Iterator[dict[int, Group]]:
+        """Which events are groups of their own: none, one of those that may be, or all."""
+        yield {}
+        ways = {place: [Group((place,), key) for key in beside.keys] for place, beside in self.beside.items()}
+        for place, groups in ways.items():
+            yield from ({place: group} for group in groups)
+        if len(ways) > 1:
+            yield from (dict(zip(ways, groups, strict=True)) for groups in product(*ways.values()))
 
 
 def chain_of(rule: typed.Rule, events: Events) -> Chain | str | None:
@@ -70,7 +103,8 @@ def chain_of(rule: typed.Rule, events: Events) -> Chain | str | None:
         for place, unit in enumerate(conjunction.events)
         if not isinstance(unit, typed.Atom) or label_of(unit) in named
     )
-    chain = Chain(rule, conjunction, last)
+    beside = {place: found for place in sorted(last) if (found := _beside(rule, conjunction.events[place])) is not None}
+    chain = Chain(rule, conjunction, last, beside)
     if chain.groupings:
         return chain
     return LAST if all(isinstance(unit, typed.Atom) for unit in conjunction.events) else COMPOSED
@@ -130,9 +164,47 @@ def _named_elsewhere(rule: typed.Rule) -> set[str]:
     found = {timer.of for timer in rule.body.timers}
     if rule.beginning is not None:
         found.add(rule.beginning)
-    for node in nodes((rule.body.absences, rule.body.gatherings)):
-        found |= {name for name in _names(node) if name is not None}
-    return found
+    return found | _labels((rule.body.absences, rule.body.gatherings))
+
+
+def _beside(rule: typed.Rule, unit: typed.Pattern) -> Beside | None:
+    """What belongs to an event alone; None where something else in the rule asks for its timers, or for more of it.
+
+    With a largest lifetime, what is absent depends on when the whole match ends.
+    """
+    body = rule.body
+    if not isinstance(unit, typed.Atom) or unit.label is None or body.keep is not None or rule.beginning == unit.label:
+        return None
+    timers = [timer for timer in body.timers if timer.of == unit.label]
+    for timer in body.timers:  # those of timers come after these
+        if timer not in timers and timer.of in {each.label for each in timers}:
+            timers.append(timer)
+    labels = {timer.label for timer in timers if timer.label is not None}
+    own = {unit.label, *labels, *visible_variables(unit)}
+    absences = tuple(absence for absence in body.absences if _names_outside(absence) <= own)
+    others = tuple(each for each in body.absences if each not in absences)
+    asked = set(_used_names((body.gatherings, others, body.related, rule.head, body.on, body.where)))
+    if asked & labels or unit.label in _labels((body.gatherings, others)) or rule.beginning in labels:
+        return None
+    keys = set.intersection(visible_variables(unit), *(set(absence.shared) for absence in absences))
+    return Beside(tuple(timers), absences, tuple(sorted(keys))) if keys else None
+
+
+def _names_outside(absence: typed.Absence) -> set[str]:
+    """The names that something negated takes from the rest of the body; one for what is inside another pattern."""
+    scope = {absence.scope.label} if isinstance(absence.scope, typed.During) else {""}
+    return scope | set(absence.shared) | names_outside(absence.pattern)
+
+
+def _labels(parts: object) -> set[str]:
+    """The names in parts of which more is asked than times and attributes."""
+    return {name for node in nodes(parts) for name in _names(node) if name is not None}
+
+
+def _used_names(parts: object) -> Iterator[str]:
+    """All names of events and timers in parts."""
+    yield from _labels(parts)
+    yield from (node.label for node in nodes(parts) if isinstance(node, typed.AttributeOf | typed.TimeOf))
 
 
 def _names(node: object) -> Iterator[str | None]:

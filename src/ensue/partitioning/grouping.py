@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,12 @@ def places_in(member: int | Group) -> frozenset[int]:
     return frozenset((member,)) if isinstance(member, int) else member.places
 
 
-def groupings(variables: Mapping[int, Collection[str]], last: Collection[int]) -> list[Group]:
+def groupings(
+    variables: Mapping[int, Collection[str]], last: Collection[int], formed: Mapping[int, Group] = MappingProxyType({})
+) -> list[Group]:
     """The ways to join events in stages, by the variables that each has; those in `last` are joined in the last one.
+
+    Some are groups of their own before they are joined with others, as `formed` says.
 
     >>> groupings({0: "uv", 1: "vw", 2: "wx"}, ())[0]
     Group(members=(Group(members=(0, 1), key='v'), 2), key='w')
@@ -52,7 +57,8 @@ def groupings(variables: Mapping[int, Collection[str]], last: Collection[int]) -
     []
     """
     names = dict.fromkeys(name for place in sorted(variables) for name in sorted(variables[place]))
-    found = [group for name in names if (group := _parted_by(name, variables, last)) is not None]
+    units = [_Unit(formed.get(place, place), frozenset(names)) for place, names in sorted(variables.items())]
+    found = [group for name in names if (group := _parted_by(name, units, last)) is not None]
     return sorted(found, key=lambda group: (group.stages, group.size))
 
 
@@ -70,9 +76,8 @@ class _Unit:
         return 0 if isinstance(self.member, int) else self.member.stages
 
 
-def _parted_by(key: str, variables: Mapping[int, Collection[str]], last: Collection[int]) -> Group | None:
+def _parted_by(key: str, units: Sequence[_Unit], last: Collection[int]) -> Group | None:
     """A way to join events such that all that is joined in the last stage has a variable."""
-    units = [_Unit(place, frozenset(names)) for place, names in sorted(variables.items())]
     while True:
         lacking = [unit for unit in units if key not in unit.variables]
         if not lacking:

@@ -10,7 +10,8 @@ are in relation. The event of a group covers what the group matches, and has the
 rest asks for. Groups alike in all that are one event; the rest could not tell them apart, and what it derives of them
 would be one event, too. A condition is checked in the smallest group that has all its names; a limit between two times
 is one between intervals where these are sure to begin or end with them, and else a comparison of the times that are
-handed on. What is negated or gathered, timers and ``from`` stay in the last rule, with the events that they name.
+handed on. What is negated or gathered, timers and ``from`` stay in the last rule, with the events that they name; or an
+event is a group with its timers, and what is absent during these, if that depends on nothing else.
 
 Where nothing bounds how far apart two members of a rule are, what follows for them from the rule as a whole is part of
 it, so that what was kept for some time is not kept for ever. Differences of times are taken for exact: on Spark times
@@ -81,6 +82,8 @@ class _Splitting:
     def __init__(self, chain: Chain, group: Group, events: Events) -> None:
         self.rule, self.units, self.top = chain.rule, chain.conjunction.events, group
         self.conjunction = chain.conjunction
+        self.beside = {place: chain.beside[place] for place in _alone(group)}
+        """What belongs to events that are groups of their own, by their places."""
         self.events = dict(events)
         self.closure = constrain(chain.rule.body, events)
         self.limits = [*chain.conjunction.limits, *self._kept()]
@@ -97,10 +100,12 @@ class _Splitting:
     def result(self) -> Split:
         level = _Level(self, self.top)
         rule, body = self.rule, self.rule.body
-        apart = (body.absences, body.gatherings, rule.head)
+        gone = {id(each) for beside in self.beside.values() for each in (*beside.timers, *beside.absences)}
+        timers = tuple(timer for timer in body.timers if id(timer) not in gone)
+        apart = (tuple(a for a in body.absences if id(a) not in gone), body.gatherings, rule.head)
         absences, gatherings, head = (rebuilt(each, level.substituted) for each in apart)
         level.compare_timers()
-        found = level.body(replace(body, on=(), absences=absences, gatherings=gatherings), head)
+        found = level.body(replace(body, on=(), timers=timers, absences=absences, gatherings=gatherings), head)
         level.derive_parts()
         return Split(replace(rule, head=head, body=found), tuple(self.parts))
 
@@ -137,7 +142,30 @@ class _Splitting:
 
     def names_in(self, group: Group) -> set[str]:
         units = [self.units[place] for place in group.places]
-        return set().union(*map(visible_variables, units), *map(visible_labels, units))
+        timers = {timer.label for timer in self.timers_in(group) if timer.label is not None}
+        return timers.union(*map(visible_variables, units), *map(visible_labels, units))
+
+    def timers_in(self, group: Group) -> list[typed.Timer]:
+        """The timers that a group's event covers."""
+        return [timer for place in sorted(group.places & set(self.beside)) for timer in self.beside[place].timers]
+
+    def ids_of(self, member: int | Group) -> list[int]:
+        """The ids of what a member covers."""
+        found = [self.units[place].id for place in sorted(places_in(member))]
+        return found if isinstance(member, int) else found + [timer.id for timer in self.timers_in(member)]
+
+    def covering(self, group: Group, point: Point) -> Iterator[bool]:
+        """Whether a point of a unit is always the end, and whether the start, of all that a group's event covers."""
+        distances, places = self.conjunction.distances(group.places), list(group.places)
+        bases = {label: place for place, label in self.labels.items() if label is not None}
+        for timer in self.timers_in(group):
+            place = -timer.id
+            places.append(place)
+            for end, shift in ((False, timer.start_shift), (True, timer.end_shift)):
+                distances.require((bases[timer.of], end), (place, end), shift, shift)
+            if timer.label is not None:
+                bases[timer.label] = place
+        return (kind for kind in (point[1], not point[1]) if covers(point, kind, places, distances))
 
     def variables_of(self, group: Group) -> dict[str, Type]:
         """The variables of a group, and their types, in the order of its events."""
@@ -211,9 +239,7 @@ class _Level:
         inner = self.inner_of(place)
         if inner is None:
             return self.whole.units[place].id, end
-        distances = self.whole.conjunction.distances(inner.places)
-        kinds = (kind for kind in (end, not end) if covers(point, kind, inner.places, distances))
-        kind = next(kinds, None)
+        kind = next(self.whole.covering(inner, point), None)
         return None if kind is None else (self.atoms[inner].id, kind)
 
     def time(self, place: int, end: bool) -> typed.Expression:
@@ -286,12 +312,9 @@ class _Level:
         The last end of a group is no farther from a later time than that of each of its units, its first start no
         farther than that of the farthest.
         """
-        units, found = self.whole.units, []
-        for first in sorted(places_in(one)):
-            each = [
-                self.whole.closure.longest((units[first].id, ends[0]), (units[last].id, ends[1]))
-                for last in sorted(places_in(other))
-            ]
+        longest, found = self.whole.closure.longest, []
+        for first in self.whole.ids_of(one):
+            each = [longest((first, ends[0]), (last, ends[1])) for last in self.whole.ids_of(other)]
             found.append(_most(each) if ends[1] else _least(each))
         return _least(found) if ends[0] else _most(found)
 
@@ -349,6 +372,8 @@ class _Level:
         """Completes a group's event: with the variables that are used here, and those that it is joined by."""
         own = self.whole.variables_of(inner)
         shared = set.intersection(*(visible_variables(self.whole.units[place]) for place in inner.places))
+        if len(inner.places) == 1:
+            shared = {inner.key}
         others = set().union(*(self.whole.variables_of(each) for each in self.group.inner if each != inner))
         kept = {name: type_ for name, type_ in own.items() if name in used | shared | others}
         self.handed[inner] |= {("variable", name): (name, typed.Variable(name, type_)) for name, type_ in kept.items()}
@@ -359,6 +384,9 @@ class _Level:
         """The pattern as it is written, without events that are in groups, and with those of the groups."""
         assert self.whole.rule.body.pattern is not None
         found = self._direct(self.whole.rule.body.pattern)
+        units = {unit.id for unit in self.whole.units}
+        while isinstance(found, typed.Nested) and found.id not in units:  # parentheses around all of it
+            found = found.body.pattern
         for inner, atom in self.atoms.items():
             found = atom if found is None else _joined(self.pairs[inner], found, atom)
         assert found is not None
@@ -402,7 +430,12 @@ class _Level:
             head = tuple((name, rebuilt(term, level.substituted)) for name, term in handed)
             whole = self.whole.rule.body
             within = _least([whole.within, whole.lasting])
-            body = level.body(typed.Body(None, within=within, keep=whole.keep, span=whole.span), head)
+            beside = self.whole.beside.get(min(inner.places)) if len(inner.places) == 1 else None
+            timers, absences = ((), ()) if beside is None else (beside.timers, beside.absences)
+            body = typed.Body(
+                None, timers, within=within, absences=absences, keep=whole.keep, span=whole.span
+            )  # fmt: skip
+            body = level.body(body, head)
             level.derive_parts()
             length = length_of(body, self.whole.events) or (0, None)
             event = typed.EventType(
@@ -427,6 +460,14 @@ def unique(name: str, taken: Mapping[str, object] | set[str]) -> str:
     while found in taken:
         found, number = f"{name}/{number}", number + 1
     return found
+
+
+def _alone(group: Group) -> Iterator[int]:
+    """The events of a group that are groups of their own inside it."""
+    for inner in group.inner:
+        if len(inner.members) == 1 and isinstance(inner.members[0], int):
+            yield inner.members[0]
+        yield from _alone(inner)
 
 
 def _terms(unit: typed.Pattern) -> Iterator[typed.Expression]:
