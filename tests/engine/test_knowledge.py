@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ensue
 from ensue.engine.knowledge import Knowledge, goals
+from ensue.language import limits
 from ensue.language.typed import Constant, Variable
 from ensue.reference.static import Knowledge as Reference
 
@@ -25,6 +26,10 @@ VARIABLES = ["x", "y", "z"]
 CONDITIONS = ["{0} < {1}", "{0} != {1}", "{0} >= 1", 'string({0}) = "1"', "is_null({0})", "not ({0} = 2 or {1} = 1)"]
 
 
+COMPUTED = ["({0} + 1) % 3", "least({0} + 1, 4)", "-{0}", "{0} // 2", "abs({0}) % 2 + 0.5", "({0} + {1}) % 4", "{0}"]
+"""What rules compute: of values from a few, so that it comes to an end."""
+
+
 def sometimes(draw, one_in):
     return draw(st.integers(1, one_in)) == 1
 
@@ -36,12 +41,23 @@ def literal(draw, predicates, variables, others):
     return f"{name}({', '.join(terms)})"
 
 
-def rule(draw, head, group, numbers):
+def computed(draw, bound):
+    return draw(st.sampled_from(COMPUTED)).format(*(draw(st.sampled_from(bound)) for _ in range(2)))
+
+
+def rule(draw, head, group, numbers, computes=False):
     lower = TABLES | (DERIVED[0] if group else {})
     body = [literal(draw, lower | DERIVED[group], VARIABLES, ["_", *numbers]) for _ in range(draw(st.integers(0, 2)))]
     body += [literal(draw, TABLES, VARIABLES, ["_"]) for _ in range(draw(st.integers(not body, 1)))]
     bound = [name for name in VARIABLES if any(name in literal for literal in body)]
     terms = [draw(st.sampled_from(numbers if not bound or sometimes(draw, 8) else bound)) for _ in range(ARITY[head])]
+    if bound and computes and sometimes(draw, 2):
+        body += [f"w = {computed(draw, bound)}"] * (not sometimes(draw, 3))
+        bound = [*bound, *(["w"] if body[-1].startswith("w =") else [])]
+        terms = [computed(draw, bound) if sometimes(draw, 2) else term for term in terms]
+        if sometimes(draw, 2):
+            negated = draw(st.sampled_from(["", "not "]))
+            body.append(f"{negated}one({computed(draw, bound)})")
     if bound and sometimes(draw, 3):
         body.append(f"not {literal(draw, lower, bound, ['_', *numbers])}")
     if bound and sometimes(draw, 3):
@@ -52,14 +68,14 @@ def rule(draw, head, group, numbers):
 
 
 @st.composite
-def programs(draw, numbers=NUMBERS):
+def programs(draw, numbers=NUMBERS, computes=False):
     """The text of static facts and rules: recursion, negation, comparisons, nulls, repeated variables."""
     lines = ["table one(a: int).", "table pair(a: float, b: float).", "table triple(a: int, b: float, c: float)."]
     for name in draw(st.lists(st.sampled_from(["one", "pair", "d"]), max_size=4)):
         lines.append(f"{name}({', '.join(draw(st.sampled_from(numbers)) for _ in range(ARITY[name]))}).")
     for group, heads in enumerate(DERIVED):
         for head in sorted(heads):
-            lines += [rule(draw, head, group, numbers) for _ in range(draw(st.integers(1, 2)))]
+            lines += [rule(draw, head, group, numbers, computes) for _ in range(draw(st.integers(1, 2)))]
     return "\n".join(lines)
 
 
@@ -78,7 +94,7 @@ def both(program, given):
 def assert_same(program, given):
     """The same rows, written in the same way (1 or 1.0), and even in the same order."""
     engine, reference = both(program, given)
-    assert engine.rows == reference.rows
+    assert {name: [*rows] for name, rows in engine.rows.items()} == {n: [*rows] for n, rows in reference.rows.items()}
     for name, rows in reference.rows.items():
         assert list(map(repr, engine.rows[name].values())) == list(map(repr, rows.values()))
 
@@ -87,6 +103,33 @@ def assert_same(program, given):
 @settings(max_examples=50)
 def test_random_rules(text, given):
     assert_same(ensue.compile(text).typed, given)
+
+
+@given(programs(computes=True), tables())
+@settings(max_examples=60)
+def test_random_rules_that_compute(text, given):
+    assert_same(ensue.compile(text).typed, given)
+
+
+@pytest.mark.parametrize("rules", ["n(x + 1) :- n(x).", "n(y) :- m(x), y = x + 2. m(x + 1) :- n(x), x > 0."])
+def test_what_does_not_come_to_an_end_is_said(rules, monkeypatch):
+    monkeypatch.setattr(limits, "MOST_ROWS", 300)
+    program = ensue.compile("n(1). m(1)." + rules).typed
+    for knowledge in (Knowledge, Reference):
+        with pytest.raises(ensue.DetectError, match=r"The static rules for .*n derive row after row.*more than 300\."):
+            knowledge(program, {})
+
+
+def test_as_many_rows_as_there_may_be(monkeypatch):
+    monkeypatch.setattr(limits, "MOST_ROWS", 300)
+    for end in (300, 301):
+        program = ensue.compile(f"n(0). n(x + 1) :- n(x), x < {end}. far(x * 2) :- n(x).").typed
+        for knowledge in (Knowledge, Reference):
+            if end == 300:
+                assert len(knowledge(program, {}).rows["far"]) == 301
+            else:
+                with pytest.raises(ensue.DetectError):
+                    knowledge(program, {})
 
 
 GRAPH = ensue.compile("""

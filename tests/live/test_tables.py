@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.language import limits
 from ensue.reference import detect
 
 RULES = """
@@ -163,6 +164,21 @@ def test_what_is_wrong_changes_nothing():
     session.close()
     with pytest.raises(ensue.SessionError, match="closed"):
         vip.add([(2,)])
+
+
+def test_rules_that_compute_follow_and_must_come_to_an_end(monkeypatch):
+    monkeypatch.setattr(limits, "MOST_ROWS", 50)
+    rules = "event a(x: int). table limit(m: int). n(0). n(x + 1) :- n(x), limit(m), x < m. d(x) <- a(x) where n(x)."
+    session = ensue.compile(rules).start(tables={"limit": [(3,)]})
+    assert [row["x"] for row in session.send([event("a", 1, 3), event("a", 1, 7)])] == [3]
+    session.advance(1)
+    session.tables["limit"].replace([(9,)])
+    assert [row["x"] for row in session.send(event("a", 2, 7))] == [7]
+    session.tables["limit"].replace([(99,)])
+    with pytest.raises(ensue.DetectError, match="The static rules for n derive row after row"):
+        session.send(event("a", 3, 7))
+    with pytest.raises(ensue.SessionError, match="Detection failed"):
+        session.send(event("a", 3, 7))
 
 
 DECLARED = """

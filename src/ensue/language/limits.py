@@ -1,10 +1,18 @@
 """Where the language ends: what is deeper, larger or longer than this is refused with a clear error."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 DEEPEST = 150
 """How deeply patterns and expressions may nest."""
 
 MOST_TURNS = 1_000
 """How many turns a derivation may take at one end time before it is taken for one without end."""
+
+MOST_ROWS = 100_000
+"""How many rows static rules that compute may derive from what they derived, before that is taken for one without
+end."""
 
 MOST_OCCURRENCES = 1_000_000
 """How often a periodic timer may occur while the events of one detection last."""
@@ -12,3 +20,11 @@ MOST_OCCURRENCES = 1_000_000
 EARLIEST = -(2**63)
 LATEST = 2**63 - 1
 """The first and the last point in time; what lies beyond is cut off there."""
+
+
+def no_end(predicates: Iterable[str]) -> str:
+    """What is said of static rules that derive more than `MOST_ROWS` rows from what they derived."""
+    return (
+        f"The static rules for {', '.join(sorted(predicates))} derive row after row and do not come to an end: there "
+        f"are more than {MOST_ROWS:,}. Bound what they compute with a condition, as in `y < 10`."
+    )

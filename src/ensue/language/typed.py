@@ -6,7 +6,7 @@ expressions with types; lengths of time are integers in the unit of the time col
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ensue.language.own import OwnFunction
@@ -412,7 +412,19 @@ class StaticRule:
     head: tuple[Variable | Constant, ...]
     literals: tuple[StaticLiteral, ...]
     conditions: tuple[Expression, ...]
+    computed: tuple[tuple[str, Expression], ...] = ()
+    """Variables that are computed, in order, from those that literals bind and from each other."""
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def asks(self) -> tuple[Expression, ...]:
+        """All its expressions."""
+        return (*self.conditions, *(expression for _, expression in self.computed))
+
+
+def computes_without_bound(rules: Iterable[StaticRule], stratum: Container[str]) -> bool:
+    """Whether rules of a stratum compute from what the stratum itself derives: they may never come to an end."""
+    return any(rule.computed and any(literal.predicate in stratum for literal in rule.literals) for rule in rules)
 
 
 @dataclass(frozen=True)

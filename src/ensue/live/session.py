@@ -259,8 +259,11 @@ class Session:
         changed = self._tables.settled()
         if changed:
             settings = self._arranged.settings.with_tables(changed)
-            self._arrange(replace(self._arranged, settings=settings))
-            self._progress.know(self._arranged.rules, settings.tables)
+            self._evaluated(partial(self._know, settings))
+
+    def _know(self, settings: Settings) -> None:
+        self._arrange(replace(self._arranged, settings=settings))
+        self._progress.know(self._arranged.rules, settings.tables)
 
     # --- rules that change
 

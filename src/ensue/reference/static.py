@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ensue.language import typed
-from ensue.reference.expressions import holds
+from ensue.errors import DetectError
+from ensue.language import limits, typed
+from ensue.language.limits import no_end
+from ensue.reference.expressions import evaluate, holds
 from ensue.reference.matches import Match
 from ensue.values import equality, identity
+from ensue.values import held as as_held
 
 Row = tuple[Any, ...]
 
@@ -23,8 +26,13 @@ class Knowledge:
                 self.add(name, row)
         for stratum in program.static_strata:
             rules = [rule for rule in program.static_rules if rule.predicate in stratum]
+            endless, given = typed.computes_without_bound(rules, stratum), self._count(stratum)
             while sum(self.add(rule.predicate, row) for rule in rules for row in list(self._derived(rule))):
-                pass
+                if endless and self._count(stratum) - given > limits.MOST_ROWS:
+                    raise DetectError(no_end(stratum))
+
+    def _count(self, predicates: Iterable[str]) -> int:
+        return sum(len(self.rows[name]) for name in predicates)
 
     def add(self, predicate: str, row: Row) -> bool:
         """Whether the row was new."""
@@ -60,10 +68,14 @@ class Knowledge:
     def _derived(self, rule: typed.StaticRule) -> Iterator[Row]:
         found: list[dict[str, Any]] = [{}]
         for literal in rule.literals:
+            if not literal.negated:
+                found = [new for b in found for new in self.bindings(literal.predicate, literal.arguments, b)]
+        for name, expression in rule.computed:
+            for bound in found:
+                bound[name] = as_held(evaluate(expression, Match(0, 0, bound), self.held), expression.type)
+        for literal in rule.literals:
             if literal.negated:
                 found = [b for b in found if next(self.bindings(literal.predicate, literal.arguments, b), None) is None]
-            else:
-                found = [new for b in found for new in self.bindings(literal.predicate, literal.arguments, b)]
         for bound in found:
             if all(holds(condition, Match(0, 0, bound), self.held) for condition in rule.conditions):
                 yield tuple(t.value if isinstance(t, typed.Constant) else bound[t.name] for t in rule.head)

@@ -1,7 +1,8 @@
 """Static knowledge: facts, tables, and Datalog rules, of which as much is evaluated as is asked for.
 
 A question is a goal, and evaluated as such (`goals`). All that follows is computed (`closure`) only where it matters in
-which order rows are found: where a column has a number written in two ways, 1 and 1.0, the first counts.
+which order rows are found: where a column has a number written in two ways, 1 and 1.0, the first counts; and where
+rules compute.
 """
 
 from __future__ import annotations
@@ -45,10 +46,14 @@ class Knowledge:
                     self._values.code(term.value)
         _spread(program.static_rules, kinds)
         mixed = any(len(types) > 1 for types in kinds.values())
-        self._all_at_once = (mixed and self._values.twofold) or self._values.signed or _depth(program) > DEEPEST
+        computing = any(rule.computed for rule in program.static_rules)
+        written = (mixed and self._values.twofold) or self._values.signed
+        self._all_at_once = written or computing or _depth(program) > DEEPEST
         plain = {column: kind for column, types in kinds.items() if len(types) == 1 for kind in types}
         self._goals = Goals(program, self._facts, self._values, plain, self.held)
         self._questions: dict[tuple[str, tuple[bool, ...]], Question] = {}
+        if computing:
+            self._closure  # noqa: B018 (raises where there is no end to it)
 
     @property
     def rows(self) -> dict[str, dict[Row, Row]]:
@@ -120,7 +125,7 @@ def _spread(rules: Sequence[typed.StaticRule], kinds: dict[tuple[str, int], set[
                 if isinstance(term, typed.Constant):
                     new = {type(term.value)} & {int, float}
                 else:
-                    new = kinds.get(sources[term.name], set())
+                    new = kinds.get(sources[term.name], set()) if term.name in sources else set()
                 known = kinds.setdefault((rule.predicate, column), set())
                 grows |= not new <= known
                 known |= new
@@ -132,7 +137,7 @@ def _depth(program: typed.Program) -> int:
     for component in program.static_strata:
         rules = [rule for rule in program.static_rules if rule.predicate in component]
         used = {literal.predicate for rule in rules for literal in rule.literals}
-        used |= {name for rule in rules for name in predicates_used(*rule.conditions)}
+        used |= {name for rule in rules for name in predicates_used(*rule.asks)}
         depth = 1 + max((depths[name] for name in used - {*component}), default=-1)
         depths.update(dict.fromkeys(component, depth))
     return max(depths.values(), default=0)

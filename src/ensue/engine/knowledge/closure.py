@@ -8,11 +8,11 @@ first.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
-from ensue.engine.evaluate import Matched, holds
+from ensue.engine.evaluate import Matched, evaluate, holds
 from ensue.engine.knowledge.relations import (
     Alike,
     Codes,
@@ -27,7 +27,9 @@ from ensue.engine.knowledge.relations import (
     pick,
     value_of,
 )
-from ensue.language import typed
+from ensue.errors import DetectError
+from ensue.language import limits, typed
+from ensue.values import held as as_held
 
 
 class Closure:
@@ -41,8 +43,14 @@ class Closure:
             rules = [
                 _rule(rule, stratum, values.constant) for rule in program.static_rules if rule.predicate in stratum
             ]
+            own = [rule for rule in program.static_rules if rule.predicate in stratum]
+            endless, given = typed.computes_without_bound(own, stratum), self._count(stratum)
             while sum(self._turn(rule) for rule in rules):
-                pass
+                if endless and self._count(stratum) - given > limits.MOST_ROWS:
+                    raise DetectError(limits.no_end(stratum))
+
+    def _count(self, predicates: Iterable[str]) -> int:
+        return sum(len(self.relations[name].rows) for name in predicates)
 
     def held(self, predicate: str, values: list[Any], matter: list[bool]) -> bool:
         """Whether there is a row with these values, as far as they matter; null and NaN are in no row."""
@@ -58,6 +66,8 @@ class Closure:
         seen, rule.seen = rule.seen or [0] * len(sizes), sizes
         target = self.relations[rule.predicate]
         values = [relation.values for relation in relations]
+        if rule.computed:
+            return self._compute(rule, seen, values)
         new: dict[Codes, Codes] = {}
         for plan in rule.due(seen, sizes):
             known, head, origin_of = target.known, plan.head, plan.origin
@@ -70,6 +80,34 @@ class Closure:
             bound = rule.bound(origin, values)
             target.add(row, tuple([value_of(term, bound) for term in rule.head]))
         return len(new)
+
+    def _compute(self, rule: _Rule, seen: list[int], values: list[list[Row]]) -> int:
+        """A turn of a rule that computes: what follows is known by its values alone."""
+        target, code = self.relations[rule.predicate], self._values.code
+        new: dict[Codes, tuple[Codes, Row]] = {}
+        for plan in rule.due(seen, rule.seen or []):
+            for match in self._matches(plan, seen):
+                origin = plan.origin(match)
+                bound = rule.bound(origin, values)
+                for name, expression in rule.computed:
+                    bound[name] = as_held(evaluate(expression, Matched(bound), self.held), expression.type)
+                if any(self._has(literal, bound) for literal in rule.absent):
+                    continue
+                if not all(holds(condition, Matched(bound), self.held) for condition in rule.conditions):
+                    continue
+                row = tuple([value_of(term, bound) for term in rule.head])
+                codes = tuple(map(code, row))
+                if codes not in target.known and (codes not in new or origin < new[codes][0]):
+                    new[codes] = origin, row
+        for codes, (_, row) in sorted(new.items(), key=lambda each: each[1][0]):
+            target.add(codes, row)
+        return len(new)
+
+    def _has(self, literal: typed.StaticLiteral, bound: Mapping[str, Any]) -> bool:
+        """Whether a literal has a row with the values that its variables have."""
+        columns, alike = access(literal.arguments, bound)
+        codes = self._values.known([value_of(literal.arguments[column], bound) for column in columns])
+        return codes in self.relations[literal.predicate].index(columns, alike)
 
     def _matches(self, plan: _Plan, seen: list[int]) -> Iterable[Codes]:
         """The rows that fit together, one after the other in one tuple.
@@ -145,6 +183,9 @@ class _Rule:
     sources: Mapping[str, tuple[int, int]]
     """The literal and the column that a variable has its value from: the last it is written in."""
     plans: Mapping[int, _Plan]
+    computed: tuple[tuple[str, typed.Expression], ...] = ()
+    absent: tuple[typed.StaticLiteral, ...] = ()
+    """Those that are negated, of a rule that computes."""
     seen: list[int] | None = None
 
     def due(self, seen: list[int], sizes: list[int]) -> Iterator[_Plan]:
@@ -167,8 +208,10 @@ def _rule(rule: typed.StaticRule, stratum: Container[str], code: Callable[[Any],
         if isinstance(term, typed.Variable)
     }
     starts = {0, *(place for place, literal in enumerate(literals) if literal.predicate in stratum)}
-    plans = {start: _plan(rule, literals, start, code) for start in starts}
-    return _Rule(rule.predicate, rule.head, literals, rule.conditions, sources, plans)
+    absent = tuple(literal for literal in rule.literals if literal.negated) if rule.computed else ()
+    planned = replace(rule, head=(), literals=literals) if rule.computed else rule
+    plans = {start: _plan(planned, literals, start, code) for start in starts}
+    return _Rule(rule.predicate, rule.head, literals, rule.conditions, sources, plans, rule.computed, absent)
 
 
 def _plan(

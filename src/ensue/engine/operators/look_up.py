@@ -126,6 +126,7 @@ def mixed_columns(program: typed.Program) -> frozenset[tuple[str, int]]:
                 if isinstance(term, typed.Variable)
                 and (types[literal.predicate, place] == "int" or (literal.predicate, place) in found)
             }
+            whole |= {name for name, expression in rule.computed if expression.type == "int"}
             for place, term in enumerate(rule.head):
                 named = isinstance(term, typed.Variable) and term.name in whole
                 if types[rule.predicate, place] == "float" and (named or type(getattr(term, "value", None)) is int):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ensue.language import syntax, typed
 from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.declarations import Declarations, Predicate
-from ensue.language.check.expressions import Expressions, type_of
+from ensue.language.check.expressions import Expressions, names_in, type_of
 from ensue.language.check.phrases import a, written
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
@@ -90,7 +90,7 @@ class Static:
     def _infer_types(self, rules: list[syntax.StaticRule]) -> None:
         real, scratch = self.report, Report(self.report.source)
         self.report = self.expressions.report = self.declarations.report = scratch
-        for _ in range(len(rules) + 1):
+        for _ in range(2 * len(rules) + 1):
             changed = False
             for rule in rules:
                 found = self._rule(rule)
@@ -135,15 +135,56 @@ class Static:
             else:
                 self._event_in_static(suffix)
         scope = Scope()
+        self.computed: list[tuple[str, typed.Expression]] = []
+        self.equal: list[tuple[typed.Variable, syntax.Expression]] = []
         checked = [self._literal(call, False, scope) for call, negated in literals if not negated]
+        conditions = self._compute(conditions, scope)
         checked += [self._literal(call, True, scope) for call, negated in literals if negated]
         known = len(self.report.found)
         where = [c for condition in conditions for c in self.expressions.conjuncts(condition, scope, aggregates=False)]
+        where += [self._equality(variable, node, scope) for variable, node in self.equal]
         self.expressions.incomplete |= len(self.report.found) > known
         head = self._head(rule, predicate, scope)
         if head is None or None in checked:
             return None
-        return typed.StaticRule(predicate.name, head, tuple(c for c in checked if c), tuple(where), rule.span)
+        return typed.StaticRule(
+            predicate.name, head, tuple(c for c in checked if c), tuple(where), tuple(self.computed), rule.span
+        )
+
+    def _compute(self, items: list[syntax.Expression], scope: Scope) -> list[syntax.Expression]:
+        """Binds variables that items say the value of (`k = m * 2`); those that bind none are conditions."""
+        waiting, before = items, -1
+        while len(waiting) != before:
+            before, left = len(waiting), []
+            for item in waiting:
+                name, value = _bound_by(item, scope)
+                if name is None or value is None:
+                    left.append(item)
+                else:
+                    found = self.expressions.resolve(value, scope, aggregates=False)
+                    self.computed.append((name, found))
+                    scope.variables[name] = found.type
+            waiting = left
+        return waiting
+
+    def _computed(self, node: syntax.Expression, scope: Scope) -> typed.Variable:
+        """A variable that has the value of an expression."""
+        found = self.expressions.resolve(node, scope, aggregates=False)
+        name = f"{len(self.computed)} computed"
+        self.computed.append((name, found))
+        return typed.Variable(name, found.type)
+
+    def _equality(self, variable: typed.Variable, node: syntax.Expression, scope: Scope) -> typed.Expression:
+        """That what a literal has at a place equals an expression."""
+        found = self.expressions.resolve(node, scope, aggregates=False)
+        self._check_comparable(node, found.type, variable.type)
+        return typed.Operation("=", (variable, found), "bool")
+
+    def _check_comparable(self, node: syntax.Expression, given: Type, wanted: Type) -> None:
+        if not comparable(given, wanted):
+            self.report.error(
+                "E202", node.span, f"{a(wanted)} is needed here, this is {a(given)}", written(wanted)
+            )  # fmt: skip
 
     def _event_in_static(self, node: syntax.Node) -> None:
         self.expressions.incomplete = True
@@ -191,14 +232,19 @@ class Static:
                         )  # fmt: skip
                     scope.variables.setdefault(text, wanted)
                     arguments.append(typed.Variable(text, wanted))
-                case _:
-                    found = constant(argument, wanted, self.declarations, "use a variable, and a condition: `x = …`")
-                    if found is not None and not comparable(found.type, wanted):
-                        self.report.error(
-                            "E202", argument.span, f"{a(wanted)} is needed here, this is {a(found.type)}",
-                            written(wanted),
-                        )  # fmt: skip
+                case _ if _is_constant(argument):
+                    found = constant(argument, wanted, self.declarations)
+                    if found is not None:
+                        self._check_comparable(argument, found.type, wanted)
                     arguments.append(found)
+                case _ if negated:
+                    computed = self._computed(argument, scope)
+                    self._check_comparable(argument, computed.type, wanted)
+                    arguments.append(computed)
+                case _:
+                    variable = typed.Variable(f"{len(self.equal)} equal", wanted)
+                    arguments.append(variable)
+                    self.equal.append((variable, argument))
         return typed.StaticLiteral(call.name.text, tuple(arguments), negated)
 
     def _head(
@@ -213,19 +259,20 @@ class Static:
                 case None:
                     self.report.error(
                         "E306", _gap(rule.head), f"the head does not give `{column}`",
-                        "give every column a variable or a constant",
+                        "give every column a value",
                     )  # fmt: skip
                     return None
                 case syntax.Name(text=text):
                     if text not in scope.variables:
                         self.expressions.report_unbound(argument, scope)
                     head.append(typed.Variable(text, scope.variables.get(text, "any")))
-                case _:
-                    hint = "the head of a static rule gives variables and constants"
-                    found = constant(argument, predicate.types[column], self.declarations, hint)
+                case _ if _is_constant(argument):
+                    found = constant(argument, predicate.types[column], self.declarations)
                     if found is None:
                         return None
                     head.append(found)
+                case _:
+                    head.append(self._computed(argument, scope))
             self._check_type(argument, head[-1].type, predicate, column)
         return tuple(head)
 
@@ -249,13 +296,13 @@ class Static:
         depends: dict[str, list[str]] = {name: [] for name in self.declarations.predicates}
         for rule, _ in rules:
             depends[rule.predicate].extend(literal.predicate for literal in rule.literals)
-            depends[rule.predicate].extend(predicates_used(*rule.conditions))
+            depends[rule.predicate].extend(predicates_used(*rule.asks))
         found = components(depends)
         component_of = {name: i for i, component in enumerate(found) for name in component}
         told: set[int] = set()
         for rule, node in rules:
             negated = [literal.predicate for literal in rule.literals if literal.negated]
-            negated += predicates_used(*rule.conditions)
+            negated += predicates_used(*rule.asks)
             for name in negated:
                 component = component_of[name]
                 if component == component_of[rule.predicate] and component not in told:
@@ -266,6 +313,22 @@ class Static:
                         "negate, or ask in a condition, only what is defined without it",
                     )  # fmt: skip
         return tuple(tuple(component) for component in found)
+
+
+def _bound_by(item: syntax.Expression, scope: Scope) -> tuple[str | None, syntax.Expression | None]:
+    """The variable that an item gives a value to, and that: it has none yet, and all in the value has one."""
+    if isinstance(item, syntax.Comparison) and item.operator == "=":
+        for side, value in ((item.left, item.right), (item.right, item.left)):
+            match side:
+                case syntax.Name(text=text) if text != "_" and text not in scope.variables:
+                    if all(name in scope.variables for name in names_in(value)):
+                        return text, value
+    return None, None
+
+
+def _is_constant(node: syntax.Expression) -> bool:
+    """Whether an argument is a constant as written, and not computed."""
+    return isinstance(node.operand if isinstance(node, syntax.Negative) else node, syntax.Literal | syntax.Amount)
 
 
 def _gap(call: syntax.Call) -> Span:
