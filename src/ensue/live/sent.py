@@ -166,7 +166,7 @@ class Reading:
         """Tables are read as they are; one that cannot be read at all is an error, and nothing of it is taken."""
         mixed = mixed_of(source, self.columns, self.events, position)
         if mixed is not None and self.timestamps in (None, mixed.timestamps):
-            form = Form("arrow", by_type=isinstance(source, dict))
+            form = Form(mixed.form, by_type=isinstance(source, dict))
             return Sent(form, len(mixed), mixed=mixed, timestamps=mixed.timestamps, timezone=mixed.timezone)
         read = self._read(source, self.schema, set(self.events))
         sent = Sent(read.form, read.rows, bad=_moved(read.bad, position), bad_count=read.bad_count)
