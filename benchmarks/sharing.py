@@ -1,4 +1,5 @@
-"""Sharing: what a thousand rules of one shape take beside one of them, and how long ten thousand take to compile.
+"""Sharing: what a thousand rules of one shape take beside one of them, and how long ten thousand take to compile; and
+what a hundred rules take that have all but their last events in common.
 
 Rules find less the higher their number, and a thousand some hundred times what the first finds, which is part of what
 they take. Each shape begins with an empty cache of compiled code.
@@ -28,7 +29,10 @@ SHAPES = {
     "threshold": "alert_{i}(id) <- reading(id, v) where v > {high}.",
     "sequence": "spike_{i}(id) <- reading(id, v) seq reading(id, w) where w - v > {rise} within {length}.",
     "absence": 'late(which = "r{i}", id) <- o: order(id, "p{i}"), w: extend(o, 6000), while w: not shipped(id).',
+    "common part": "event end_{i}(id: int). done_{i}(id) <- order(id, _) seq shipped(id) seq end_{i}(id) within 2000.",
 }
+ENDS = 100
+"""How many types of last events there are for rules with a common part."""
 
 
 def rules(shape: str, count: int) -> str:
@@ -48,7 +52,7 @@ def run(options: Options) -> Result:
     rows, notes, measured = [], [], {}
     for shape in SHAPES:
         with tempfile.TemporaryDirectory() as cache:
-            for count in (*COUNTS, MANY):
+            for count in (*COUNTS, MANY) if shape != "common part" else [c for c in COUNTS if c <= ENDS]:
                 try:
                     found = in_child(
                         "benchmarks.sharing", shape, count, options.events, options.runs, env={"ENSUE_CACHE_DIR": cache}
@@ -64,9 +68,12 @@ def run(options: Options) -> Result:
                 rows.append(
                     (f"{shape}, {count:,}", *compiling, seconds(figures[0]), ratio, thousands(found.get("rows")))
                 )
-    notes.append("All in CPU seconds. Machine code is made for one rule, and then once for any number of them.")
+    notes.append(
+        "All in CPU seconds. Machine code is made for one rule, and then once for any number of them of one shape. "
+        "Rules with a common part are of different shapes, up to 32 of them in one unit of code."
+    )
     header = ("rules", "check", "plan", "machine code", "detection", "× one rule", "detections")
-    title = f"Rules of one shape ({options.events:,} events)"
+    title = f"Rules of one shape, and rules with a common part ({options.events:,} events)"
     return Result("sharing", (Table(title, header, tuple(rows), tuple(notes)),), measured)
 
 
@@ -77,6 +84,11 @@ def events(shape: str, n: int) -> pa.Table:
 
     rng = np.random.default_rng(7)
     at = np.arange(n, dtype=np.int64)
+    if shape == "common part":
+        kinds = pa.array(["order", "shipped", *(f"end_{i}" for i in range(ENDS))])
+        share = np.array([0.45, 0.45, *[0.1 / ENDS] * ENDS])
+        types = kinds.take(pa.array(rng.choice(len(kinds), n, p=share)))
+        return pa.table({"type": types, "time": at, "id": rng.integers(0, max(1, n // 300), n)} | _no(n))
     if shape != "absence":
         types = pa.repeat("reading", n)
         return pa.table(

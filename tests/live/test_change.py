@@ -242,3 +242,20 @@ def test_rules_that_stay_are_planned_as_before(saved):
     assert sorted(str([row.get(k) for k in key]) for row in found) == sorted(
         str([row.get(k) for k in key]) for row in wanted
     )
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_a_rule_that_comes_again_knows_nothing_of_the_past(number):
+    """Whether it is like others, so that they run as one, or has parts in common with one."""
+    rules = [f"rule r{i}: r{i}(x) <- a(x) seq b(x) within {i + 5}." for i in range(number)]
+    session = ensue.compile("event a(x: int). event b(x: int)." + "".join(rules)).start()
+    session.send(event("a", 1))
+    session.advance(1)
+    session.remove("r1")
+    session.advance(2)
+    session.add(rules[1])
+    session.add("rule more: more(x) <- b(x) seq b(x).")
+    session = ensue.compile(session.rules).resume(session.save())
+    found = session.send([event("a", 3), event("b", 4)]) + session.close()
+    assert [row["start"] for row in found if row["type"] == "r1"] == [3]
+    assert [row["start"] for row in found if row["type"] == "r0"] == [1, 3]

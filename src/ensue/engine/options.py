@@ -25,6 +25,8 @@ class Options:
     """Where rules are rewritten, their joins are ordered."""
     sharing: bool = True
     """Rules of one shape run as one, with a table of their constants."""
+    parts: bool = True
+    """Equal parts of rules are built, and what they keep is kept, once."""
 
 
 ALL = Options()

@@ -23,9 +23,8 @@ from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size, sizes_of
 from ensue.engine.structures.capacity import current
 from ensue.engine.structures.values import Dictionary
-from ensue.engine.units import decided_of, units_of
+from ensue.engine.units import decided_of, planner_of, units_of
 from ensue.language import typed
-from ensue.plan.build import Planner
 from ensue.plan.deep import deep_plans
 from ensue.rewriting import rewritten
 from ensue.rewriting.rates import UNKNOWN, Rates
@@ -81,11 +80,11 @@ def prepare(
         return _prepared[key][1]
     known = known_program(program, instant, options, rates, decided)
     shared = replace(options, sharing=options.sharing and not provenance)
-    units = units_of(known, wanted, apart, decided, shared)
-    planner = Planner(known.events, options.lifetimes, options.streaming, options.ending, options.suppressing, apart)
+    planner = planner_of(known, options, apart)
     with deep_plans():
+        units = units_of(known, wanted, apart, decided, shared)
         codes = tuple(generate(unit, unit.emit, planner, provenance, counted) for unit in units)
-    found = Prepared(known, codes, decided_of(known, units))
+    found = Prepared(known, codes, decided_of(known, codes))
     if decided is None:
         _prepared[key] = (program, found)
         if len(_prepared) > MOST_PLANS:

@@ -13,8 +13,8 @@ class Size:
     """How much one part of a rule keeps.
 
     `rule` is the rule's label, or else the event that it derives; None where rules of several names share what is kept,
-    as those do that run as one. `node` says which part it is. `tuples` may still be matched; `keys` are the values by
-    which they are looked up, None where they are not. `bytes` is what they take in memory.
+    as those do that run as one, or have parts in common. `node` says which part it is. `tuples` may still be matched;
+    `keys` are the values by which they are looked up, None where they are not. `bytes` is what they take in memory.
     """
 
     rule: str | None
@@ -38,6 +38,9 @@ def _names(lane: GeneratedLane) -> Mapping[str, str | None]:
     names: dict[str, str | None] = {"": None}
     for part in lane.code.together.parts:
         names[part.name] = part.title
+    for common in reversed(lane.code.together.common):
+        titles = {names[user] for user in common.users}
+        names[common.name] = titles.pop() if len(titles) == 1 else None
     return names
 
 

@@ -13,15 +13,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ensue.engine.generate.program import Layer, Part, Together
+from ensue.engine.common_parts import with_common_parts
+from ensue.engine.generate.program import Generated, Layer, Part, Together
+from ensue.engine.joining import derived_by as derived_by
+from ensue.engine.joining import joined
 from ensue.engine.lasting import known_lengths
 from ensue.engine.operators.members import Expansion
 from ensue.engine.options import ALL, Options
-from ensue.engine.sharing.families import Family
+from ensue.engine.sharing.families import Family, Seed
 from ensue.engine.sharing.groups import Decided, Sharing
+from ensue.engine.sharing.parts import NEW
 from ensue.engine.sharing.shapes import rule_names
 from ensue.engine.structures.capacity import current
 from ensue.language import typed
+from ensue.plan.build import Planner
+from ensue.plan.certain import certain_types
 
 
 def units_of(
@@ -30,11 +36,15 @@ def units_of(
 ) -> list[Together]:  # fmt: skip
     """The units of a program in the order in which they run. `emit` are the types that are wanted outside.
 
-    With `apart` each stratum is a unit of its own, families aside, so that rules can be added and removed: `decided`
-    says what was before that.
+    With `apart` each stratum is a unit of its own, families and rules with equal parts aside, so that rules can be
+    added and removed: `decided` says what was before that.
     """
     groups = Sharing(program, decided, options.sharing).groups()
     units = groups if apart else _units(groups, {name: rank for rank, name in enumerate(program.events)})
+    if options.parts:
+        history = NEW if decided is None else decided.history
+        certain = certain_types(program) if apart else frozenset[str]()
+        units = with_common_parts(units, program, planner_of(program, options, apart), history, certain)
     users: dict[str, set[int]] = {}
     for number, unit in enumerate(units):
         for event in unit.uses:
@@ -44,13 +54,6 @@ def units_of(
         replace(unit, emit=frozenset(e for e in derived_by(unit) if e in wanted or users.get(e, set()) - {number}))
         for number, unit in enumerate(units)
     ]
-
-
-def derived_by(unit: Together) -> Iterator[str]:
-    """The types of the program that a unit derives; what common rules find is none of them."""
-    found = {part.rule.family.found.name for part in unit.parts if isinstance(part.rule, Expansion)}
-    for event in unit.derives - found:
-        yield from unit.heads.get(event, (event,))
 
 
 def families_of(units: Iterable[Together]) -> tuple[Family, ...]:
@@ -64,11 +67,23 @@ def rules_of(unit: Together) -> tuple[int, ...]:
     return tuple(sorted([*numbers, *(i for family in families_of([unit]) for i in family.members)]))
 
 
-def decided_of(program: typed.Program, units: Iterable[Together]) -> Decided:
+def planner_of(program: typed.Program, options: Options, apart: bool = False) -> Planner:
+    """Plans the rules of a program; with `apart` what rules ask for may change."""
+    return Planner(program.events, options.lifetimes, options.streaming, options.ending, options.suppressing, apart)
+
+
+def decided_of(program: typed.Program, codes: Iterable[Generated]) -> Decided:
     """What rules that come later have to do with."""
-    seeds = {family.seed.name: family.seed for family in families_of(units)}
-    names = frozenset(rule_names(program, range(len(program.rules))).values())
-    return Decided(tuple(seeds.values()), names, known_lengths(program.events))
+    codes = list(codes)
+    names = rule_names(program, range(len(program.rules)))
+    seeds: dict[str, Seed] = {}
+    members: dict[str, tuple[str, ...]] = {}
+    for family in families_of(code.together for code in codes):
+        seeds[family.seed.name] = family.seed
+        members[family.seed.name] = tuple(sorted(names[number] for number in family.members))
+    parts = [part.before(tuple(code.unit.shared[part.name].wanted)) for code in codes for part in code.together.common]
+    lengths = known_lengths(program.events)
+    return Decided(tuple(seeds.values()), frozenset(names.values()), lengths, tuple(parts), tuple(members.values()))
 
 
 # --- what belongs together
@@ -130,20 +145,7 @@ def _units(groups: Sequence[Together], ranks: Mapping[str, int]) -> list[Togethe
             joining.closed |= set(derived_by(group))
     units = [unit for unit in joining.units if unit not in joining.joined]
     units.sort(key=lambda unit: (unit.level, min(unit.groups)))
-    return [_joined([pieces[number] for number in sorted(unit.groups)], ranks) for unit in units]
-
-
-def _joined(groups: Sequence[Together], ranks: Mapping[str, int]) -> Together:
-    """Groups as one unit."""
-    if len(groups) == 1:
-        return groups[0]
-    events = {name: event for group in groups for name, event in group.events.items()}
-    return replace(
-        groups[0],
-        layers=tuple(layer for group in groups for layer in group.layers),
-        events=_in_order(events, ranks),
-        heads={event: heads for group in groups for event, heads in group.heads.items()},
-    )
+    return [joined([pieces[number] for number in sorted(unit.groups)], ranks) for unit in units]
 
 
 def _pieces(group: Together) -> Iterator[Together]:
@@ -173,8 +175,3 @@ def _piece(group: Together, parts: Sequence[Part], common: Mapping[str, Part]) -
     piece = replace(group, layers=layers)
     needed = piece.uses | piece.derives
     return replace(piece, events={name: event for name, event in group.events.items() if name in needed})
-
-
-def _in_order(events: Mapping[str, typed.EventType], ranks: Mapping[str, int]) -> dict[str, typed.EventType]:
-    """Types in the order of the program's; hidden ones come last."""
-    return dict(sorted(events.items(), key=lambda item: ranks.get(item[0], len(ranks))))

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from ensue.engine.generate.program import Together
+from ensue.engine.operators.members import Expansion
 from ensue.engine.sharing.families import LENGTH, Column, Family
 from ensue.engine.sharing.shapes import names_of
-from ensue.engine.units import families_of, units_of
+from ensue.engine.units import families_of
 from ensue.explain.explanation import Alike, Differing
 from ensue.language import typed
 from ensue.language.walk import atoms
 from ensue.temporal.said import expression_said
 
 
-def alike_rules(program: typed.Program) -> Iterator[Alike]:
-    """The families of a program as it is run, in the order in which they are."""
-    for family in families_of(units_of(program, ())):
+def alike_rules(program: typed.Program, units: Sequence[Together]) -> Iterator[Alike]:
+    """The families of a program as it is run in units, in the order in which they are."""
+    for family in families_of(units):
         yield _alike(family, program)
+
+
+def rules_with(units: Sequence[Together]) -> dict[str, tuple[int, ...]]:
+    """The rules that have each of the parts that are built once, by number."""
+    found: dict[str, tuple[int, ...]] = {}
+    for unit in units:
+        found |= {part.name: (part.number,) for part in unit.parts if part.number is not None}
+        families = [part.rule.family for part in unit.parts if isinstance(part.rule, Expansion)]
+        found |= {family.seed.name: tuple(family.members) for family in families}
+        for part in reversed(unit.common):
+            found[part.name] = tuple(sorted({number for user in part.users for number in found[user]}))
+    return found
 
 
 def _alike(family: Family, program: typed.Program) -> Alike:

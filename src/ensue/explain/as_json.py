@@ -65,6 +65,7 @@ def _part(part: Description, rule: RuleExplained) -> dict[str, Any]:
         "streams": list(part.streams),
         "suppresses": list(part.suppresses),
         "checks": list(part.checks),
+        "shared": None if part.shared is None else list(rule.shared[part.shared]),
     }
     if part.key in rule.observed:
         observed = rule.observed[part.key]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from ensue.explain.alike import alike_rules
+from ensue.engine.units import units_of
+from ensue.explain.alike import alike_rules, rules_with
 from ensue.explain.asked import asked_by
 from ensue.explain.explanation import Explanation, Observed, RuleExplained
 from ensue.language import typed
@@ -13,6 +14,8 @@ from ensue.language.source import Source
 from ensue.partitioning import chained, stages
 from ensue.plan.advice import describe_rule
 from ensue.plan.certain import waiting_rules
+from ensue.plan.deep import deep_plans
+from ensue.plan.description import Description
 from ensue.rewriting import rewritten, rewritten_rule
 from ensue.rewriting.rates import UNKNOWN, Rates
 from ensue.temporal.constraints import constrain, parts
@@ -31,13 +34,18 @@ def explained(
     """The explanation of a program that derives the types that are wanted."""
     known = with_instants(program) if instants else program
     at_work = rewritten(known, rates)
-    families, asked = tuple(alike_rules(at_work)), asked_by(at_work)
+    with deep_plans():
+        units = units_of(at_work, ())
+    plans = {part.number: unit.plans.get(part.name) for unit in units for part in unit.parts}
+    sharing = rules_with(units)
+    families, asked = tuple(alike_rules(at_work, units)), asked_by(at_work)
     family_of = {rule: number for number, family in enumerate(families) for rule in family.rules}
     rules, waits = [], waiting_rules(program)
     for number, rule in enumerate(program.rules):
         can_match = possible(rule.body, known.events)
         types = known if can_match else program
         run = rewritten_rule(rule, types.events, rates)
+        plan = describe_rule(run.rule, types, plans.get(number) if can_match else None)
         rules.append(
             RuleExplained(
                 number,
@@ -46,7 +54,7 @@ def explained(
                 source.position(rule.span.start)[0],
                 family_of.get(number),
                 can_match,
-                describe_rule(run.rule, types),
+                plan,
                 tuple(_implied(rule.body, types)),
                 _extent(rule.body, types),
                 run.names,
@@ -54,10 +62,17 @@ def explained(
                 waits[number],
                 None if run.ordered is None else run.ordered.times,
                 (observed or {}).get(number, {}),
+                _shared(plan, number, sharing),
             )
         )
     parted = chained(known, wanted)
     return Explanation(known, instants, tuple(rules), families, parted, stages(parted.program, wanted), events)
+
+
+def _shared(plan: Description, number: int, sharing: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """The parts of a rule that are built once, each with the other rules that have them."""
+    names = (part.shared for part in plan.walk() if part.shared is not None)
+    return {name: tuple(other for other in sharing[name] if other != number) for name in names}
 
 
 def _implied(body: typed.Body, program: typed.Program) -> Iterator[str]:

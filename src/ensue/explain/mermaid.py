@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ensue.explain.explanation import Explanation, RuleExplained
-from ensue.explain.words import kept_said, observed_said, others_said
+from ensue.explain.words import kept_said, observed_said, others_said, sharing_said
 from ensue.language import typed
 from ensue.plan.description import Description
 
@@ -20,21 +20,22 @@ def drawn(explanation: Explanation) -> str:
         lines.append(
             f"  subgraph r{rule.number}[{_quoted(f'{rule.name}, line {rule.line}{others_said(rule, explanation)}')}]"
         )
-        lines += [f"    {line}" for line in _part(rule.plan, rule, program)]
+        lines += [f"    {line}" for line in _part(rule.plan, rule, explanation)]
         lines.append("  end")
         lines += [f"  {_event(name, program)} --> {node}" for node, name in _sources(rule)]
         lines.append(f"  {_node(rule.plan, rule)} ==> {_event(rule.event, program)}")
     return "\n".join(lines)
 
 
-def _part(part: Description, rule: RuleExplained, program: typed.Program) -> Iterator[str]:
-    label = [part.title, *(f"keeps {kept_said(kept, program)}" for kept in part.kept)]
+def _part(part: Description, rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
+    label = [part.title, *sharing_said(part, rule, explanation)]
+    label += [f"keeps {kept_said(kept, explanation.program)}" for kept in part.kept]
     label += [f"checks {condition}" for condition in part.checks]
     if part.key in rule.observed:
         label.append(observed_said(rule.observed[part.key]))
     yield f"{_node(part, rule)}[{_quoted('<br>'.join(map(_escaped, label)), escape=False)}]"
     for inner in part.parts:
-        yield from _part(inner, rule, program)
+        yield from _part(inner, rule, explanation)
         yield f"{_node(inner, rule)} {_arrow(inner, part)} {_node(part, rule)}"
 
 

@@ -31,7 +31,7 @@ def observe(
     instants: bool, rates: Rates,
 ) -> dict[int, dict[str, Observed]]:  # fmt: skip
     """What happened in each part of each rule, by the rule's number and the key of its description."""
-    by_itself = Options(sharing=False)
+    by_itself = Options(sharing=False, parts=False)
     run = Run(
         program, tables, compiled=None, emit=emit, instant=instants, options=by_itself, rates=rates, counted=True
     )  # fmt: skip

@@ -14,6 +14,7 @@ from ensue.explain.words import (
     obstacles_said,
     others_said,
     rules_said,
+    sharing_said,
     stage_said,
     waits_said,
 )
@@ -71,11 +72,12 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
 def _part(part: Description, rule: RuleExplained, explanation: Explanation, first: str, rest: str) -> Iterator[str]:
     program = explanation.program
     if part.event is not None and part.key not in rule.observed:
-        yield ", ".join([f"{first}{part.title}", part.cost, *notes_of(part, program)])
+        shared = sharing_said(part, rule, explanation)
+        yield ", ".join([f"{first}{part.title}", part.cost, *notes_of(part, program), *shared])
         return
     yield f"{first}{part.title}"
     below = rest + ("│ " if part.parts else "  ")
-    notes = list(notes_of(part, program))
+    notes = [*sharing_said(part, rule, explanation), *notes_of(part, program)]
     if part.kept:
         notes.append(f"memory: {memory_said(part.memory, program)}")
     notes.append(f"cost: {part.cost}")

@@ -75,6 +75,14 @@ def rules_said(rules: Sequence[int], explanation: Explanation) -> str:
     return f"{_listed(names)} ({len(own):,} rules, lines {min(lines)} to {max(lines)})"
 
 
+def sharing_said(part: Description, rule: RuleExplained, explanation: Explanation) -> list[str]:
+    """Which other rules have a part, too; nothing where it is the rule's own."""
+    if part.shared is None:
+        return []
+    others = rule.shared[part.shared]
+    return [f"shared with {rules_said(others, explanation)}" if others else "shared by several places of this rule"]
+
+
 def differing_said(constant: Differing, program: typed.Program) -> str:
     """The values of a constant in rules that run as one, not all of many, and what it is good for."""
     values = [expression_said(typed.Constant(value, constant.type), program) for value in constant.values]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from ensue.language import typed
+from ensue.plan import operators as plan
 from ensue.plan.build import Planner
 from ensue.plan.deep import deep_plans
 from ensue.plan.describe import describe
@@ -15,28 +16,37 @@ SOME = 2**56
 """A length of time, to see what any would do; longer than those that rules write."""
 
 
-def describe_rule(rule: typed.Rule, program: typed.Program) -> Description:
-    """How a rule is run, given the program's types; with advice that would bound what is kept for ever."""
-    found = _described(rule, program)
-    if all(kept.memory.bounded for part in found.walk() for kept in part.kept):
+def describe_rule(rule: typed.Rule, program: typed.Program, known: plan.Derive | None = None) -> Description:
+    """How a rule is run, given the program's types; with advice that would bound what is kept for ever.
+
+    `known` is its plan, where that has been made: beside other rules it may be another than alone.
+    """
+    found, alone = _described(rule, program, known), _described(rule, program)
+    for_ever = {(part.key, kept.what) for part in alone.walk() for kept in part.kept if not kept.memory.bounded}
+    if not for_ever:
         return found
     body = rule.body
     bounded = replace(body, within=SOME) if body.within is None and not body.lasting else body
     with_length = {part.key: part for part in _described(replace(rule, body=bounded), program).walk()}
-    return _advised(found, with_length)
+    return _advised(found, with_length, for_ever)
 
 
-def _described(rule: typed.Rule, program: typed.Program) -> Description:
+def _described(rule: typed.Rule, program: typed.Program, known: plan.Derive | None = None) -> Description:
     with deep_plans():
-        return describe(Planner(program.events).rule(rule), program)
+        return describe(known or Planner(program.events).rule(rule), program)
 
 
-def _advised(part: Description, with_length: Mapping[str, Description]) -> Description:
+def _advised(
+    part: Description, with_length: Mapping[str, Description], for_ever: Collection[tuple[str, str]]
+) -> Description:
+    """A description with advice on what its rule, and not another that shares it, keeps for ever."""
     other = with_length.get(part.key)
     bounds = {} if other is None else {kept.what: kept.memory for kept in other.kept}
     kept = []
     for each in part.kept:
-        if not each.memory.bounded and each.advice is None and each.what in bounds and bounds[each.what].bounded:
+        bounded = each.what in bounds and bounds[each.what].bounded
+        if bounded and each.advice is None and (part.key, each.what) in for_ever:
             each = replace(each, advice="say how long it may take, with `within` at the end of the rule")
         kept.append(each)
-    return replace(part, kept=tuple(kept), parts=tuple(_advised(inner, with_length) for inner in part.parts))
+    parts = tuple(_advised(inner, with_length, for_ever) for inner in part.parts)
+    return replace(part, kept=tuple(kept), parts=parts)

@@ -168,6 +168,8 @@ class _Describer:
                 title = f"no {pattern_said(part.pattern)} inside it"
                 cost = "compares each match with the latest start"
                 return self._other(node, "absence", title, cost, kept, id_=part.pattern.id)
+            case plan.Shared(input=inner, name=name):
+                return replace(self._pattern(inner), shared=name)
             case _ if isinstance(node, PASSING | BESIDE):
                 return self.body(node, _id(node))
             case _:

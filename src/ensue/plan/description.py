@@ -54,6 +54,8 @@ class Description:
     parts: tuple[Description, ...] = ()
     event: str | None = None
     """The type of events that it takes, where it is one."""
+    shared: str | None = None
+    """The name of the part of several rules that it is, if it is one."""
     operators: tuple[plan.Operator, ...] = field(default=(), compare=False, repr=False)
     """What is described."""
     output: plan.Operator | None = field(default=None, compare=False, repr=False)

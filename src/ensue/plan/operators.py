@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ensue.language import typed
 from ensue.plan.outside import Name
+from ensue.plan.renaming import Field, Renaming
 from ensue.temporal.joins import Side
 from ensue.temporal.lifetimes import Lifetime
 from ensue.temporal.memory import Memory
@@ -262,6 +263,33 @@ class Seeing:
 
 
 @dataclass(frozen=True)
+class Keep:
+    """Matches that are stored once, by a key, for all joins that look for them."""
+
+    input: Operator
+    key: tuple[Field, ...]
+    lifetime: Lifetime
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A part that is built once for several rules, or several times in one, as one of them sees it.
+
+    `input` is the part in the words of the rule, as loose as all of them need it; `name` says which part it is.
+    """
+
+    input: Operator
+    name: str
+    renaming: Renaming
+    key: tuple[str, ...] | None = None
+    """Where the part stores its matches, too: the variables by which it does, in that order."""
+    lifetime: Lifetime | None = None
+    """How long it stores them."""
+    longest: int | None = None
+    """How long a match lasts at most that the rule can use."""
+
+
+@dataclass(frozen=True)
 class Derive:
     """A rule: an event for each match."""
 
@@ -272,6 +300,7 @@ class Derive:
 Operator = (
     Scan | Clock | Join | Choose | Alternatives | Spanned | Repeat | Named | Nothing | LookUp | Wait | Window | Restrict
     | Gather | Absent | Distinct | Latest | RestrictedAnd | RestrictedSequence | RestrictedWithout | Anew | Seeing
+    | Keep | Shared
 )  # fmt: skip
 
 

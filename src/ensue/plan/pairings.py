@@ -37,7 +37,7 @@ def _join(node: plan.Join, relation: str, words: Words) -> Description:
     for number, (side, name) in enumerate(zip(sides, names, strict=True)):
         if not side.stored:
             continue
-        bound = _bound(side.lifetime)
+        bound = _bound(_lifetime(node, number))
         if number == 0 and node.endings and not (bound.bounded and bound.size == 0):
             by = " or ".join(dict.fromkeys(_events(ending.input) for ending in node.endings))
             bound = constant(1) if by == events_said(pair.left) else until(by)
@@ -52,6 +52,13 @@ def _join(node: plan.Join, relation: str, words: Words) -> Description:
         suppresses=tuple(name for side, name in zip(sides, names, strict=True) if side.suppressed),
         checks=words.conditions(node.conditions),
     )
+
+
+def _lifetime(node: plan.Join, number: int) -> Lifetime:
+    """How long a side is stored: as long as the most patient of those who share it needs it."""
+    side = (node.left, node.right)[number]
+    shared = side.lifetime if isinstance(side, plan.Shared) else None
+    return node.sides[number].lifetime if shared is None else shared
 
 
 def _choose(node: plan.Choose, relation: str) -> Description:

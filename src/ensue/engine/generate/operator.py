@@ -76,6 +76,10 @@ class Operator:
     def columns(self) -> dict[Field, Column]:
         return {field: self.column(field) for field in self.wanted}
 
+    def own_scan(self, atom: int) -> Any:
+        """A scan of its own for an atom of what it shares with others (`operators/shared.py`); None elsewhere."""
+        return None
+
     # --- code
 
     def structure(self, title: str, kind: type[Structure], layout: Layout, *arguments: Any) -> str:

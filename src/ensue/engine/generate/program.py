@@ -22,6 +22,7 @@ from ensue.engine.operators.derive import Derive, Derived
 from ensue.engine.operators.look_up import mixed_columns
 from ensue.engine.operators.members import Expansion, Members
 from ensue.engine.operators.scan import Scan, given
+from ensue.engine.sharing.parts import Common
 from ensue.engine.structures import arithmetic, keys, rows, sources, store, values
 from ensue.language import typed
 from ensue.language.limits import MOST_TURNS
@@ -72,6 +73,10 @@ class Together:
     """Columns of static predicates that may hold integers among floats; see `operators/look_up.py`."""
     emit: frozenset[str] = frozenset()
     """The types that others take, other units or the outside; see `engine/units.py`."""
+    plans: Mapping[str, plan.Derive] = field(default_factory=dict)
+    """The plans of rules, by the names of their states, where they have been made; else they are made with the code."""
+    common: tuple[Common, ...] = ()
+    """The equal parts of rules, smaller ones first."""
 
     @property
     def parts(self) -> list[Part]:
@@ -139,6 +144,7 @@ def generate(
     unit.mixed_columns, unit.counted = together.mixed_columns, counted
     heads = {event: Derived(unit, event) for event in derived}
     plans = {}
+    _build_common(unit, together)
     for number, layer in enumerate(layers):
         for part in layer.parts:
             unit.owner = part.name
@@ -146,7 +152,7 @@ def generate(
             if isinstance(part.rule, Expansion):
                 Members(unit, part.rule, head, number)
                 continue
-            node = plans[part.name] = planner.rule(part.rule)
+            node = plans[part.name] = together.plans.get(part.name) or planner.rule(part.rule)
             Derive(unit, node, build(unit, node.input, number), head, number)
     for operator in unit.operators:
         unit.owner = operator.owner
@@ -157,6 +163,17 @@ def generate(
     wanted = {event for event in derived if event in emit or not set(emit).isdisjoint(together.heads.get(event, ()))}
     _finish(unit, layers, heads, wanted)
     return Generated(unit, unit.texts(), heads, together, plans)
+
+
+def _build_common(unit: Unit, together: Together) -> None:
+    """Builds the equal parts of rules, in the first layer in which one is used."""
+    first = {part.name: number for number, layer in enumerate(together.layers) for part in layer.parts}
+    for common in reversed(together.common):
+        first[common.name] = min(first[user] for user in common.users)
+    for common in together.common:
+        unit.owner = common.name
+        found = unit.shared[common.name] = build(unit, common.core, first[common.name])
+        found.want(common.wanted)
 
 
 def of_pattern(unit: Unit) -> Generated:

@@ -120,6 +120,8 @@ class Unit:
     counted: bool = False
     """Whether what operators hand on is counted; see `structures/counts.py`."""
     counters: dict[str, None] = field(default_factory=dict)
+    shared: dict[str, Operator] = field(default_factory=dict)
+    """The parts that several rules have, by name."""
     outputs: dict[int, Operator] = field(default_factory=dict)
     """The operator that hands on the matches of an operator of the plan, by the identity of that."""
 

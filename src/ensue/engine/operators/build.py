@@ -19,6 +19,7 @@ from ensue.engine.operators.restricted_sequence import RestrictedSequence
 from ensue.engine.operators.restricted_without import RestrictedWithout
 from ensue.engine.operators.scan import Scan
 from ensue.engine.operators.scope import Absent, Gather
+from ensue.engine.operators.shared import Keeping, View
 from ensue.engine.operators.wait import Wait
 from ensue.engine.operators.window import Window
 from ensue.plan import operators as plan
@@ -99,5 +100,9 @@ def _built(unit: Unit, node: plan.Operator, layer: int) -> Operator:
             return RestrictedWithout(unit, node, build(unit, node.input, layer), inner, layer)
         case plan.Distinct():
             return Distinct(unit, node.pattern, build(unit, node.input, layer), layer, spans=False)
+        case plan.Keep():
+            return Keeping(unit, node, build(unit, node.input, layer), layer)
+        case plan.Shared():
+            return View(unit, node, unit.shared[node.name], layer)
         case _:
             raise plan.NotPlannedError(f"the operator {type(node).__name__}")

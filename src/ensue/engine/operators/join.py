@@ -18,6 +18,7 @@ from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.keys import key_kinds, key_of, lookup
 from ensue.engine.operators.scan import Scan, scans_in
+from ensue.engine.operators.shared import View, stored_by
 from ensue.engine.structures.store import Store, store_layout
 from ensue.language import typed
 from ensue.plan import operators as plan
@@ -137,9 +138,10 @@ class Join(Pairing):
         self.require(self.checked)
         self.stores: list[str | None] = [None, None]
         for side, input_ in enumerate(self.inputs):
-            input_.feed(partial(self.arrive, side=side))
+            if self._kept(side) is None or self.sides[side].looks:
+                input_.feed(partial(self.arrive, side=side))
         for side in (0, 1):
-            if self.sides[side].suppressed and isinstance(self.inputs[1 - side], Scan):
+            if self.sides[side].suppressed and isinstance(stored_by(self.inputs[1 - side]), Scan):
                 self._narrow(side)
         for ending, operator in zip(node.endings, endings, strict=True):
             operator.want(("var", name) for name in ending.shared)
@@ -156,7 +158,7 @@ class Join(Pairing):
 
     def _waits(self, w: Writer, env: Env, side: int) -> str:
         """Source for whether something with the key of an event waits on a side."""
-        key = key_of(self.unit, w, self.pair.shared, env, self.inputs[side])
+        key = key_of(self.unit, w, self._key(side), env, self.inputs[side])
         if key is None:
             return "False"
         store = self._store(side)
@@ -166,8 +168,21 @@ class Join(Pairing):
             w.line(f"{here} = {f'{at} >= 0 and ' if key.parts else ''}{store}.newest[{at}] >= {store}.low")
         return here
 
+    def _kept(self, side: int) -> View | None:
+        """A side whose matches are stored for others, too."""
+        found = self.inputs[side]
+        return found if isinstance(found, View) and found.key is not None else None
+
+    def _key(self, side: int) -> Sequence[str]:
+        """The variables by which a side is stored, in order."""
+        kept = self._kept(side)
+        return self.pair.shared if kept is None or kept.key is None else kept.key
+
     def _store(self, side: int) -> str:
         """The store of a side: it is laid out when it is first used, when all is known that is wanted."""
+        kept = self._kept(side)
+        if kept is not None:
+            return kept.store()
         found = self.stores[side]
         if found is None:
             fields = row_fields(self.inputs[side].columns)
@@ -180,17 +195,19 @@ class Join(Pairing):
     def arrive(self, w: Writer, env: Env, side: int) -> None:
         """A match of one side: it looks for partners that came before, and is stored for those to come."""
         unit, own, other = self.unit, self.sides[side], self.sides[1 - side]
-        looks, stored = own.looks and other.stored, own.stored
+        looks, stored = own.looks and other.stored, own.stored and self._kept(side) is None
         if not (looks or stored):
             return
-        key = key_of(unit, w, self.pair.shared, env, self.inputs[1 - side])
+        names = self._key(1 - side)
+        key = key_of(unit, w, names, env, self.inputs[1 - side])
         if key is None:
             return
         with w.when(key.there):
             if looks:
                 self._probe(w, env, side, key.parts)
             if stored:
-                self._insert(w, env, side, key.parts)
+                parts = dict(zip(names, key.parts, strict=True))
+                self._insert(w, env, side, [parts[name] for name in self.pair.shared])
 
     def _probe(self, w: Writer, env: Env, side: int, key: list[str]) -> None:
         unit, store = self.unit, self._store(1 - side)
@@ -210,7 +227,8 @@ class Join(Pairing):
                     with w.block(f"if {store}.end[{place}] < {limit}:"):
                         w.line("break")
                 w.line(f"{row} = {store}.older[{place}]")
-                there = read_row(store, place, self.inputs[1 - side].columns)
+                kept = self._kept(1 - side)
+                there = kept.row(place) if kept else read_row(store, place, self.inputs[1 - side].columns)
                 there[START] = Code(w.let("begin", f"{store}.start[{place}]"), "True", "i")
                 end = w.let("finish", f"{store}.end[{place}]")
                 points = [(env[START].value, "clock.now"), (there[START].value, end)]

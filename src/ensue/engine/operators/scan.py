@@ -139,13 +139,21 @@ def scans_in(operator: Operator) -> Iterator[Scan]:
     """The scans that an operator takes matches from, directly or not."""
     if isinstance(operator, Scan):
         yield operator
-    for input_ in (*getattr(operator, "inputs", ()), *filter(None, [getattr(operator, "input", None)])):
+    for input_ in _inputs(operator):
         yield from scans_in(input_)
 
 
 def scan_of(operator: Operator, atom: int) -> Scan | None:
     """The scan of an atom among those below an operator."""
-    return next((scan for scan in scans_in(operator) if scan.atom.id == atom), None)
+    if isinstance(operator, Scan):
+        return operator if operator.atom.id == atom else None
+    found = (scan_of(input_, atom) for input_ in _inputs(operator))
+    return next((scan for scan in found if scan is not None), None) or operator.own_scan(atom)
+
+
+def _inputs(operator: Operator) -> Iterator[Operator]:
+    yield from getattr(operator, "inputs", ())
+    yield from filter(None, [getattr(operator, "input", None)])
 
 
 def given(unit: Unit, scan: Scan, row: str) -> Env:

@@ -15,6 +15,7 @@ from ensue.engine.generate.program import Layer, Part, Together
 from ensue.engine.operators.look_up import mixed_columns
 from ensue.engine.operators.members import Expansion
 from ensue.engine.sharing.families import Family, NotSharedError, Seed, family_of
+from ensue.engine.sharing.parts import Before, History
 from ensue.engine.sharing.shapes import Shape, Site, rule_names, shape_of
 from ensue.engine.structures.capacity import current
 from ensue.language import typed
@@ -25,7 +26,7 @@ HEADS = "#heads"
 
 @dataclass(frozen=True)
 class Decided:
-    """What was decided before rules changed: who became a family, which rules there were, how long events last.
+    """What was decided before rules changed: families, which rules there were, how long events last, equal parts.
 
     A rule that came later knows nothing of the past, so it cannot share what is kept of it.
     """
@@ -33,19 +34,33 @@ class Decided:
     seeds: tuple[Seed, ...]
     rules: frozenset[str]
     lengths: tuple[tuple[str, tuple[int, int | None]], ...] = ()
+    parts: tuple[Before, ...] = ()
+    """The equal parts of rules that are one."""
+    members: tuple[tuple[str, ...], ...] = ()
+    """The rules that are in each family still; one that had gone, and came again, is not."""
+
+    @property
+    def history(self) -> History:
+        """Whose state began earlier."""
+        names = {*self.rules, *(seed.name for seed in self.seeds), *(part.name for part in self.parts)}
+        return History(frozenset(names), self.parts)
 
     def saved(self) -> list[Any]:
         """As plain values."""
         seeds = [[[name, [list(astuple(site)) for site in sites]] for name, sites in s.rules] for s in self.seeds]
-        return [seeds, sorted(self.rules), [[name, *length] for name, length in self.lengths]]
+        lengths = [[name, *length] for name, length in self.lengths]
+        parts, members = [part.saved() for part in self.parts], [list(names) for names in self.members]
+        return [seeds, sorted(self.rules), lengths, parts, members]
 
     @staticmethod
     def restored(state: Sequence[Any]) -> Decided:
-        seeds, rules, lengths = state
+        seeds, rules, lengths, parts, members = state
         return Decided(
             tuple(Seed(tuple((name, tuple(Site(*site) for site in sites)) for name, sites in s)) for s in seeds),
             frozenset(rules),
             tuple((name, (low, high)) for name, low, high in lengths),
+            tuple(map(Before.restored, parts)),
+            tuple(map(tuple, members)),
         )
 
 
@@ -63,7 +78,10 @@ class Sharing:
         self.program = program
         self.decided = decided
         self.sharing = sharing
-        self.seeds = {} if decided is None else {name: seed for seed in decided.seeds for name, _ in seed.rules}
+        self.seeds: dict[str, Seed] = {}
+        if decided is not None:
+            families = zip(decided.seeds, decided.members, strict=True)
+            self.seeds = {name: seed for seed, names in families for name in names}
         self.ranks = {name: rank for rank, name in enumerate(program.events)}
         self.mixed = mixed_columns(program)
         self.families = 0
