@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ensue.engine.machine.builtin import ask
 from ensue.engine.structures.capacity import USUAL, Capacity
@@ -77,6 +78,15 @@ class Dictionary:
 
     def rank_all(self) -> None:
         """Finds the place of each value in the order of values; equal ones have the same."""
+        if set(map(type, self.held)) == {str}:
+            try:
+                texts = pa.array(self.held, pa.string())
+            except (pa.ArrowException, UnicodeError):  # text that is no Unicode
+                texts = None
+            if texts is not None:
+                self.rank[: len(texts)] = pc.rank(texts, tiebreaker="dense").to_numpy()
+                self._set_ranked(len(texts))
+                return
         keys = [order(value) for value in self.held]
         places = {key: place for place, key in enumerate(sorted(set(keys)))}
         self.rank[: len(keys)] = [places[key] for key in keys]
