@@ -57,7 +57,9 @@ def _variants() -> Iterator[Variant]:
     yield rule(group, "nested", "A(id, _) seq (B(id, _) seq C(id, _)) within 10000")
     yield rule(group, "nested, with a name", "A(id, _) seq p: (B(id, _) seq C(id, _)) within 10000")
     yield rule(group, "no key", "w(x) <- A(_, x) seq B(_, _) within 5.", apart=2)
-    yield rule(group, "long window", "A(id, _) seq B(id, _) within 100000", apart=15_000)
+    yield rule(
+        group, "long window", "A(id, _) seq B(id, _) within 100000", apart=15_000, bound="writes a million detections"
+    )
     yield rule(group, "lasting", "A(id, _) seq B(id, _) lasting 1000", apart=100)
     yield rule(group, "where", "w(id) <- recent A(id, x) seq B(id, y) where x < y within 10000.")
     yield rule(group, "on", "w(id) <- recent A(id, x) seq B(id, y) on x < y within 10000.")
@@ -416,7 +418,9 @@ def _variants() -> Iterator[Variant]:
     ten = "\n".join(
         f"{name}(id) <- recent A(id, _) seq B(id, _) within {1000 * k + 1000}." for k, name in enumerate(names)
     )
-    yield Variant(group, "ten rules alike", EVENTS + ten, emit=",".join(names))
+    yield Variant(
+        group, "ten rules alike", EVENTS + ten, emit=",".join(names), bound="ten rules, each with its own detections"
+    )
     bodies = (
         "recent A(id, _) seq B(id, _) within 10000",
         "chronicle B(id, _) seq C(id, _) within 10000",
@@ -425,7 +429,13 @@ def _variants() -> Iterator[Variant]:
         "a: A(id, _), v: extend(a, 5000), while v: not C(id, _)",
     )
     five = "\n".join(f"{name}(id) <- {body}." for name, body in zip(names, bodies, strict=False))
-    yield Variant(group, "five rules that differ", EVENTS + five, emit=",".join(names[:5]))
+    yield Variant(
+        group,
+        "five rules that differ",
+        EVENTS + five,
+        emit=",".join(names[:5]),
+        bound="five rules, each with its state",
+    )
     yield rule(
         group,
         "derived from derived",
