@@ -12,12 +12,12 @@ from benchmarks.plot import SVG
 
 COLUMNS = 3
 LABEL, BAR, GAP, LINE, TOP = 178, 170, 18, 13, 40
-LEAST, MOST = 0.02, 5.0
+LEAST, MOST = 0.005, 5.0
 """The ends of the scale, which is logarithmic."""
 
 FIFTH = 0.2
 FAST, SLOW = "#1d4ed8", "#c2410c"
-MARKS = (0.05, FIFTH, 1.0, 5.0)
+MARKS = (0.01, FIFTH, 1.0, 5.0)
 
 Row = str | Mapping[str, Any]
 """The title of a group, or a variant."""
