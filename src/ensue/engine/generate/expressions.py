@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ensue.engine.generate.comparisons import comparison
 from ensue.engine.generate.fields import Env, names_of
 from ensue.engine.generate.functions import function_of, quotient, remainder
 from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
@@ -153,33 +154,6 @@ def _logic(codes: list[Code], word: str) -> Code:
     valid = known if known == "True" else any_of(f"({known})", *(f"({d})" for d in decisive))
     truths = [f"({all_of(c.valid, c.value)})" for c in codes]
     return Code(f"({f' {word} '.join(truths)})", valid, "b")
-
-
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-
-def comparison(w: Writer, name: str, left: Code, right: Code) -> Code | None:
-    """How two values compare; None where Python must say."""
-    operator = {"=": "=="}.get(name, name)
-    valid = all_of(left.valid, right.valid)
-    match left.kind + right.kind:
-        case "ii" | "ff":
-            return Code(f"({left.value} {operator} {right.value})", valid, "b")
-        case "bb":
-            return Code(f"({left.stored} {operator} {right.stored})", valid, "b")
-        case "ss" if name in ("=", "!="):
-            return Code(f"({left.value} {operator} {right.value})", valid, "b")
-        case "ss":
-            return Code(f"(rank_of(values, {left.value}) {operator} rank_of(values, {right.value}))", valid, "b")
-        case "if" | "fi" as kinds:
-            whole, fraction = (left, right) if kinds == "if" else (right, left)
-            order = w.let("x", f"above({whole.value}, {fraction.value})")
-            if kinds == "fi":
-                operator = _FLIPPED.get(operator, operator)
-            unlike = operator == "!="
-            return Code(f"({order} != 0)" if unlike else f"({order} != 2 and {order} {operator} 0)", valid, "b")
-        case _:
-            return None
 
 
 def _arithmetic(w: Writer, name: str, left: Code, right: Code) -> Code | None:

@@ -13,6 +13,7 @@ from functools import cache
 from inspect import getsource
 from typing import TYPE_CHECKING, get_type_hints
 
+from ensue.engine.generate.comparisons import comparison
 from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
 from ensue.engine.structures import functions as kernels
 from ensue.language import typed
@@ -219,8 +220,6 @@ def _before(one: str, other: str, kind: str) -> str:
 
 
 def _nullif(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
-    from ensue.engine.generate.expressions import comparison
-
     x, y = (w.held(code) for code in codes)
     equal = comparison(w, "=", x, y)
     if equal is None:

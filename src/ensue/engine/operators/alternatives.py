@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from ensue.engine.generate.expressions import convert
 from ensue.engine.generate.fields import START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, Passing, nothing
 from ensue.engine.generate.unit import Unit
@@ -60,8 +61,6 @@ class Alternatives(Operator):
 
     def unified(self, w: Writer, env: Env) -> Env:
         """A match of one input as all of them have theirs."""
-        from ensue.engine.generate.expressions import convert
-
         found = Env({START: env[START]})
         for field in self.wanted:
             column = self.column(field)

@@ -32,12 +32,14 @@ KEPT = "kept"
 """The name of an event that is kept."""
 
 
+Build = Callable[[Unit, plan.Operator, int], Operator]
+"""Makes the operator of a plan's operator."""
+
+
 class Anew(Operator):
     """Matches of a pattern, found when they are asked for; see the module. `input_` are the matches around it."""
 
-    def __init__(self, unit: Unit, node: plan.Anew, input_: Operator, layer: int, ordered: bool) -> None:
-        from ensue.engine.operators.build import build
-
+    def __init__(self, unit: Unit, node: plan.Anew, input_: Operator, layer: int, build: Build, ordered: bool) -> None:
         super().__init__(unit, "anew", layer)
         self.input = input_
         fields = list(dict.fromkeys(field for name in node.names for field in names_of(name)))

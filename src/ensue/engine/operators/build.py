@@ -22,6 +22,7 @@ from ensue.engine.operators.scope import Absent, Gather
 from ensue.engine.operators.shared import Keeping, View
 from ensue.engine.operators.wait import Wait
 from ensue.engine.operators.window import Window
+from ensue.engine.operators.window_kinds import kind_of
 from ensue.plan import operators as plan
 
 
@@ -69,15 +70,15 @@ def _built(unit: Unit, node: plan.Operator, layer: int) -> Operator:
             beginning = None
             if node.beginning is not None:
                 beginning = in_order(unit, build(unit, node.beginning, layer), layer)
-            return Window(unit, node, build(unit, node.input, layer), collected, beginning, layer)
+            return Window(unit, node, build(unit, node.input, layer), collected, beginning, layer, kind_of)
         case plan.Restrict():
             return Restrict(unit, node, build(unit, node.input, layer), layer)
         case plan.Absent(inner=plan.Anew() as anew):
             input_ = build(unit, node.input, layer)
-            return Absent(unit, "absent", node, input_, Anew(unit, anew, input_, layer, ordered=False), layer)
+            return Absent(unit, "absent", node, input_, Anew(unit, anew, input_, layer, build, ordered=False), layer)
         case plan.Gather(inner=plan.Anew() as anew):
             input_ = build(unit, node.input, layer)
-            return Gather(unit, node, input_, Anew(unit, anew, input_, layer, ordered=True), layer)
+            return Gather(unit, node, input_, Anew(unit, anew, input_, layer, build, ordered=True), layer)
         case plan.Seeing():
             return Seeing(unit, node, build(unit, node.input, layer), layer)
         case plan.Absent():

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ensue.engine.generate.expressions import convert
 from ensue.engine.generate.fields import Column, Env
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
@@ -43,8 +44,6 @@ def key_of(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Operato
 
 def _by_value(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Operator) -> Key | None:
     """The same where one side has values of any type: all are looked up as such."""
-    from ensue.engine.generate.expressions import convert
-
     parts, there = [], []
     for name in names:
         code = env["var", name]

@@ -13,8 +13,9 @@ groups or values are others for each match of the rest: then all is computed ane
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from ensue.engine.generate.expressions import value
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
@@ -45,6 +46,7 @@ class Window(Operator):
         collected: Operator,
         beginning: Operator | None,
         layer: int,
+        kind: Callable[[Window], Kind],
     ) -> None:
         super().__init__(unit, "window", layer)
         self.node, self.window = node, node.window
@@ -54,6 +56,7 @@ class Window(Operator):
         self.aggregates = Aggregates(self.window.id, collected, None)
         self.mixed = False
         """Whether something is made of the rest and of what is collected together."""
+        self._kind = kind
         self._writer: Kind | None = None
         self.rests: Shelf | None = None
         self.results: Shelf | None = None
@@ -205,12 +208,11 @@ class Window(Operator):
     def writer(self) -> Kind:
         """Writes the code of its kind; known when all is known that is wanted."""
         if self._writer is None:
-            from ensue.engine.operators.window_kinds import KINDS, AnyWindow
-
-            self._writer = AnyWindow(self) if self.mixed or self._leaves_twice() else KINDS[self.window.kind](self)
+            self._writer = self._kind(self)
         return self._writer
 
-    def _leaves_twice(self) -> bool:
+    @property
+    def leaves_twice(self) -> bool:
         """Whether intervals leave a span both by their start and by their end, as they are not kept that long."""
         keep, instant = self.node.keep, instantaneous(self.window.pattern, self.unit.events)
         return keep is not None and self.window.kind == "span" and keep < self.window.size - 1 and not instant
@@ -338,8 +340,6 @@ class Kind:
 
     def group(self, w: Writer, env: Env, leave_out: Iterable[str] = ()) -> list[Code]:
         """What makes the group of an event, some variables aside."""
-        from ensue.engine.generate.expressions import value
-
         names = [n for n in dict.fromkeys((*self.window.shared, *self.window.keys)) if n not in leave_out]
         codes = [env["var", name] for name in names]
         codes += [value(self.unit, w, term, env) for term in self.operator.terms]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from ensue.engine.operators.window import Kind
+from ensue.engine.operators.window import Kind, Window
 from ensue.engine.operators.window_any import AnyWindow
 from ensue.engine.operators.window_count import CountWindow
 from ensue.engine.operators.window_each import EachWindow
 from ensue.engine.operators.window_since import SinceWindow
 from ensue.engine.operators.window_span import SpanWindow
 
-__all__ = ["KINDS", "AnyWindow"]
-
 KINDS: dict[str, type[Kind]] = {"count": CountWindow, "span": SpanWindow, "each": EachWindow, "since": SinceWindow}
+
+
+def kind_of(window: Window) -> Kind:
+    """How a window finds what it collects: anew for each match beside it where its groups or values depend on that."""
+    anew = window.mixed or window.leaves_twice
+    return AnyWindow(window) if anew else KINDS[window.window.kind](window)
