@@ -100,7 +100,7 @@ class _Asked:
 
     def where_it_lies(self, events: Any) -> tuple[Found, Events] | None:
         """Detection on one table, or one file, that is read as it is; None if it cannot be."""
-        from ensue.engine.mixed import mixed_of, schema_of
+        from ensue.engine.mixed import mixed_of, pieces_of, read_from, schema_of
         from ensue.engine.parquet import plain_parquet
         from ensue.engine.provenance import detect_mixed_sources
         from ensue.engine.tables import detect_mixed
@@ -112,15 +112,22 @@ class _Asked:
         source = events if file is None else file.read() if file.only is None else {file.only: file.read()}
         schema = schema_of(source)
         rules = rules if schema is None else rules.knowing(dict.fromkeys(rules.typed.events, schema))
-        plain = mixed_of(source, columns, rules.typed.events, used=rules.used_attributes, sort=True)
-        if plain is None:
+        if provenance:
+            plain = mixed_of(source, columns, rules.typed.events, used=rules.used_attributes, sort=True)
+            pieces = () if plain is None else (plain,)
+        else:
+            pieces = pieces_of(source, columns, rules.typed.events, rules.used_attributes)
+        if not pieces:
             return None
-        rules.check_unit(plain.timestamps)
-        program = rules.typed_for_timestamps if plain.timestamps else rules.typed
-        moment = rules.time_of(self.request.until, plain.timestamps)
-        detect_plain = detect_mixed_sources if provenance else detect_mixed
-        found = detect_plain(program, plain, moment, self.rows, self.wanted, self.request.compiled)
-        return found, plain.read(by_type=isinstance(source, dict))
+        timestamps = pieces[0].timestamps
+        rules.check_unit(timestamps)
+        program = rules.typed_for_timestamps if timestamps else rules.typed
+        asked = rules.time_of(self.request.until, timestamps), self.rows, self.wanted, self.request.compiled
+        if provenance:
+            found = detect_mixed_sources(program, pieces[0], *asked)
+        else:
+            found = detect_mixed(program, pieces, *asked)
+        return found, read_from(pieces, by_type=isinstance(source, dict))
 
     def _in_pieces(self, file: PlainParquet) -> tuple[Found, Events]:
         """Detection on a file that is not read at once."""

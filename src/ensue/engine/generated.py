@@ -43,6 +43,9 @@ from ensue.plan import late
 LISTS = {f"list<{name}>": pa.list_(ARROW[name]) for name in ("int", "float", "string", "bool")}
 """Lists whose values have one type, which is that of a column."""
 
+MANY_ROWS = 1 << 12
+"""Rows of a batch from which on room is made for what is derived from it."""
+
 FARTHEST = 2**61
 """How far from 0 times may be."""
 
@@ -201,6 +204,7 @@ class GeneratedLane:
         self.seen += self.given.rows
         if not self._fast and self.choice is None and self.seen > self.frame.capacity.events and machine.available():
             self._functions, self._fast = self._compile(), True
+        self._reserve()
         self.clock_.until = time
         with np.errstate(all="ignore"):
             self._functions["run"]()
@@ -211,6 +215,13 @@ class GeneratedLane:
         if self.code.unit.provenance:
             self._origins.compact(structure for _, _, structure in self._kept())
         self._collect()
+
+    def _reserve(self) -> None:
+        """Makes room for as many derived events as there are given ones, where these are many."""
+        if self.given.rows >= MANY_ROWS:
+            for head in self.code.derived.values():
+                rows: Any = self.structures[head.rows]
+                rows.reserve(self.given.rows)
 
     def _collect(self) -> None:
         """Frees chains of parts that nothing refers to; while code runs it may hold some that are in no structure

@@ -46,6 +46,9 @@ TYPES = (pa.string(), *CODES)
 UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000}
 """Microseconds of a timestamp."""
 
+SMALL_PIECE = 1 << 15
+"""Rows of a chunk from which on it is worth while to go through it by itself."""
+
 FEW_TYPES = 16
 """Up to how many derived types each row is compared with them, too."""
 
@@ -100,14 +103,6 @@ class Mixed:
         """The position of each row in the input."""
         return np.arange(self.offset, self.offset + len(self)) if self.positions is None else self.positions
 
-    def read(self, by_type: bool) -> Events:
-        """What is known of the table as one that was read: no row of it is bad."""
-        form = Form(self.form, by_type)
-        first, last = int(self.end[0]), int(self.end[-1])
-        return Events(
-            {}, self.timestamps, self.timezone, first, last, (), 0, form, len(self), bool(self.kind.max() >= 0)
-        )
-
     def by_type(self) -> dict[str, Columns]:
         """The events of each type as columns of their own."""
         found = {}
@@ -155,6 +150,14 @@ class Mixed:
         return replace(found.taken(by), first=first)
 
 
+def read_from(pieces: Sequence[Mixed], by_type: bool) -> Events:
+    """What is known of a table as one that was read: no row of it is bad."""
+    one, first, last = pieces[0], int(pieces[0].end[0]), int(pieces[-1].end[-1])
+    used = any(bool(piece.kind.max() >= 0) for piece in pieces)
+    rows = sum(map(len, pieces))
+    return Events({}, one.timestamps, one.timezone, first, last, (), 0, Form(one.form, by_type), rows, used)
+
+
 @dataclass(frozen=True)
 class _Fit:
     """Which columns of a table are read."""
@@ -197,6 +200,31 @@ def _layout(schema: pa.Schema, names: Names, events: Mapping[str, typed.EventTyp
     if layout.type is not None and schema.field(layout.type).type not in (*TYPES, *CONVERTED[pa.string()]):
         return None
     return layout
+
+
+def pieces_of(
+    source: object, names: Names, events: Mapping[str, typed.EventType], used: Used | None = None
+) -> tuple[Mixed, ...]:
+    """A table as pieces that are read where they lie, one for each of its chunks; none if it is not that plain.
+
+    Chunks that are small, out of order, or share an end with the next one, are put together.
+    """
+    only, table = next(iter(source.items())) if isinstance(source, dict) and len(source) == 1 else (None, source)
+    if isinstance(table, pa.Table) and table.num_rows >= 2 * SMALL_PIECE:
+        chunks = table.to_batches()
+        if 1 < len(chunks) <= table.num_rows // SMALL_PIECE:
+            pieces: list[Mixed] = []
+            at = 0
+            for chunk in chunks:
+                piece = mixed_of(chunk if only is None else {only: chunk}, names, events, at, used=used)
+                if piece is None or (pieces and pieces[-1].end[-1] >= piece.end[0]):
+                    break
+                pieces.append(piece)
+                at += len(piece)
+            if at == table.num_rows:
+                return tuple(pieces)
+    whole = mixed_of(source, names, events, used=used, sort=True)
+    return () if whole is None else (whole,)
 
 
 def _breaks_promise(events: Collection[typed.EventType], layout: Layout) -> bool:

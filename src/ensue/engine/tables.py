@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -43,25 +44,29 @@ def detect_tables(
 
 
 def detect_mixed(
-    program: typed.Program, events: Mixed, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
-    compiled: bool | None = None,
+    program: typed.Program, pieces: Sequence[Mixed], until: int | None, tables: Mapping[str, Sequence[Row]],
+    emit: Sequence[str], compiled: bool | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """The same for one table that is read where it lies."""
-    first, last = int(events.end[0]), int(events.end[-1])
+    """The same for one table that is read where it lies, piece by piece."""
+    first, last = int(pieces[0].end[0]), int(pieces[-1].end[-1])
     horizon = last if until is None else until
-    instant = events.start is events.end or np.array_equal(events.start, events.end)
-    run = Run(
-        program,
-        tables,
-        compiled=compiled,
-        emit=emit,
-        instant=instant,
-        rates=powers(events.counts(joined_types(program))),
-    )
-    batch = run.batch()
-    batch.mixed = events if horizon >= last else events.upto(horizon)[0]
-    run.advance(batch, horizon, first if first <= horizon else None)
-    return derived_tables(batch, program, emit, events.timestamps, events.timezone)
+    instant = all(piece.start is piece.end or np.array_equal(piece.start, piece.end) for piece in pieces)
+    joined = joined_types(program)
+    counts = Counter[str]()
+    for piece in pieces if joined else ():
+        counts.update(piece.counts(joined))
+    run = Run(program, tables, compiled=compiled, emit=emit, instant=instant, rates=powers(counts))
+    found = []
+    for number, piece in enumerate(pieces):
+        is_last = number + 1 == len(pieces)
+        to = horizon if is_last else min(horizon, int(piece.end[-1]))
+        batch = run.batch()
+        batch.mixed = piece if to >= piece.end[-1] else piece.upto(to)[0]
+        run.advance(batch, to, first if first <= to else None)
+        found.append(derived_tables(batch, program, emit, piece.timestamps, piece.timezone))
+        if to < piece.end[-1]:
+            break
+    return {name: pa.concat_tables([each[name] for each in found]) for name in emit}
 
 
 def derived_tables(

@@ -198,7 +198,7 @@ def _finish(unit: Unit, layers: Sequence[Layer], heads: dict[str, Derived], emit
 KERNELS = {
     arithmetic: ("above", "add_high", "add_low", "float_order"),
     keys: ("mix", "key_bits"),
-    rows: ("swap_rows", "copy_row", "rise", "sink"),
+    rows: ("swap_rows", "copy_row", "rise", "sink", "make_room_behind", "enqueue"),
     store: ("expire", "make_room", "leave_out", "ended_at", "cut"),
     values: ("rank_of",),
     sources: ("union", "box", "add_source"),

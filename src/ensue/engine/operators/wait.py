@@ -1,7 +1,7 @@
 """Wait: matches with their relative timers, when these have ended.
 
 A match whose timers end no later than itself is handed on at once. State: the others, by the time at which the last
-timer ends; a ring where these times come in order, a heap otherwise.
+timer ends: in a queue as long as these times come in order, otherwise in a heap.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from ensue.engine.generate.fields import START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.structures.rows import Rows, rows_layout
+from ensue.engine.structures.rows import Queue, Rows, rows_layout
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
 from ensue.plan import operators as plan
@@ -26,6 +26,7 @@ class Wait(Passing):
         needed = [timer.of for timer in node.timers if timer.of not in own or input_.has(("time", timer.of, "end"))]
         input_.want(("time", name, which) for name in needed for which in ("start", "end"))
         self.queue: str | None = None
+        self.heap = ""
         unit.later(layer, f"due_{self.name}() <= clock.now", f"pop_{self.name}()", due=True)
         unit.dues.append(f"due_{self.name}()")
 
@@ -77,35 +78,47 @@ class Wait(Passing):
             self._put(w, env, due)
 
     def _put(self, w: Writer, env: Env, due: str) -> None:
-        fields = {"due": "i64", "start": "i64", **row_fields(self.columns)}
-        queue = self.queue = self.structure("pending", Rows, rows_layout(fields))
-        with w.block(f"if {queue}.count == {queue}.capacity:"):
-            w.line(f"grow({queue})")
+        """Writes the row behind the queue; it stays there where times come in order, as they do for one length."""
+        layout = rows_layout({"due": "i64", "start": "i64", **row_fields(self.columns)})
+        queue = self.queue = self.structure("pending", Queue, layout)
+        self.heap = self.structure("unordered", Rows, layout)
+        w.line(f"make_room_behind({queue})")
         row = w.let("row", f"{queue}.count")
         w.line(f"{queue}.due[{row}] = {due}")
         w.line(f"{queue}.start[{row}] = {env[START].value}")
         write_row(w, queue, row, self.columns, env)
-        w.line(f"{queue}.count += 1")
-        w.line(f"rise({queue}, {row})")
+        w.line(f"enqueue({queue}, {self.heap})")
         with w.block(f"if {due} < clock.due:"):
             w.line(f"clock.due = {due}")
 
     def write(self) -> None:
         super().write()
-        queue = self.queue
+        queue, heap = self.queue, self.heap
         assert queue is not None
         w = Writer()
-        with w.block(f"if {queue}.count == 0:"):
-            w.line(f"return {NEVER}")
-        w.line(f"return {queue}.due[0]")
+        w.line(f"due = {NEVER}")
+        with w.block(f"if {queue}.first < {queue}.count:"):
+            w.line(f"due = {queue}.due[{queue}.first]")
+        with w.block(f"if {heap}.count > 0:"):
+            w.line(f"due = min(due, {heap}.due[0])")
+        w.line("return due")
         self.unit.function(f"due_{self.name}", [], w, "int")
         w = Writer()
-        with w.block(f"while {queue}.count > 0 and {queue}.due[0] <= clock.now:"):
-            w.line(f"sink({queue})")
-            env = read_row(queue, f"{queue}.count", self.columns)
-            env[START] = Code(f"{queue}.start[{queue}.count]", "True", "i")
-            self.push(w, env)
+        with w.block(f"while {queue}.first < {queue}.count and {queue}.due[{queue}.first] <= clock.now:"):
+            w.line(f"{queue}.first += 1")
+            self._ended(w, queue, f"{queue}.first - 1")
+        with w.block(f"if {queue}.first == {queue}.count:"):
+            w.line(f"{queue}.first = 0")
+            w.line(f"{queue}.count = 0")
+        with w.block(f"while {heap}.count > 0 and {heap}.due[0] <= clock.now:"):
+            w.line(f"sink({heap})")
+            self._ended(w, heap, f"{heap}.count")
         self.unit.function(f"pop_{self.name}", [], w)
+
+    def _ended(self, w: Writer, rows: str, row: str) -> None:
+        env = read_row(rows, row, self.columns)
+        env[START] = Code(f"{rows}.start[{row}]", "True", "i")
+        self.push(w, env)
 
 
 TIMER = 1 << 20

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
 
 
@@ -26,6 +27,11 @@ class Rows(Structure):
     def grow(self) -> None:
         old = self.arrays["rows"]
         self._set(old, 2 * len(old))
+
+    def reserve(self, count: int) -> None:
+        """Makes room for so many rows at once. Memory that is never written to costs nothing, copying it does."""
+        if count > self.capacity:
+            self._set(self.arrays["rows"][: self.count], count)
 
     def _set(self, old: Array, size: int) -> None:
         rows = np.zeros((size, old.shape[1]), np.int64)
@@ -47,6 +53,20 @@ class Rows(Structure):
 
     def size(self) -> tuple[int | None, int, int]:
         return None, self.count, 8 * self.count * self._width
+
+
+class Queue(Rows):
+    """Rows in the order of their times, from ``first`` on; what is before that has been taken out."""
+
+    def saved(self) -> list[Any]:
+        numbers = self.numbers()
+        numbers[self.layout.cell_of_number("first")] = 0
+        numbers[self.layout.cell_of_number("count")] = self.count - self.first
+        return [numbers, self.arrays["rows"][self.first : self.count].copy()]
+
+    def size(self) -> tuple[int | None, int, int]:
+        waiting = self.count - self.first
+        return None, waiting, 8 * waiting * self._width
 
 
 class StepRows(Rows):
@@ -120,6 +140,31 @@ def sort_{name}(low: int, high: int) -> None:
         swap_rows({structure}, low, low + last)
         sink_{name}(low, 0, last)
 """
+
+
+def make_room_behind(queue: Queue) -> None:
+    """Makes room for a row behind the last one of a queue: where half of it has been taken out, by moving the rest."""
+    if queue.count == queue.capacity:
+        if 2 * queue.first >= queue.count:
+            for k in range(queue.first, queue.count):
+                copy_row(queue, k - queue.first, k)
+            queue.count -= queue.first
+            queue.first = 0
+        else:
+            grow(queue)
+
+
+def enqueue(queue: Queue, heap: Rows) -> None:
+    """Takes in the row behind the last one of a queue; where its time is before that of the last one, into the heap."""
+    if queue.first < queue.count and queue.due[queue.count] < queue.due[queue.count - 1]:
+        if heap.count == heap.capacity:
+            grow(heap)
+        for c in range(heap.width):
+            heap.cell[heap.count * heap.width + c] = queue.cell[queue.count * heap.width + c]
+        heap.count += 1
+        rise(heap, heap.count - 1)
+    else:
+        queue.count += 1
 
 
 def rise(heap: Rows, place: int) -> None:
