@@ -12,6 +12,7 @@ from ensue.engine.mixed import mixed_of
 from ensue.engine.run import Run
 from ensue.engine.state import encode
 from ensue.engine.structures.capacity import USUAL, using
+from ensue.engine.structures.key_numbers import KeyNumbers
 from tests.agreement import EXECUTIONS, check, outcome
 
 DECLARATIONS = "unit s. event a(k: int, x: int). event b(k: int, x: int). event s(t: string, x: int).\n"
@@ -70,13 +71,15 @@ def room_in(run):
 
 def keys_in(run):
     """How many keys are known, in all structures."""
-    return max((each.slots for each in kept(run) if hasattr(each, "slots")), default=0)
+    structures = [structure for lane in run.lanes for structure in lane.structures.values()]
+    numbered = [each.used for each in structures if isinstance(each, KeyNumbers)]
+    return max([*numbered, *(each.slots for each in kept(run) if hasattr(each, "slots"))], default=0)
 
 
 @pytest.fixture
 def soon():
-    """Values are forgotten as soon as there are a few; nothing is compiled."""
-    with using(replace(USUAL, values=64, events=2**60, table=16)):
+    """Values and keys are forgotten as soon as there are a few; nothing is compiled."""
+    with using(replace(USUAL, values=64, numbers=16, events=2**60, table=16)):
         yield
 
 

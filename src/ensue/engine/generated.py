@@ -29,6 +29,7 @@ from ensue.engine.structures.calls import Calls
 from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.chains import Chains
 from ensue.engine.structures.groups import StaticGroups
+from ensue.engine.structures.key_numbers import KeyNumbers, attach_all
 from ensue.engine.structures.members import MemberTable
 from ensue.engine.structures.rows import StaticNumbers, StaticRows
 from ensue.engine.structures.seen import Seen
@@ -66,6 +67,7 @@ class GeneratedLane:
         self.structures: dict[str, Structure] = {
             name: make(spec, self.frame, self.bases[name][1]) for name, spec in unit.structures.items()
         }
+        attach_all(self.structures, {name: spec.arguments for name, spec in unit.structures.items()})
         self.by_base = {base: self.structures[name] for name, (_, base) in self.bases.items() if base >= FIRST_CELL}
         self.names = {base: name for name, (_, base) in self.bases.items()}
         values.attach(self.structures["values"])  # type: ignore[arg-type]
@@ -402,7 +404,7 @@ class GeneratedLane:
         yield np.array([self.values.code(constant) for constant in self.code.unit.constants.values()], np.int64)
         yield np.array(row_codes(self.values.held), np.int64)
         for name, spec in self.code.unit.structures.items():
-            if spec.kind.keeps or spec.kind is MemberTable:
+            if spec.kind.keeps or spec.kind in (MemberTable, KeyNumbers):
                 yield from self.structures[name].codes()
 
     def forget_answers(self) -> None:

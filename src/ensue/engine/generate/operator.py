@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, arguments, parameters
 from ensue.engine.generate.writer import NOTHING, Code, Writer
+from ensue.engine.structures.key_numbers import ByKey
 from ensue.engine.structures.structure import Element, Layout, Structure
 
 if TYPE_CHECKING:
@@ -85,6 +86,12 @@ class Operator:
     def structure(self, title: str, kind: type[Structure], layout: Layout, *arguments: Any) -> str:
         """Adds a structure of its own; gives its name."""
         name = self.unit.structure(title, kind, layout, *arguments)
+        self.structures.append(name)
+        return name
+
+    def by_key(self, title: str, kind: type[ByKey], layout: Layout, kinds: str) -> str:
+        """Adds a structure of its own that holds something for each key; gives its name."""
+        name = self.unit.by_key(title, kind, layout, kinds)
         self.structures.append(name)
         return name
 

@@ -429,6 +429,9 @@ class _Driver:
                 w.line("finish()")
             with w.block("if clock.due <= now:"):
                 w.line("clock.due = next_due()")
+            for kinds, keys in self.unit.key_tables.items():
+                with w.block(f"if {keys}.used > {keys}.limit:"):
+                    w.line(f"tidy_{len(kinds)}({keys})")
             self.unit.look(w)
         w.line("given.at = at")
         self.unit.function("run", [], w)

@@ -20,6 +20,7 @@ from ensue.engine.generate.writer import Code, Writer, kind_of
 from ensue.engine.structures.calls import Calls, calls_layout
 from ensue.engine.structures.counts import STRUCTURE as COUNTS
 from ensue.engine.structures.counts import WAIT, Counts, Look, counts_layout
+from ensue.engine.structures.key_numbers import ByKey, KeyNumbers, key_numbers_layout, number_functions
 from ensue.engine.structures.keys import key_functions
 from ensue.engine.structures.rows import Constants, Given, Kinds, given_layout, kinds_layout, numbers_layout
 from ensue.engine.structures.sources import Sources, sources_layout
@@ -113,6 +114,8 @@ class Unit:
     holds_back: bool = False
     """Whether something may wait for the end of a step other than what is due or derived."""
     names: int = 0
+    key_tables: dict[str, str] = field(default_factory=dict)
+    """The tables that number keys, by the kinds of their parts."""
     owner: str = ""
     """The part of the program that is being written."""
     places: dict[str, int] = field(default_factory=dict)
@@ -137,6 +140,18 @@ class Unit:
         place = self.places[self.owner] = self.places.get(self.owner, -1) + 1
         self.structures[name] = Spec(kind, layout, arguments, self.owner, place)
         return name
+
+    def by_key(self, title: str, kind: type[ByKey], layout: Layout, kinds: str) -> str:
+        """Adds a structure that holds something for each key, whose parts are of these kinds; gives its name."""
+        return self.structure(title, kind, layout, self.key_table(kinds) if kinds else "")
+
+    def key_table(self, kinds: str) -> str:
+        """The table that numbers keys of these kinds; see `structures/key_numbers.py`."""
+        if kinds not in self.key_tables:
+            name = self.key_tables[kinds] = self.fresh("keys")
+            self.structures[name] = Spec(KeyNumbers, key_numbers_layout(kinds), (len(kinds),))
+            self.use(number_functions(len(kinds)))
+        return self.key_tables[kinds]
 
     def function(self, name: str, parameters: Sequence[str], w: Writer, result: str = "None") -> None:
         body = "\n".join(w.lines) or "    pass"

@@ -152,8 +152,8 @@ class Choose(Pairing):
         found = self.stored[side]
         if found is None:
             shared, columns = self.pair.shared, self.inputs[side].columns
-            layout = waiting_layout(key_kinds(shared, *self.inputs), row_fields(columns))
-            found = self.stored[side] = self.structure("waiting", Waiting, layout, len(shared))
+            kinds = key_kinds(shared, *self.inputs)
+            found = self.stored[side] = self.by_key("waiting", Waiting, waiting_layout(row_fields(columns)), kinds)
             for text in KERNELS:
                 self.unit.use(text)
         return found

@@ -31,7 +31,7 @@ class Gate:
     def _table(self) -> str:
         if self.table is None:
             kinds = key_kinds(self.shared, self.scan, self.others)
-            self.table = self.unit.structure("gate", Table, gate_layout(kinds), len(kinds))
+            self.table = self.unit.by_key("gate", Table, gate_layout(), kinds)
         return self.table
 
     def note(self, w: Writer, env: Env) -> None:

@@ -187,9 +187,8 @@ class Join(Pairing):
         if found is None:
             fields = row_fields(self.inputs[side].columns)
             kinds = key_kinds(self.pair.shared, *self.inputs)
-            layout = store_layout(kinds, fields, ended=self.ended and side == 0)
-            title = "lefts" if side == 0 else "rights"
-            found = self.stores[side] = self.structure(title, Store, layout, len(self.pair.shared))
+            layout = store_layout(fields, ended=self.ended and side == 0)
+            found = self.stores[side] = self.by_key("lefts" if side == 0 else "rights", Store, layout, kinds)
         return found
 
     def arrive(self, w: Writer, env: Env, side: int) -> None:

@@ -11,6 +11,7 @@ from ensue.engine.generate.fields import Column, Env
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
+from ensue.engine.structures.key_numbers import ByKey
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,13 @@ def key_kinds(names: Sequence[str], one: Operator, other: Operator) -> str:
 
 
 def lookup(unit: Unit, w: Writer, word: str, structure: str, parts: Sequence[str]) -> str:
-    """A name for the slot of a key; `word` is ``find`` or ``slot``."""
+    """A name for the slot of a key, or its number; `word` is ``find`` or ``slot``."""
     if not parts:
         return "0"
+    spec = unit.structures[structure]
+    if issubclass(spec.kind, ByKey):
+        word = {"find": "number", "slot": "numbered"}[word]
+        return w.let("at", f"{word}_{len(parts)}({', '.join([spec.arguments[0], *parts])})")
     unit.keys(len(parts))
     return w.let("at", f"{word}_{len(parts)}({', '.join([structure, *parts])})")
 

@@ -62,8 +62,8 @@ class Scope(Passing):
 
     def _store(self) -> str:
         if self.store is None:
-            layout = store_layout(key_kinds(self.shared, self.inner, self.input), row_fields(self.inner.columns))
-            self.store = self.structure("inner", Store, layout, len(self.shared))
+            kinds = key_kinds(self.shared, self.inner, self.input)
+            self.store = self.by_key("inner", Store, store_layout(row_fields(self.inner.columns)), kinds)
         return self.store
 
     def keep(self, w: Writer, env: Env) -> None:

@@ -28,6 +28,8 @@ class Capacity:
     """Slots for keys at first, a power of two."""
     table: int = 1 << 12
     """Up to how many slots a table that is full of keys that are gone becomes larger all the same."""
+    numbers: int = 1 << 10
+    """From how many keys on those that nothing is held for are looked for."""
     values: int = 1 << 16
     """From how many values on those that nothing refers to are looked for."""
     calls: int = 1 << 18
@@ -44,7 +46,7 @@ class Capacity:
 
 USUAL = Capacity()
 
-SMALL = Capacity(rows=2, slots=2, table=2, values=2, calls=2, sources=2, chains=2)
+SMALL = Capacity(rows=2, slots=2, table=2, numbers=2, values=2, calls=2, sources=2, chains=2)
 """Room for almost nothing, so that all grows, and is forgotten, on the shortest streams."""
 
 _current: ContextVar[Capacity] = ContextVar("capacity", default=USUAL)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
-from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
-from ensue.engine.structures.structure import Frame, Layout
+from ensue.engine.structures.key_numbers import ByKey, head_columns
+from ensue.engine.structures.structure import Array, Layout
 
 
-def gate_layout(kinds: str) -> Layout:
-    return Layout(("over", "slot_wanted", *NUMBERS), slot_columns(kinds, {"first_end": "i64", "last_end": "i64"}))
+def gate_layout() -> Layout:
+    return Layout(("over", "heads"), head_columns({"first_end": "i64", "last_end": "i64"}))
 
 
 LONG_AGO = -(2**62)
 """Before any time."""
 
 
-class Gate(Keyed):
+class Gate(ByKey):
     """The first and the last end of what opens, of those between which the gate was never closed.
 
     What ended before ``over`` opens nothing any more.
@@ -24,15 +25,19 @@ class Gate(Keyed):
 
     empty: ClassVar[dict[str, int]] = {"first_end": LONG_AGO, "last_end": LONG_AGO}
 
-    def __init__(self, frame: Frame, base: int, width: int) -> None:
-        super().__init__(frame, base)
-        self.first_slots(width)
+    def alive(self) -> Array:
+        last = self.head("last_end")
+        found: Array = (last > LONG_AGO) & (last >= self.over)
+        return found
 
-    def grow(self) -> None:
-        slots = self.arrays["slots_"]
-        last = slots[:, self.layout.column("last_end").place]
-        self.rehash((slots[:, 0] != 0) & (last >= self.over))
+    def saved(self) -> list[Any]:
+        return [[self.over], *self.saved_heads()]
+
+    def restore(self, state: Sequence[Any]) -> None:
+        (self.over,), keys, heads = state
+        self.restore_heads(keys, heads)
 
     def size(self) -> tuple[int | None, int, int]:
         """A gate is counted by its keys: it keeps no tuples."""
-        return (self.slots if self.key_width else None), 0, 8 * 3 * self.slots
+        keys = self.key_count()
+        return keys, 0, 8 * 3 * (keys or 0)

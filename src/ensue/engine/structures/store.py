@@ -14,104 +14,87 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ensue.engine.machine.builtin import grow
-from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
-from ensue.engine.structures.keys import Keyed, slot_columns
-from ensue.engine.structures.structure import Column, Element, Frame, Layout, row_columns
+from ensue.engine.structures.key_numbers import QUADRUPLED, ByKey, head_columns
+from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, row_columns
 
-NUMBERS = ("low", "high", "mask", "width", "slot_wanted", *KEY_NUMBERS)
+NUMBERS = ("low", "high", "mask", "width", "heads")
 
 
-def store_layout(kinds: int | str, fields: dict[str, Element], ended: bool = False) -> Layout:
-    """Rows with these fields besides ``older``, ``start`` and ``end``, by keys of these kinds.
+def store_layout(fields: dict[str, Element], ended: bool = False) -> Layout:
+    """Rows with these fields besides ``older``, ``start`` and ``end``.
 
-    With `ended` slots note when something came that ends the rows before it.
+    With `ended` it is noted for each key when something came that ends the rows before it.
     """
     payload: dict[str, Element] = {"newest": "i64"}
     if ended:
         payload |= {"ended": "i64", "ended_before": "i64"}
     rows: dict[str, Element] = {"older": "i64", "start": "i64", "end": "i64", **fields}
     moved = (*row_columns("rows", rows, cell="cell"), ("place", Column("scratch")))
-    return Layout(NUMBERS, (*slot_columns(kinds, payload), *moved))
+    return Layout(NUMBERS, (*head_columns(payload), *moved))
 
 
-class Store(Keyed):
-    """Rows by key. `lives` is how long they matter after their end, and after their start; None is for ever."""
+class Store(ByKey):
+    """Rows by key."""
 
     empty: ClassVar[dict[str, int]] = {"newest": -1}
 
     @property
     def marks(self) -> dict[str, int]:
-        ended = [name for name, _ in self.layout.columns if name in ("ended", "ended_before")]
+        ended = [name for name in self._held if name != "newest"]
         return {**self.empty, **dict.fromkeys(ended, -(2**62))}
 
-    def __init__(self, frame: Frame, base: int, width: int) -> None:
-        super().__init__(frame, base)
-        self.first_slots(width)
-        self.put("rows", np.zeros((self.frame.capacity.rows, self.layout.column("older").width), np.int64))
-        self.put("scratch", np.zeros(self.frame.capacity.rows, np.int64))
-        self.low, self.high, self.mask, self.width = (
-            0,
-            0,
-            self.frame.capacity.rows - 1,
-            self.layout.column("older").width,
-        )
+    def __init__(self, frame: Frame, base: int, keys: str) -> None:
+        super().__init__(frame, base, keys)
+        self.low = self.high = 0
+        self.width = self.layout.column("older").width
+        self._make(self.frame.capacity.rows)
 
-    def grow(self) -> None:
-        if self.slot_wanted:
-            self.slot_wanted = 0
-            newest = self.arrays["slots_"][:, self.layout.column("newest").place]
-            used = self.arrays["slots_"][:, 0] != 0
-            self.rehash(used & (newest >= self.low))
-            return
-        size = 2 * (self.mask + 1)
-        numbers = np.arange(self.low, self.high)
-        old = self.arrays["rows"]
-        rows = np.zeros((size, old.shape[1]), np.int64)
-        rows[numbers & (size - 1)] = old[numbers & self.mask]
-        self.put("rows", rows)
+    def _make(self, size: int) -> None:
+        """Makes a ring that holds nothing yet."""
+        self.put("rows", np.zeros((size, self.width), np.int64))
         self.put("scratch", np.zeros(size, np.int64))
         self.mask = size - 1
 
+    def grow(self) -> None:
+        old, mask = self.arrays["rows"], self.mask
+        numbers = np.arange(self.low, self.high)
+        self._make((4 if mask < QUADRUPLED else 2) * (mask + 1))
+        self.arrays["rows"][numbers & self.mask] = old[numbers & mask]
+
+    def alive(self) -> Array:
+        found: Array = self.head("newest") >= self.low
+        return found
+
     def saved(self) -> list[Any]:
-        """The rows from the first to the last that matters, and the slots that are used."""
-        slots, numbers = self.arrays["slots_"], np.arange(self.low, self.high)
-        return [self.numbers(), self.arrays["rows"][numbers & self.mask], slots[slots[:, 0] != 0]]
+        """The rows from the first to the last that matters, and what is held for keys."""
+        numbers = np.arange(self.low, self.high)
+        return [self.numbers(), self.arrays["rows"][numbers & self.mask], *self.saved_heads()]
 
     def restore(self, state: Sequence[Any]) -> None:
-        numbers, rows, slots = state
-        for array, name in ((rows, "rows"), (slots, "slots_")):
-            if array.ndim != 2 or array.dtype != np.int64 or array.shape[1] != self.arrays[name].shape[1]:
-                raise ValueError("another layout")
+        numbers, rows, keys, heads = state
+        if rows.ndim != 2 or rows.dtype != np.int64 or rows.shape[1] != self.arrays["rows"].shape[1]:
+            raise ValueError("another layout")
+        room = self.heads
         self.set_numbers(numbers)
-        if len(rows) != self.high - self.low or (self.key_width == 0) != (len(slots) == 1 and self.slots == 0):
+        self.heads = room
+        if len(rows) != self.high - self.low:
             raise ValueError("rows are missing")
-        self.mask = max(self.frame.capacity.rows, 1 << (2 * len(rows)).bit_length()) - 1
-        ring = np.zeros((self.mask + 1, rows.shape[1]), np.int64)
-        ring[np.arange(self.low, self.high) & self.mask] = rows
-        self.put("rows", ring)
-        self.put("scratch", np.zeros(self.mask + 1, np.int64))
-        if self.key_width:
-            self.place_slots(slots)
-        else:
-            self.put("slots_", slots.copy())
+        self._make(max(self.frame.capacity.rows, 1 << (2 * len(rows)).bit_length()))
+        self.arrays["rows"][np.arange(self.low, self.high) & self.mask] = rows
+        self.restore_heads(keys, heads)
 
     def live(self) -> int:
         """How many rows are in a chain."""
-        slots, rows = self.arrays["slots_"], self.arrays["rows"]
-        older = rows[:, self.layout.column("older").place]
-        newest = slots[:, self.layout.column("newest").place]
-        found, at = 0, newest[(slots[:, 0] != 0) & (newest >= self.low)]
-        while len(at):
+        older = self.arrays["rows"][:, self.layout.column("older").place]
+        found, at = 0, self.head("newest")
+        while len(at := at[at >= self.low]):
             found += len(at)
             at = older[at & self.mask]
-            at = at[at >= self.low]
         return found
 
     def size(self) -> tuple[int | None, int, int]:
-        slots = self.arrays["slots_"]
-        keys = int(np.count_nonzero((slots[:, 0] != 0) & (slots[:, self.layout.column("newest").place] >= self.low)))
-        tuples = self.live()
-        return keys if self.key_width else None, tuples, 8 * (tuples * self.width + (keys if self.key_width else 0))
+        keys, tuples = self.key_count(), self.live()
+        return keys, tuples, 8 * (tuples * self.width + (keys or 0))
 
 
 def expire(store: Store, time: int, life: int) -> None:
@@ -125,7 +108,7 @@ def expire(store: Store, time: int, life: int) -> None:
 def make_room(store: Store, time: int, life_start: int) -> None:
     """Makes room for one row: first by leaving out those that are over."""
     if store.high - store.low > store.mask:
-        if 4 * store.mask > store.slot_mask:  # else there is more to look at than can be left out
+        if 4 * store.mask >= store.heads:  # else there is more to look at than can be left out
             leave_out(store, time, life_start)
         if 2 * (store.high - store.low) > store.mask:
             grow(store)
@@ -136,30 +119,28 @@ def leave_out(store: Store, time: int, life_start: int) -> None:
     mask = store.mask
     for k in range(store.low, store.high):
         store.place[k & mask] = -1
-    for at in range(store.slot_mask + 1):
-        if store.slot_used[at] != 0:
-            row = store.newest[at]
-            while row >= store.low:
-                if time - store.start[row & mask] <= life_start:
-                    store.place[row & mask] = 0
-                row = store.older[row & mask]
+    for at in range(store.heads):
+        row = store.newest[at]
+        while row >= store.low:
+            if time - store.start[row & mask] <= life_start:
+                store.place[row & mask] = 0
+            row = store.older[row & mask]
     kept = store.low
     for k in range(store.low, store.high):
         if store.place[k & mask] == 0:
             store.place[k & mask] = kept
             kept += 1
-    for at in range(store.slot_mask + 1):
-        if store.slot_used[at] != 0:
-            row = store.newest[at]
-            while row >= store.low and store.place[row & mask] < 0:
-                row = store.older[row & mask]
-            store.newest[at] = store.place[row & mask] if row >= store.low else -1
-            while row >= store.low:
-                older = store.older[row & mask]
-                while older >= store.low and store.place[older & mask] < 0:
-                    older = store.older[older & mask]
-                store.older[row & mask] = store.place[older & mask] if older >= store.low else -1
-                row = older
+    for at in range(store.heads):
+        row = store.newest[at]
+        while row >= store.low and store.place[row & mask] < 0:
+            row = store.older[row & mask]
+        store.newest[at] = store.place[row & mask] if row >= store.low else -1
+        while row >= store.low:
+            older = store.older[row & mask]
+            while older >= store.low and store.place[older & mask] < 0:
+                older = store.older[older & mask]
+            store.older[row & mask] = store.place[older & mask] if older >= store.low else -1
+            row = older
     for k in range(store.low, store.high):
         to = store.place[k & mask]
         if to >= 0 and to != k:
@@ -169,12 +150,12 @@ def leave_out(store: Store, time: int, life_start: int) -> None:
 
 
 def ended_at(store: Store, at: int, time: int) -> int:
-    """The time before which the rows of a slot have been ended, as something in a step sees it."""
+    """The time before which the rows of a key have been ended, as something in a step sees it."""
     return store.ended[at] if store.ended[at] < time else store.ended_before[at]
 
 
 def cut(store: Store, at: int, time: int) -> None:
-    """Takes the rows that have been ended out of the chain of a slot, once in a step."""
+    """Takes the rows that have been ended out of the chain of a key, once in a step."""
     row = store.newest[at]
     if row < store.low or store.end[row & store.mask] == time:
         return

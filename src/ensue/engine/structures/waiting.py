@@ -2,70 +2,79 @@
 
 Rows lie in a pool. Those of a key are linked both ways, from ``oldest`` to ``newest``, so that any of them can be taken
 out; those that are free are linked by ``older``, from ``free`` on. Where the pool is full, rows that are over, or that
-a newer one always comes before, are let go of; if that is not enough, it is enlarged. A key of which nothing waits is
-forgotten when the table of keys is enlarged.
+a newer one always comes before, are let go of; if that is not enough, it is enlarged.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from inspect import getsource
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ensue.engine.machine.builtin import grow
-from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
-from ensue.engine.structures.keys import Keyed, slot_columns
-from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
+from ensue.engine.structures.key_numbers import QUADRUPLED, ByKey, head_columns
+from ensue.engine.structures.structure import Array, Element, Frame, Layout, row_columns
 
-NUMBERS = ("free", "count", "capacity", "slot_wanted", *KEY_NUMBERS)
-"""The first row that is free, how many rows were ever used, and how many there are."""
+NUMBERS = ("free", "count", "capacity", "heads")
+"""The first row that is free, how many rows were ever used, and how many there are; and how many keys may be."""
 
 
-def waiting_layout(kinds: int | str, fields: dict[str, Element]) -> Layout:
-    """Rows with these fields besides ``start`` and ``end``, by keys of these kinds."""
+def waiting_layout(fields: dict[str, Element]) -> Layout:
+    """Rows with these fields besides ``start`` and ``end``."""
     rows: dict[str, Element] = {"older": "i64", "newer": "i64", "start": "i64", "end": "i64", **fields}
-    return Layout(NUMBERS, (*slot_columns(kinds, {"oldest": "i64", "newest": "i64"}), *row_columns("rows", rows)))
+    return Layout(NUMBERS, (*head_columns({"oldest": "i64", "newest": "i64"}), *row_columns("rows", rows)))
 
 
-class Waiting(Keyed):
+class Waiting(ByKey):
     """Rows that wait, by key."""
 
     empty: ClassVar[dict[str, int]] = {"oldest": -1, "newest": -1}
 
-    def __init__(self, frame: Frame, base: int, width: int) -> None:
-        super().__init__(frame, base)
-        self.first_slots(width)
+    def __init__(self, frame: Frame, base: int, keys: str) -> None:
+        super().__init__(frame, base, keys)
         self.put("rows", np.zeros((self.frame.capacity.rows, self.layout.column("older").width), np.int64))
         self.free, self.count, self.capacity = -1, 0, self.frame.capacity.rows
 
     def grow(self) -> None:
-        slots = self.arrays["slots_"]
-        if self.slot_wanted:
-            self.slot_wanted = 0
-            self.rehash((slots[:, 0] != 0) & (slots[:, self.layout.column("newest").place] >= 0))
-            return
         old = self.arrays["rows"]
-        self.put("rows", np.concatenate([old, np.zeros_like(old)]))
-        self.capacity = 2 * len(old)
+        self._set(old, (4 if len(old) < QUADRUPLED else 2) * len(old))
+
+    def _set(self, old: Array, size: int) -> None:
+        rows = np.zeros((size, old.shape[1]), np.int64)
+        rows[: len(old)] = old
+        self.put("rows", rows)
+        self.capacity = size
+
+    def alive(self) -> Array:
+        found: Array = self.head("newest") >= 0
+        return found
+
+    def saved(self) -> list[Any]:
+        return [[self.free, self.count], self.arrays["rows"][: self.count].copy(), *self.saved_heads()]
+
+    def restore(self, state: Sequence[Any]) -> None:
+        (self.free, self.count), rows, keys, heads = state
+        if rows.ndim != 2 or rows.dtype != np.int64 or rows.shape[1] != self.arrays["rows"].shape[1]:
+            raise ValueError("another layout")
+        if len(rows) != self.count:
+            raise ValueError("rows are missing")
+        self._set(rows, max(self.frame.capacity.rows, 1 << (2 * len(rows)).bit_length()))
+        self.restore_heads(keys, heads)
 
     def live(self) -> int:
         """How many rows wait."""
-        rows, slots = self.arrays["rows"], self.arrays["slots_"]
-        older = rows[:, self.layout.column("older").place]
-        at = slots[slots[:, 0] != 0, self.layout.column("newest").place]
-        found = 0
+        older = self.arrays["rows"][:, self.layout.column("older").place]
+        found, at = 0, self.head("newest")
         while len(at := at[at >= 0]):
             found += len(at)
             at = older[at]
         return found
 
     def size(self) -> tuple[int | None, int, int]:
-        slots = self.arrays["slots_"]
-        keys = int(np.count_nonzero((slots[:, 0] != 0) & (slots[:, self.layout.column("newest").place] >= 0)))
-        rows = self.live()
-        width = self.arrays["rows"].shape[1]
-        return keys if self.key_width else None, rows, 8 * (rows * width + (keys if self.key_width else 0))
+        keys, rows = self.key_count(), self.live()
+        return keys, rows, 8 * (rows * self.arrays["rows"].shape[1] + (keys or 0))
 
 
 def new_row(waiting: Waiting) -> int:
@@ -138,9 +147,12 @@ def make_way(waiting: Waiting, time: int, life_start: int, life_end: int, ripe: 
 
     A newer row does that if it has ended `ripe` ago and, where `by_start` is set, does not start earlier.
     """
+    if waiting.heads > 4 * waiting.capacity:  # there is more to look at than can be let go of
+        grow(waiting)
+        return
     kept = 0
-    for at in range(waiting.slot_mask + 1):
-        row = waiting.newest[at] if waiting.slot_used[at] != 0 else -1
+    for at in range(waiting.heads):
+        row = waiting.newest[at]
         latest = -9223372036854775807
         while row >= 0:
             older = waiting.older[row]
