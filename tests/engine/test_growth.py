@@ -89,7 +89,7 @@ def test_keys_that_are_gone_are_forgotten(rules):
     """Four times as many events need no more room."""
     early, late = advanced(rules, 5), advanced(rules, 20)
     assert room_in(late) == room_in(early)
-    assert keys_in(late) <= 64
+    assert keys_in(late) <= 128
 
 
 @pytest.mark.usefixtures("soon")

@@ -19,10 +19,10 @@ import numpy as np
 from ensue.engine.structures.keys import hash_source, places
 from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
 
-QUADRUPLED = 1 << 14
+QUADRUPLED = 1 << 10
 """Up to how many numbers there is room for four times as many when they are enlarged, for twice as many above."""
 
-FEW_ALIVE = 8
+FEW_ALIVE = 4
 """Numbers are freed if less than one in so many is needed."""
 
 

@@ -108,7 +108,7 @@ def expire(store: Store, time: int, life: int) -> None:
 def make_room(store: Store, time: int, life_start: int) -> None:
     """Makes room for one row: first by leaving out those that are over."""
     if store.high - store.low > store.mask:
-        if 4 * store.mask >= store.heads:  # else there is more to look at than can be left out
+        if 16 * store.mask >= store.heads:  # else there is more to look at than can be left out
             leave_out(store, time, life_start)
         if 2 * (store.high - store.low) > store.mask:
             grow(store)

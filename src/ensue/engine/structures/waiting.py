@@ -147,7 +147,7 @@ def make_way(waiting: Waiting, time: int, life_start: int, life_end: int, ripe: 
 
     A newer row does that if it has ended `ripe` ago and, where `by_start` is set, does not start earlier.
     """
-    if waiting.heads > 4 * waiting.capacity:  # there is more to look at than can be let go of
+    if waiting.heads > 16 * waiting.capacity:  # there is more to look at than can be let go of
         grow(waiting)
         return
     kept = 0
