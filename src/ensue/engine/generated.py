@@ -105,7 +105,7 @@ class GeneratedLane:
                 "Machine code needs llvmlite, which is not installed: pip install llvmlite. Without `compiled=True` "
                 "rules run as Python."
             )
-        loaded = self.code.machine
+        loaded = self.code.tiers.machine
         self._callbacks = machine.callbacks(self.frame, self.by_base, self._ask)
         address = self.frame.address
 
@@ -206,10 +206,14 @@ class GeneratedLane:
         self.seen += self.given.rows
         if not self._fast and self.choice is None and self.seen > self.frame.capacity.events and machine.available():
             self._functions, self._fast = self._compile(), True
+        elif self._fast and self.code.tiers.machine is not self._loaded:
+            self._functions = self._compile()
         self._reserve()
         self.clock_.until = time
         with np.errstate(all="ignore"):
             self._functions["run"]()
+        if self._fast:
+            self.code.tiers.note(self.given.rows)
         if self.clock_.failed:
             self._fail()
         for event, head in self.code.derived.items():

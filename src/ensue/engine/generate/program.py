@@ -16,7 +16,7 @@ from ensue.engine.generate.nulls import nullable_attributes
 from ensue.engine.generate.operator import write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.machine import QUICK, Machine, cached_object, load, translate
+from ensue.engine.machine import Tiers, translate
 from ensue.engine.operators.build import build
 from ensue.engine.operators.derive import Derive, Derived
 from ensue.engine.operators.look_up import mixed_columns
@@ -116,10 +116,9 @@ class Generated:
         return "\n\n".join(self.texts)
 
     @cached_property
-    def machine(self) -> Machine:
+    def tiers(self) -> Tiers:
         """The unit as machine code, which has no state of its own."""
-        ir = translate(self.texts, self.unit.bases(), ENTRIES)
-        return load(cached_object(ir, QUICK), ENTRIES)
+        return Tiers(translate(self.texts, self.unit.bases(), ENTRIES), ENTRIES)
 
 
 def of_strata(program: typed.Program, strata: Sequence[typed.Stratum], names: Mapping[int, str]) -> Together:
@@ -240,7 +239,7 @@ class _Driver:
                 if unit.scans.get(event) and not event.startswith("#"):
                     self._add_given(w, event)
             else:
-                for scan in unit.scans.get(event, []):
+                for scan in unit.takers(event):
                     scan.take(w, given(unit, scan, "row"))
             unit.function(f"given_{unit.rank(event)}", ["row: int"], w)
         w = Writer()
@@ -275,7 +274,7 @@ class _Driver:
     def _scans(self, word: str, event: str) -> list[Scan]:
         layer = self.unit.derived[event]
         found = []
-        for scan in self.unit.scans.get(event, []):
+        for scan in self.unit.takers(event):
             if scan.layer == layer:
                 kind = "after" if scan.ordered else "round"
             else:

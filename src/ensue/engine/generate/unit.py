@@ -234,6 +234,10 @@ class Unit:
         index, _ = self.inputs.setdefault((event, attribute), (len(self.inputs), kind))
         return f"x{index}", f"ok{index}"
 
+    def takers(self, event: str) -> list[Any]:
+        """What takes events of a type, in the order in which it is handed them."""
+        return sorted(self.scans.get(event, []), key=lambda scan: bool(scan.is_last))
+
     def may_be_null(self, event: str, attribute: str) -> bool:
         return (event, attribute) in self.nullable or attribute not in self.events[event].attributes
 

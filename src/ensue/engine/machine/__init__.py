@@ -13,6 +13,7 @@ from ensue.engine.machine.errors import MachineError, TranslateError
 from ensue.engine.machine.interpretation import plain
 from ensue.engine.machine.loading import Machine, load
 from ensue.engine.machine.store import cached_object
+from ensue.engine.machine.tiers import Tiers
 from ensue.engine.machine.translation import translate
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Callbacks",
     "Machine",
     "MachineError",
+    "Tiers",
     "TranslateError",
     "available",
     "build",

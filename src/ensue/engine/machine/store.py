@@ -16,12 +16,20 @@ from ensue.engine.machine.compilation import PASSES, build, processor, version
 
 def cached_object(ir: str, level: int) -> bytes:
     """Object code for LLVM IR, see `build`; made anew unless it was kept."""
-    name = f"machine_{key_of(ir, version() or '', *processor(), str(level), *PASSES)}.object"
-    found = _kept(name)
+    found = kept_object(ir, level)
     if found is None:
         found = build(ir, level)
-        keep(name, found)
+        keep(_name(ir, level), found)
     return found
+
+
+def kept_object(ir: str, level: int) -> bytes | None:
+    """Object code for LLVM IR if it was kept."""
+    return _kept(_name(ir, level))
+
+
+def _name(ir: str, level: int) -> str:
+    return f"machine_{key_of(ir, version() or '', *processor(), str(level), *PASSES)}.object"
 
 
 def _kept(name: str) -> bytes | None:

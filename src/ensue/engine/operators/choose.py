@@ -93,6 +93,13 @@ class Choose(Pairing):
         cumulative = self.cumulative[side]
         return self.inputs[side].parts if cumulative is None else cumulative.parts
 
+    def _order(self, side: int, row: str) -> Env:
+        """What decides the order of a row that waits."""
+        waiting = self._waiting(side)
+        env = read_row(waiting, row, self.kept(side))
+        env[START] = Code(f"{waiting}.start[{row}]", "True", "i")
+        return env
+
     @property
     def parts(self) -> int:
         return self._parts(0) + self._parts(1)
@@ -151,18 +158,11 @@ class Choose(Pairing):
     def _waiting(self, side: int) -> str:
         found = self.stored[side]
         if found is None:
-            shared, columns = self.pair.shared, self.inputs[side].columns
-            kinds = key_kinds(shared, *self.inputs)
-            found = self.stored[side] = self.by_key("waiting", Waiting, waiting_layout(row_fields(columns)), kinds)
+            layout, kinds = waiting_layout(row_fields(self.kept(side))), key_kinds(self.pair.shared, *self.inputs)
+            found = self.stored[side] = self.by_key("waiting", Waiting, layout, kinds)
             for text in KERNELS:
                 self.unit.use(text)
         return found
-
-    def _row(self, side: int, row: str) -> Env:
-        waiting = self._waiting(side)
-        env = read_row(waiting, row, self.inputs[side].columns)
-        env[START] = Code(f"{waiting}.start[{row}]", "True", "i")
-        return env
 
     def _over(self, side: int, row: str) -> str:
         """Source for whether an initiator is too old for anything to come."""
@@ -191,7 +191,7 @@ class Choose(Pairing):
         row = w.let("row", f"new_row({waiting})")
         w.line(f"{waiting}.start[{row}] = {env[START].value}")
         w.line(f"{waiting}.end[{row}] = clock.now")
-        write_row(w, waiting, row, self.inputs[side].columns, env)
+        write_row(w, waiting, row, self.kept(side), env)
         older = w.let("older", f"{waiting}.newest[{at}]")
         if self.late[side]:
             before = f"before_{self.name}_{side}({row}, {older})"
@@ -258,7 +258,7 @@ class Choose(Pairing):
         with w.block(f"while {row} >= 0:"):
             following = w.let("next", f"{waiting}.{'older' if newest_first else 'newer'}[{row}]")
             self._leave_out(w, env, side, at, row, following, newest_first)
-            there, ends = self._row(other, row), self._ends(side, f"{waiting}.end[{row}]")
+            there, ends = self.read(waiting, row, other, env), self._ends(side, f"{waiting}.end[{row}]")
             sides = (there, env) if side == 1 else (env, there)
             with self.eligible.when(w, *sides, ends):
                 if composite is not None:
@@ -276,7 +276,7 @@ class Choose(Pairing):
         if each:
             return
         with w.block(f"if {found} >= 0:"):
-            there, end = self._row(other, found), f"{waiting}.end[{found}]"
+            there, end = self.read(waiting, found, other, env), f"{waiting}.end[{found}]"
             match context:
                 case "recent":
                     w.line(f"take_out_to({waiting}, {at}, {found})")
@@ -333,6 +333,6 @@ class Choose(Pairing):
         for side in (0, 1):
             if self.late[side] and self.pair.initiator in (None, side):
                 w = Writer()
-                one, other = (Seen(self.inputs[side], self._row(side, row)) for row in ("one", "other"))
+                one, other = (Seen(self.inputs[side], self._order(side, row)) for row in ("one", "other"))
                 return_whether_before(self.unit, w, one, other, tie=False)
                 self.unit.function(f"before_{self.name}_{side}", ["one: int", "other: int"], w, "bool")

@@ -45,6 +45,14 @@ def related(unit: Unit, relation: typed.Relation, left: tuple[str, str], right: 
     return all_of(*tests)
 
 
+def is_before(relation: typed.Relation) -> bool:
+    """Whether the left side must have ended before the right one starts."""
+    return any(
+        distance.earlier == (0, 1) and distance.later == (1, 0) and distance.low is not None and distance.low > 0
+        for distance in relation.distances
+    )
+
+
 class Pairing(Operator):
     """What joins and choices have in common: two sides that become one match."""
 
@@ -125,6 +133,23 @@ class Pairing(Operator):
 
     checked: Sequence[Field] = ()
 
+    def kept(self, side: int) -> dict[Field, Column]:
+        """The fields of a side that are stored: a shared variable is not where the other side has the same of it."""
+        columns = self.inputs[side].columns
+        shared = [("var", name) for name in self.pair.shared]
+        kinds = {field: {each.column(field).kind for each in self.inputs} for field in shared}
+        same = {field for field, kind in kinds.items() if kind in ({"i"}, {"s"}, {"b"})}
+        return {field: column for field, column in columns.items() if field not in same}
+
+    def read(self, structure: str, row: str, side: int, other: Env) -> Env:
+        """A row of a side as a match found it, with the variables that are not stored from that."""
+        found = read_row(structure, row, self.kept(side))
+        for field in self.inputs[side].columns:
+            if field not in found:
+                found[field] = Code(other[field].value, "True", other[field].kind)
+        found[START] = Code(f"{structure}.start[{row}]", "True", "i")
+        return found
+
 
 class Join(Pairing):
     """All pairs; see the module."""
@@ -140,6 +165,8 @@ class Join(Pairing):
         for side, input_ in enumerate(self.inputs):
             if self._kept(side) is None or self.sides[side].looks:
                 input_.feed(partial(self.arrive, side=side))
+        if isinstance(left, Scan) and is_before(node.pair.relation):
+            left.is_last = True  # an event that is both sides need not look at itself
         for side in (0, 1):
             if self.sides[side].suppressed and isinstance(stored_by(self.inputs[1 - side]), Scan):
                 self._narrow(side)
@@ -185,7 +212,7 @@ class Join(Pairing):
             return kept.store()
         found = self.stores[side]
         if found is None:
-            fields = row_fields(self.inputs[side].columns)
+            fields = row_fields(self.kept(side))
             kinds = key_kinds(self.pair.shared, *self.inputs)
             layout = store_layout(fields, ended=self.ended and side == 0)
             found = self.stores[side] = self.by_key("lefts" if side == 0 else "rights", Store, layout, kinds)
@@ -227,7 +254,7 @@ class Join(Pairing):
                         w.line("break")
                 w.line(f"{row} = {store}.older[{place}]")
                 kept = self._kept(1 - side)
-                there = kept.row(place) if kept else read_row(store, place, self.inputs[1 - side].columns)
+                there = kept.row(place) if kept else self.read(store, place, 1 - side, env)
                 there[START] = Code(w.let("begin", f"{store}.start[{place}]"), "True", "i")
                 end = w.let("finish", f"{store}.end[{place}]")
                 points = [(env[START].value, "clock.now"), (there[START].value, end)]
@@ -246,17 +273,21 @@ class Join(Pairing):
         life = self.sides[side].lifetime
         if life.end is not None:
             w.line(f"expire({store}, clock.now, {unit.number(life.end)})")
-        w.line(f"make_room({store}, clock.now, {unit.number(NEVER if life.start is None else life.start)})")
         at = lookup(unit, w, "slot", store, key)
-        place = w.let("p", f"{store}.high & {store}.mask")
-        if self.ended and side == 0:
-            w.line(f"cut({store}, {at}, clock.now)")
+        room = f"make_room({store}, clock.now, {unit.number(NEVER if life.start is None else life.start)})"
+        ended = self.ended and side == 0
+        row = w.let("row", f"cut({store}, {at}, clock.now)" if ended else "-1")
+        # A row that has been ended is used again, unless rows must stay in the order of their ends.
+        with w.when(f"{row} < 0" if ended and life.end is None else "True"):
+            w.line(room)
+            w.line(f"{row} = {store}.high")
+            w.line(f"{store}.high += 1")
+        place = w.let("p", f"{row} & {store}.mask")
         w.line(f"{store}.older[{place}] = {store}.newest[{at}]")
         w.line(f"{store}.start[{place}] = {env[START].value}")
         w.line(f"{store}.end[{place}] = clock.now")
-        write_row(w, store, place, self.inputs[side].columns, env)
-        w.line(f"{store}.newest[{at}] = {store}.high")
-        w.line(f"{store}.high += 1")
+        write_row(w, store, place, self.kept(side), env)
+        w.line(f"{store}.newest[{at}] = {row}")
 
     def end(self, w: Writer, env: Env, ending: plan.Ending) -> None:
         """Something that is forbidden between the sides: the left ones before it are over when its step is."""

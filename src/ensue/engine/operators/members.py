@@ -68,6 +68,8 @@ class Members(Operator):
             unit.indexes[family.number] = (self.table, self.kinds[index])
         unit.scans.setdefault(family.found.name, []).append(self)
 
+    is_last = False
+
     def write(self) -> None:
         pass
 

@@ -154,19 +154,23 @@ def ended_at(store: Store, at: int, time: int) -> int:
     return store.ended[at] if store.ended[at] < time else store.ended_before[at]
 
 
-def cut(store: Store, at: int, time: int) -> None:
-    """Takes the rows that have been ended out of the chain of a key, once in a step."""
+def cut(store: Store, at: int, time: int) -> int:
+    """Takes the rows that have been ended out of the chain of a key, once in a step.
+
+    Gives the newest of them, -1 if there is none: it can be used again.
+    """
     row = store.newest[at]
     if row < store.low or store.end[row & store.mask] == time:
-        return
+        return -1
     limit = ended_at(store, at, time)
     if store.end[row & store.mask] < limit:
         store.newest[at] = -1
-        return
+        return row
     older = store.older[row & store.mask]
     while older >= store.low:
         if store.end[older & store.mask] < limit:
             store.older[row & store.mask] = -1
-            return
+            return older
         row = older
         older = store.older[row & store.mask]
+    return -1
