@@ -100,7 +100,7 @@ class KeyNumbers(Structure):
         _, firsts, same = np.unique(held, axis=0, return_index=True, return_inverse=True)
         first = firsts[same.reshape(-1)[len(taken) :]]
         known = first < len(taken)
-        fresh = np.count_nonzero(~known)
+        fresh = int(np.count_nonzero(~known))
         found = np.empty(len(keys), np.int64)
         found[known] = taken[first[known]]
         found[~known] = np.arange(self.count, self.count + fresh)
@@ -210,7 +210,7 @@ def head_columns(payload: dict[str, Element]) -> tuple[tuple[str, Column], ...]:
 
 @cache
 def number_functions(width: int) -> str:
-    """Source of ``number_n`` and ``numbered_n``, the number of a key of n parts; ``numbered_n`` adds it where it is new.
+    """Source of ``number_n`` and ``numbered_n``, the number of a key of n parts; ``numbered_n`` adds what is new.
 
     ``number_n`` gives -1 where there is none. ``index_n`` writes the index anew, ``tidy_n`` frees numbers.
     """
