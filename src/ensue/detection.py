@@ -81,7 +81,7 @@ def _in_batches(rules: Rules, batches: Any, request: Request) -> pa.RecordBatchR
 
     first = next(batches, None)
     rules = rules if first is None else rules.knowing(dict.fromkeys(rules.typed.events, first.schema))
-    settings = Settings.of(rules, replace(request, in_order=False))
+    settings = Settings.of(rules, request)
     session = Session(rules, settings, on_bad_row=request.on_bad_row)
     return detected(session, batches if first is None else chain([first], batches), request.until)
 

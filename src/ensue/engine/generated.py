@@ -363,8 +363,9 @@ class GeneratedLane:
     def copy_from(self, other: GeneratedLane) -> None:
         """Takes over the state of a lane with the same code."""
         self.seen = other.seen
-        for (_, _, structure), (_, _, theirs) in zip(self._kept(), other._kept(), strict=True):
-            structure.copy_from(theirs)
+        for name, spec in self.code.unit.structures.items():
+            if spec.kind.keeps or spec.kind is KeyNumbers:
+                self.structures[name].copy_from(other.structures[name])
         for structure in self.structures.values():
             if isinstance(structure, Seen):
                 structure.forget()

@@ -62,20 +62,17 @@ class Layout:
         return len(self.numbers) + self.arrays.index(name)
 
     def column(self, name: str) -> Column:
-        return dict(self.columns)[name]
+        return self.by_name[name]
 
     @cached_property
-    def columns_of(self) -> Mapping[str, tuple[int, tuple[tuple[str, Any, int, int], ...]]]:
-        """For each array the cell of its address, and its columns: name, type of elements, width, place."""
+    def by_name(self) -> Mapping[str, Column]:
+        return dict(self.columns)
+
+    @cached_property
+    def columns_of(self) -> Mapping[str, tuple[int, tuple[str, ...]]]:
+        """For each array the cell of its address, and its columns."""
         return {
-            array: (
-                self.cell_of_array(array),
-                tuple(
-                    (name, np.dtype(DTYPES[column.element]), column.width, column.place)
-                    for name, column in self.columns
-                    if column.array == array
-                ),
-            )
+            array: (self.cell_of_array(array), tuple(name for name, column in self.columns if column.array == array))
             for array in self.arrays
         }
 
@@ -106,6 +103,13 @@ class Structure:
 
         def __setattr__(self, name: str, value: Any) -> None: ...
 
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in self.layout.by_name:
+                return self._view(name)
+            raise AttributeError(f"{type(self).__name__} has no {name}")
+
     def __init__(self, frame: Frame, base: int) -> None:
         self.frame = frame
         self.base = base
@@ -116,12 +120,20 @@ class Structure:
         """Sets an array, of one dimension or with the width of its columns as the second one."""
         self.arrays[name] = array
         cell, columns = self.layout.columns_of[name]
-        self.cells[cell] = array.ctypes.data
-        for column, dtype, width, place in columns:
-            own = array if array.dtype == dtype else array.view(dtype)
-            if own.ndim == 2:
-                own = own.reshape(-1) if width == 1 else own[:, place]
-            setattr(self, column, memoryview(own))  # type: ignore[arg-type]
+        self.cells[cell] = array.__array_interface__["data"][0]
+        for column in columns:
+            self.__dict__.pop(column, None)
+
+    def _view(self, name: str) -> memoryview:
+        """A column as plain code sees it; it is made when it is first used, as machine code does without."""
+        column = self.layout.column(name)
+        array, dtype = self.arrays[column.array], DTYPES[column.element]
+        own = array if array.dtype == dtype else array.view(dtype)
+        if own.ndim == 2:
+            own = own.reshape(-1) if column.width == 1 else own[:, column.place]
+        found: memoryview = memoryview(own)  # type: ignore[arg-type]
+        self.__dict__[name] = found
+        return found
 
     def grow(self) -> None:
         """Makes room. Generated code calls it as ``grow(structure)`` where something is full."""
