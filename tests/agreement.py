@@ -518,8 +518,8 @@ def difference(wanted: Outcome, found: Outcome) -> str | None:
     """What is missing, what is too much, and whether the order is another; None if all is the same."""
     if isinstance(wanted, type) or isinstance(found, type):
         return None if wanted is found else f"  wanted {wanted}, found {found}"
-    if any(each.sources is None for each in found):
-        wanted = [replace(each, sources=None) for each in wanted]
+    if any(each.sources is None for each in [*found, *wanted]):
+        found, wanted = ([replace(each, sources=None) for each in side] for side in (found, wanted))
     missing, extra = _unmatched(wanted, found)
     if missing or extra:
         return "\n".join([f"  missing  {each}" for each in missing] + [f"  too much {each}" for each in extra])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ensue.data import Events
     from ensue.data.spark_frames import Frames
+    from ensue.engine.mixed import Mixed
     from ensue.engine.parquet import PlainParquet
 
 Found = dict[str, "pa.Table"]
@@ -114,7 +115,7 @@ class _Asked:
         rules = rules if schema is None else rules.knowing(dict.fromkeys(rules.typed.events, schema))
         if provenance:
             plain = mixed_of(source, columns, rules.typed.events, used=rules.used_attributes, sort=True)
-            pieces = () if plain is None else (plain,)
+            pieces: tuple[Mixed, ...] = () if plain is None else (plain,)
         else:
             pieces = pieces_of(source, columns, rules.typed.events, rules.used_attributes)
         if not pieces:
