@@ -13,12 +13,13 @@ from functools import partial
 
 from ensue.engine.generate.expressions import truth
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, used_by
-from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
-from ensue.engine.generate.unit import NEVER, Unit
+from ensue.engine.generate.operator import Operator, read_row, row_fields
+from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.keys import key_kinds, key_of, lookup
 from ensue.engine.operators.scan import Scan, scans_in
 from ensue.engine.operators.shared import View, stored_by
+from ensue.engine.operators.storing import store_match
 from ensue.engine.structures.store import Store, store_layout
 from ensue.language import typed
 from ensue.plan import operators as plan
@@ -269,25 +270,8 @@ class Join(Pairing):
                         self.push(w, match)
 
     def _insert(self, w: Writer, env: Env, side: int, key: list[str]) -> None:
-        unit, store = self.unit, self._store(side)
-        life = self.sides[side].lifetime
-        if life.end is not None:
-            w.line(f"expire({store}, clock.now, {unit.number(life.end)})")
-        at = lookup(unit, w, "slot", store, key)
-        room = f"make_room({store}, clock.now, {unit.number(NEVER if life.start is None else life.start)})"
-        ended = self.ended and side == 0
-        row = w.let("row", f"cut({store}, {at}, clock.now)" if ended else "-1")
-        # A row that has been ended is used again, unless rows must stay in the order of their ends.
-        with w.when(f"{row} < 0" if ended and life.end is None else "True"):
-            w.line(room)
-            w.line(f"{row} = {store}.high")
-            w.line(f"{store}.high += 1")
-        place = w.let("p", f"{row} & {store}.mask")
-        w.line(f"{store}.older[{place}] = {store}.newest[{at}]")
-        w.line(f"{store}.start[{place}] = {env[START].value}")
-        w.line(f"{store}.end[{place}] = clock.now")
-        write_row(w, store, place, self.kept(side), env)
-        w.line(f"{store}.newest[{at}] = {row}")
+        life, ended = self.sides[side].lifetime, self.ended and side == 0
+        store_match(self.unit, w, self._store(side), key, env, self.kept(side), life.end, life.start, ended)
 
     def end(self, w: Writer, env: Env, ending: plan.Ending) -> None:
         """Something that is forbidden between the sides: the left ones before it are over when its step is."""

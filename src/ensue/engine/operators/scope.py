@@ -10,13 +10,14 @@ from __future__ import annotations
 from ensue.engine.generate.expressions import truth
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
-from ensue.engine.generate.unit import NEVER, Unit
+from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.aggregates import Accumulators, Aggregates
 from ensue.engine.operators.anew import Anew
 from ensue.engine.operators.gate import Gate
 from ensue.engine.operators.keys import key_kinds, key_of, lookup
 from ensue.engine.operators.scan import scan_of
+from ensue.engine.operators.storing import store_match
 from ensue.engine.structures.rows import StepRows, rows_layout
 from ensue.engine.structures.store import Store, store_layout
 from ensue.language import typed
@@ -74,19 +75,7 @@ class Scope(Passing):
             return
         with w.when(key.there), w.when("True" if self.gate is None else self.gate.lets(w, env, key.parts)):
             lengths = [length for length in (self.node.reach, self.node.keep) if length is not None]
-            if lengths:
-                w.line(f"expire({store}, clock.now, {unit.number(min(lengths))})")
-            w.line(
-                f"make_room({store}, clock.now, {unit.number(NEVER if self.node.reach is None else self.node.reach)})"
-            )
-            at = lookup(unit, w, "slot", store, key.parts)
-            place = w.let("p", f"{store}.high & {store}.mask")
-            w.line(f"{store}.older[{place}] = {store}.newest[{at}]")
-            w.line(f"{store}.start[{place}] = {env[START].value}")
-            w.line(f"{store}.end[{place}] = clock.now")
-            write_row(w, store, place, self.inner.columns, env)
-            w.line(f"{store}.newest[{at}] = {store}.high")
-            w.line(f"{store}.high += 1")
+            store_match(unit, w, store, key.parts, env, self.inner.columns, min(lengths, default=None), self.node.reach)
 
     # --- matches
 

@@ -8,11 +8,11 @@ look for the same matches by the same key, one store holds them. State: that sto
 from __future__ import annotations
 
 from ensue.engine.generate.fields import START, Column, Env, Field
-from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
-from ensue.engine.generate.unit import NEVER, Unit
+from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields
+from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
-from ensue.engine.operators.keys import lookup
 from ensue.engine.operators.scan import Scan
+from ensue.engine.operators.storing import store_match
 from ensue.engine.structures.store import Store, store_layout
 from ensue.plan import operators as plan
 from ensue.plan.walk import walk
@@ -32,8 +32,7 @@ class Keeping(Passing):
         if self.name_of_store is None:
             assert self.unit.owner == self.owner
             kinds = "".join("s" if self.input.column(field).kind in "so" else "i" for field in self.node.key)
-            layout = store_layout(kinds, row_fields(self.input.columns))
-            self.name_of_store = self.structure("kept", Store, layout, len(kinds))
+            self.name_of_store = self.by_key("kept", Store, store_layout(row_fields(self.input.columns)), kinds)
         return self.name_of_store
 
     def take(self, w: Writer, env: Env) -> None:
@@ -41,17 +40,7 @@ class Keeping(Passing):
         codes = [env[field] for field in self.node.key]
         parts = [w.let("key", code.bits) for code in codes]
         with w.when(all_of(*(code.has_key for code in codes))):
-            if life.end is not None:
-                w.line(f"expire({store}, clock.now, {unit.number(life.end)})")
-            w.line(f"make_room({store}, clock.now, {unit.number(NEVER if life.start is None else life.start)})")
-            at = lookup(unit, w, "slot", store, parts)
-            place = w.let("p", f"{store}.high & {store}.mask")
-            w.line(f"{store}.older[{place}] = {store}.newest[{at}]")
-            w.line(f"{store}.start[{place}] = {env[START].value}")
-            w.line(f"{store}.end[{place}] = clock.now")
-            write_row(w, store, place, self.input.columns, env)
-            w.line(f"{store}.newest[{at}] = {store}.high")
-            w.line(f"{store}.high += 1")
+            store_match(unit, w, store, parts, env, self.input.columns, life.end, life.start)
         self.push(w, env)
 
 
