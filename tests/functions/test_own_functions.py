@@ -328,7 +328,6 @@ def constant() -> int:
         ({3: distance}, "3 is no name for a function"),
         ([distance], "`functions` is .* hand over a dict"),
     ],
-    ids=str,
 )
 def test_what_cannot_be_used_is_said(functions, said):
     with pytest.raises(ensue.DataError, match=said):

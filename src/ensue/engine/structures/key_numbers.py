@@ -212,7 +212,7 @@ def head_columns(payload: dict[str, Element]) -> tuple[tuple[str, Column], ...]:
 def number_functions(width: int) -> str:
     """Source of ``number_n`` and ``numbered_n``, the number of a key of n parts; ``numbered_n`` adds what is new.
 
-    ``number_n`` gives -1 where there is none. ``index_n`` writes the index anew, ``tidy_n`` frees numbers.
+    ``number_n`` gives -1 where there is none. Both are small, so that they are inlined: most often it is the last key. ``index_n`` writes the index anew, ``tidy_n`` frees numbers.
     """
     keys = [f"k{i}" for i in range(width)]
     given = ", ".join(f"{key}: int" for key in keys)
@@ -223,8 +223,12 @@ def number_functions(width: int) -> str:
     written = "\n".join(f"    keys.{key}[found] = {key}" for key in keys)
     return f"""
 def number_{width}(keys: KeyNumbers, {given}) -> int:
-    if keys.last >= 0 and {known}:
+    if {known} and keys.last >= 0:
         return keys.last
+    return search_{width}(keys, {passed})
+
+
+def search_{width}(keys: KeyNumbers, {given}) -> int:
     at = {hash_source(keys)} & keys.mask
     while keys.index[at] != 0:
         found = keys.index[at] - 1
@@ -274,7 +278,13 @@ def new_number_{width}(keys: KeyNumbers, {given}) -> int:
 
 
 def numbered_{width}(keys: KeyNumbers, {given}) -> int:
-    found = number_{width}(keys, {passed})
+    if {known} and keys.last >= 0:
+        return keys.last
+    return entered_{width}(keys, {passed})
+
+
+def entered_{width}(keys: KeyNumbers, {given}) -> int:
+    found = search_{width}(keys, {passed})
     if found < 0:
         return new_number_{width}(keys, {passed})
     return found
