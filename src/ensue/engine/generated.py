@@ -81,7 +81,7 @@ class GeneratedLane:
         self.structures["kinds"].put("local_", local)
         self.choice = compiled
         self.seen = 0
-        self._functions = self._compile() if compiled else self._plain()
+        self._made = self._compile() if compiled else None
         self._fast = bool(compiled)
 
     def _set_constants(self) -> None:
@@ -95,6 +95,13 @@ class GeneratedLane:
                 structure.fill(self.values)
 
     # --- code
+
+    @property
+    def _functions(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions of the unit; as Python they are made when they are first called, as many events come before."""
+        if self._made is None:
+            self._made = self._plain()
+        return self._made
 
     def _plain(self) -> Mapping[str, Callable[..., Any]]:
         return machine.plain(self.code.texts, self.structures, self._ask)
@@ -205,9 +212,9 @@ class GeneratedLane:
         self._check_times()
         self.seen += self.given.rows
         if not self._fast and self.choice is None and self.seen > self.frame.capacity.events and machine.available():
-            self._functions, self._fast = self._compile(), True
+            self._made, self._fast = self._compile(), True
         elif self._fast and self.code.tiers.machine is not self._loaded:
-            self._functions = self._compile()
+            self._made = self._compile()
         self._reserve()
         self.clock_.until = time
         with np.errstate(all="ignore"):
@@ -286,7 +293,9 @@ class GeneratedLane:
         if as_rows and (unit.provenance or any_values):
             columns, first = self._from_rows(batch)
         else:
-            stream = stream_of(batch, uses, self.all_ranks, unit.inputs, unit.inputs_need_order, self.values)
+            stream = stream_of(
+                batch, uses, self.all_ranks, unit.inputs, unit.inputs_need_order, self.values, unit.provenance
+            )
             columns = {"kind": stream.kind, "start": stream.start, "end": stream.end}
             for (values, flags), (index, _) in zip(stream.columns, unit.inputs.values(), strict=True):
                 columns[f"x{index}"] = values

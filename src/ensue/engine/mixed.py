@@ -127,9 +127,12 @@ class Mixed:
         return {name: rank for rank, name in enumerate(self.events) if rank in early or np.any(self.kind == rank)}
 
     def stream(
-        self, inputs: Mapping[tuple[str, str], tuple[int, str]], dictionary: Dictionary, ordered: bool
+        self, inputs: Mapping[tuple[str, str], tuple[int, str]], dictionary: Dictionary, ordered: bool, sourced: bool
     ) -> Stream:
-        """The table as generated code takes it; with `ordered` events of one end are put in order."""
+        """The table as generated code takes it; with `ordered` events of one end are put in order.
+
+        With `sourced` rows know their positions in the input.
+        """
         count, present = len(self), self.present
         read: dict[tuple[str, str], Values] = {}
         everywhere = np.ones(count, np.uint8)
@@ -145,7 +148,7 @@ class Mixed:
                 read[attribute, kind] = values, flags
                 nulls = nulls or column.null_count > 0
             columns.append(read[attribute, kind])
-        found = Stream(self.kind, self.start, self.end, columns, nulls, positions=self.places)
+        found = Stream(self.kind, self.start, self.end, columns, nulls, positions=self.places if sourced else None)
         if self.unique or not ordered:
             return found
         names = {rank: list(self.events[name].attributes) for name, rank in present.items()}

@@ -74,12 +74,12 @@ class Piece:
 
 def stream_of(
     batch: Batch, types: Collection[str], ranks: Mapping[str, int], inputs: Mapping[tuple[str, str], tuple[int, str]],
-    ordered: bool, dictionary: Dictionary,
+    ordered: bool, dictionary: Dictionary, sourced: bool = False,
 ) -> Stream:  # fmt: skip
-    """The events of some types that are new, with the columns that are read of them."""
+    """The events of some types that are new, with the columns that are read; `sourced` ones know their positions."""
     mixed, derived = batch.mixed, batch.derived_of(types)
     if mixed is not None and not (batch.given or batch.rows or derived):
-        return mixed.stream(inputs, dictionary, ordered)
+        return mixed.stream(inputs, dictionary, ordered, sourced)
     if mixed is None and not batch.given and not derived and len(batch.rows) <= FEW:
         return _few_rows(batch, types, ranks, inputs, ordered, dictionary)
     pieces = [Piece(event, columns) for event in sorted(types) for columns in batch.columns_of(event)]

@@ -241,12 +241,16 @@ class Join(Pairing):
         at = lookup(unit, w, "find", store, key)
         with w.when(f"{at} >= 0" if key else "True"):
             row = w.let("row", f"{store}.newest[{at}]")
-            limit = None
+            limit, life = None, self.sides[1 - side].lifetime
             if self.ended and side == 1:
                 limit = w.let("over", f"ended_at({store}, {at}, clock.now)")
+                with w.block(f"if {store}.newest_end[{at}] < {limit}:"):
+                    w.line(f"{row} = -1")
+            elif life.end is not None:
+                with w.block(f"if clock.now - {store}.newest_end[{at}] > {unit.number(life.end)}:"):
+                    w.line(f"{row} = -1")
             with w.block(f"while {row} >= {store}.low:"):
                 place = w.let("p", f"{row} & {store}.mask")
-                life = self.sides[1 - side].lifetime
                 if life.end is not None:
                     with w.block(f"if clock.now - {store}.end[{place}] > {unit.number(life.end)}:"):
                         w.line("break")

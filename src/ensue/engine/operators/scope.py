@@ -102,9 +102,12 @@ class Scope(Passing):
             at = lookup(unit, w, "find", store, key.parts)
             with w.when(f"{at} >= 0" if key.parts else "True"):
                 row = w.let("row", f"{store}.newest[{at}]")
+                before = "<" if self.included else "<="
+                with w.block(f"if {store}.newest_end[{at}] {before} {begin.value}:"):
+                    w.line(f"{row} = -1")
                 with w.block(f"while {row} >= {store}.low:"):
                     place = w.let("p", f"{row} & {store}.mask")
-                    with w.block(f"if {store}.end[{place}] {'<' if self.included else '<='} {begin.value}:"):
+                    with w.block(f"if {store}.end[{place}] {before} {begin.value}:"):
                         w.line("break")
                     if self.node.keep is not None:
                         with w.block(f"if clock.now - {store}.end[{place}] > {unit.number(self.node.keep)}:"):

@@ -34,3 +34,4 @@ def store_match(
     w.line(f"{store}.end[{place}] = clock.now")
     write_row(w, store, place, columns, env)
     w.line(f"{store}.newest[{at}] = {row}")
+    w.line(f"{store}.newest_end[{at}] = clock.now")

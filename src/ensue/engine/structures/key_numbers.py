@@ -212,7 +212,8 @@ def head_columns(payload: dict[str, Element]) -> tuple[tuple[str, Column], ...]:
 def number_functions(width: int) -> str:
     """Source of ``number_n`` and ``numbered_n``, the number of a key of n parts; ``numbered_n`` adds what is new.
 
-    ``number_n`` gives -1 where there is none. Both are small, so that they are inlined: most often it is the last key. ``index_n`` writes the index anew, ``tidy_n`` frees numbers.
+    ``number_n`` gives -1 where there is none. Both are small, so that they are inlined: most often it is the last key.
+    ``index_n`` writes the index anew, ``tidy_n`` frees numbers.
     """
     keys = [f"k{i}" for i in range(width)]
     given = ", ".join(f"{key}: int" for key in keys)

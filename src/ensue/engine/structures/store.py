@@ -2,8 +2,9 @@
 
 Rows lie in a ring in the order in which they came, which is that of their ends. Each knows the one before it with the
 same key (``older``). A row is called by its number, which only grows; its place is ``number & mask``. Rows below
-``low`` are over: so what is too old goes without a look at the chains. Where the ring is full, rows that are in no
-chain any more, or whose start is too long ago, are left out; if that is not enough, it is enlarged.
+``low`` are over: so what is too old goes without a look at the chains. The end of the newest row of a key stands beside
+its number, so that most rows that are over need not be looked at. Where the ring is full, rows that are in no chain any
+more, or whose start is too long ago, are left out; if that is not enough, it is enlarged.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def store_layout(fields: dict[str, Element], ended: bool = False) -> Layout:
 
     With `ended` it is noted for each key when something came that ends the rows before it.
     """
-    payload: dict[str, Element] = {"newest": "i64"}
+    payload: dict[str, Element] = {"newest": "i64", "newest_end": "i64"}
     if ended:
         payload |= {"ended": "i64", "ended_before": "i64"}
     rows: dict[str, Element] = {"older": "i64", "start": "i64", "end": "i64", **fields}
@@ -40,7 +41,7 @@ class Store(ByKey):
 
     @property
     def marks(self) -> dict[str, int]:
-        ended = [name for name in self._held if name != "newest"]
+        ended = [name for name in self._held if name in ("ended", "ended_before")]
         return {**self.empty, **dict.fromkeys(ended, -(2**62))}
 
     def __init__(self, frame: Frame, base: int, keys: str) -> None:
@@ -135,6 +136,8 @@ def leave_out(store: Store, time: int, life_start: int) -> None:
         while row >= store.low and store.place[row & mask] < 0:
             row = store.older[row & mask]
         store.newest[at] = store.place[row & mask] if row >= store.low else -1
+        if row >= store.low:
+            store.newest_end[at] = store.end[row & mask]
         while row >= store.low:
             older = store.older[row & mask]
             while older >= store.low and store.place[older & mask] < 0:
@@ -160,10 +163,10 @@ def cut(store: Store, at: int, time: int) -> int:
     Gives the newest of them, -1 if there is none: it can be used again.
     """
     row = store.newest[at]
-    if row < store.low or store.end[row & store.mask] == time:
+    if row < store.low or store.newest_end[at] == time:
         return -1
     limit = ended_at(store, at, time)
-    if store.end[row & store.mask] < limit:
+    if store.newest_end[at] < limit:
         store.newest[at] = -1
         return row
     older = store.older[row & store.mask]
