@@ -130,7 +130,7 @@ class Rules:
     def knowing(self, schemas: Mapping[str, pa.Schema]) -> Self:
         """For other parts of ensue: the rules with what schemas, by type, say of events that are not declared.
 
-        So values have types beforehand, and what is found has.
+        So values have types beforehand, and what is found has. A timestamp without a zone is given back as it is.
         """
         from ensue.data.infer import inferred_type
 
@@ -139,7 +139,12 @@ class Rules:
             if name in schemas and not event.declared and not event.derived:
                 fields = {field.name: field.type for field in schemas[name]}
                 types = {a: inferred_type(fields[a]) for a in event.attributes if a in fields}
-                known[name] = {a: type_ for a, type_ in types.items() if type_ not in ("carried", "text")}
+                known[name] = {
+                    attribute: type_
+                    for attribute, type_ in types.items()
+                    if type_ not in ("carried", "text")
+                    and not (type_ == "timestamp" and getattr(fields[attribute], "tz", None) is None)
+                }
         if not any(known.values()):
             return self
         key = repr(known)
