@@ -132,6 +132,8 @@ class Rules:
 
         So values have types beforehand, and what is found has. A timestamp without a zone is given back as it is.
         """
+        import pyarrow as pa
+
         from ensue.data.infer import inferred_type
 
         known: dict[str, dict[str, str]] = {}
@@ -139,11 +141,11 @@ class Rules:
             if name in schemas and not event.declared and not event.derived:
                 fields = {field.name: field.type for field in schemas[name]}
                 types = {a: inferred_type(fields[a]) for a in event.attributes if a in fields}
+                naive = {a for a, type_ in fields.items() if pa.types.is_timestamp(type_) and type_.tz is None}
                 known[name] = {
                     attribute: type_
                     for attribute, type_ in types.items()
-                    if type_ not in ("carried", "text")
-                    and not (type_ == "timestamp" and getattr(fields[attribute], "tz", None) is None)
+                    if type_ not in ("carried", "text") and attribute not in naive
                 }
         if not any(known.values()):
             return self
