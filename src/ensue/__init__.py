@@ -19,8 +19,6 @@ to which events are sent as they happen:
 >>> session.send({"type": "order", "time": 3, "id": 42, "product": "muffins"})
 []
 >>> session.send({"type": "shipped", "time": 7, "id": 42})
-[]
->>> session.advance(7)
 [{'type': 'done', 'start': 3, 'end': 7, 'id': 42, 'product': 'muffins'}]
 
 `check_rules` says what is wrong with rules without raising it. `RuleError` and `DataError` are what is raised for rules

@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 
 import ensue
 from ensue.data.give_back import give_back
+from ensue.request import Request
 from tests.random_programs import programs, streams
 
 EVENTS = "event a(x: int, y: float, s: string, t: timestamp, o: bool).\n"
@@ -407,12 +408,12 @@ def test_functions_of_the_language_written_anew_find_the_same(rules, events):
         assume(False)
     program = ensue.compile(WRITTEN.sub(r"own_\1(", rules), functions=OWN)
     try:
-        tables, read = built_in.detect_tables(events, engine="reference")
+        tables, read = built_in.detect_tables(events, Request(engine="reference"))
     except ensue.DetectError:
         assume(False)
     wanted = give_back(tables, read.form)
     for how in EXECUTIONS:
-        assert give_back(*_form(program.detect_tables(events, **how))) == wanted
+        assert give_back(*_form(program.detect_tables(events, Request(**how)))) == wanted
     session = program.start(in_order=True)
     assert session.send(sorted(events, key=lambda event: event["end"])) + session.close() == wanted
 

@@ -107,11 +107,14 @@ def test_rules_come_and_go(rules, more, events, data):
     session, found, there = program.start(lateness), [], False
     for piece in cuts(data.draw, shuffled(data.draw, events, lateness)):
         if data.draw(st.integers(0, 3)) == 0:
-            if there:
-                for number in range(len(extra)):
-                    session.remove(f"extra{number}")
-            else:
-                session.add("\n".join(extra))
+            try:
+                if there:
+                    for number in range(len(extra)):
+                        session.remove(f"extra{number}")
+                else:
+                    session.add("\n".join(extra))
+            except ensue.DataError:  # a derived event that may last longer than others have counted on
+                assume(False)
             there = not there
         found += session.send(piece)
     found += session.close()

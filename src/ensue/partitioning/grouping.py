@@ -52,7 +52,7 @@ def groupings(
     Some are groups of their own before they are joined with others, as `formed` says.
 
     >>> groupings({0: "uv", 1: "vw", 2: "wx"}, ())[0]
-    Group(members=(Group(members=(0, 1), key='v'), 2), key='w')
+    Group(members=(0, Group(members=(1, 2), key='w')), key='v')
     >>> groupings({0: "u", 1: "v"}, ())
     []
     """

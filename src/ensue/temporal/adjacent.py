@@ -6,7 +6,10 @@ left side goes when it comes, and neither is anything stored for the absence, no
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ensue.language import typed
+from ensue.language.walk import atoms
 from ensue.temporal.constraints import Events, constrain
 from ensue.temporal.joins import ends_earlier
 from ensue.temporal.lifetimes import Frame, distances_of
@@ -32,5 +35,18 @@ def _ends(absence: typed.Absence, pair: typed.Pair, events: Events) -> bool:
         isinstance(pattern, typed.Atom)
         and absence.self_contained
         and absence.shared == pair.shared
+        and all(_has_one_type(name, (pair, pattern), events) for name in pair.shared)
         and alone.longest((pattern.id, False), (pattern.id, True)) == 0
     )
+
+
+def _has_one_type(name: str, patterns: Iterable[typed.Pattern], events: Events) -> bool:
+    """Whether a variable has one type wherever it stands: else keys that are equal may be held in several ways."""
+    types = {
+        events[atom.event].attributes.get(attribute, "any")
+        for pattern in patterns
+        for atom in atoms(typed.Body(pattern))
+        for attribute, term in atom.fields
+        if isinstance(term, typed.Variable) and term.name == name
+    }
+    return len(types) == 1

@@ -16,7 +16,7 @@ from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Fie
 from ensue.engine.generate.operator import Operator, read_row, row_fields
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
-from ensue.engine.operators.keys import key_kinds, key_of, lookup
+from ensue.engine.operators.keys import key_kinds, key_of, lookup, same_kinds
 from ensue.engine.operators.scan import Scan, scans_in
 from ensue.engine.operators.shared import View, stored_by
 from ensue.engine.operators.storing import store_match
@@ -180,7 +180,7 @@ class Join(Pairing):
         if isinstance(self.inputs[side], Scan) or not self.sides[1 - side].stored:
             return  # it looks for its partners anyway
         for scan in scans_in(self.inputs[side]):
-            if all(scan.has(("var", name)) for name in self.pair.shared):
+            if same_kinds(self.pair.shared, scan, self.inputs[side]):
                 scan.want(("var", name) for name in self.pair.shared)
                 scan.gates.append(partial(self._waits, side=1 - side))
 

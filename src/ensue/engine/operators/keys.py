@@ -57,6 +57,12 @@ def _by_value(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Oper
     return Key([w.let("key", part) for part in parts], all_of(*there))
 
 
+def same_kinds(names: Sequence[str], one: Operator, other: Operator) -> bool:
+    """Whether two operators hold variables alike, so that the key of a match of one is that of the other."""
+    fields = [("var", name) for name in names]
+    return all(one.has(field) and one.column(field).kind == other.column(field).kind for field in fields)
+
+
 def key_kinds(names: Sequence[str], one: Operator, other: Operator) -> str:
     """The kinds of the parts of a key that two sides share: s where they are codes of values, else i."""
     codes = [{side.column(("var", name)).kind for side in (one, other)} & {"s", "o"} for name in names]

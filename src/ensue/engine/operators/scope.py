@@ -15,7 +15,7 @@ from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.aggregates import Accumulators, Aggregates
 from ensue.engine.operators.anew import Anew
 from ensue.engine.operators.gate import Gate
-from ensue.engine.operators.keys import key_kinds, key_of, lookup
+from ensue.engine.operators.keys import key_kinds, key_of, lookup, same_kinds
 from ensue.engine.operators.scan import scan_of
 from ensue.engine.operators.storing import store_match
 from ensue.engine.structures.rows import StepRows, rows_layout
@@ -44,7 +44,7 @@ class Scope(Passing):
         self.gate: Gate | None = None
         opener = node.opener
         scan = None if opener is None else scan_of(input_, opener.atom)
-        if opener is not None and scan is not None:
+        if opener is not None and scan is not None and same_kinds(self.shared, scan, input_):
             self.gate = Gate(unit, scan, inner, self.shared, opener.reach)
         inner.feed(self.keep)
         if self.included:
