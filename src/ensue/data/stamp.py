@@ -13,6 +13,7 @@ from ensue.data.part import Part
 from ensue.data.raw import Raw, any_of, present, value_at
 from ensue.data.times import Clock, Times, read_times
 from ensue.data.values import blanks_as_null, convert
+from ensue.language.limits import FARTHEST
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ def _unread_time(raw: Raw, times: Times, name: str) -> Fault:
         value = value_at(raw, index)
         if value is None or (isinstance(value, str) and not value.strip()):
             return f"column {name!r} is empty, and an event needs a time"
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) > FARTHEST:
+            return f"column {name!r} is {shortened(value)}, and times lie within {FARTHEST:,} of 0"
         return f"column {name!r} is {shortened(value)}, not {kind}"
 
     return Fault(pc.is_null(times.values), reason)

@@ -4,22 +4,24 @@ The type of the column says which of the two, and for text its first readable va
 then as bad as unreadable ones.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ensue.data.iso import any_zone, has_zone, micros_of_column
 from ensue.data.python_values import as_int, as_int_text, as_moment
 from ensue.data.raw import Raw, unwrapped, zone_of
 from ensue.data.values import convert, ints_of_text, micros_of_moments, nulls
+from ensue.language.limits import FARTHEST
 
 Clock = Literal["integers", "timestamps"]
 
 
 @dataclass(frozen=True)
 class Times:
-    """`values` are int64, null where there is no readable time; `clock` is None where there is none at all."""
+    """`values` are int64, null where no time can be used; `clock` is None where there is none at all."""
 
     values: pa.ChunkedArray
     clock: Clock | None
@@ -34,7 +36,18 @@ def read_times(raw: Raw) -> Times:
     >>> moments = read_times(pa.chunked_array([["1970-01-01T00:00:01Z", "3"]]))
     >>> moments.values.to_pylist(), moments.clock, moments.zone
     ([1000000, None], 'timestamps', 'UTC')
+    >>> read_times(pa.chunked_array([[3, 2**62]])).values.to_pylist()
+    [3, None]
     """
+    found = _read(raw)
+    ends = pc.min_max(found.values)
+    if ends["min"].as_py() is None or (ends["min"].as_py() >= -FARTHEST and ends["max"].as_py() <= FARTHEST):
+        return found
+    near = pc.and_(pc.greater_equal(found.values, -FARTHEST), pc.less_equal(found.values, FARTHEST))
+    return replace(found, values=pc.if_else(near, found.values, pa.scalar(None, pa.int64())))
+
+
+def _read(raw: Raw) -> Times:
     if isinstance(raw, list):
         return _mixed_times(raw)
     column = unwrapped(raw)

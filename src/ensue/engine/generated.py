@@ -38,7 +38,7 @@ from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.engine.structures.values import Dictionary, Values
 from ensue.errors import DetectError
 from ensue.language import typed
-from ensue.language.limits import MOST_OCCURRENCES
+from ensue.language.limits import FARTHEST, MOST_OCCURRENCES
 from ensue.plan import late
 
 LISTS = {f"list<{name}>": pa.list_(ARROW[name]) for name in ("int", "float", "string", "bool")}
@@ -46,9 +46,6 @@ LISTS = {f"list<{name}>": pa.list_(ARROW[name]) for name in ("int", "float", "st
 
 MANY_ROWS = 1 << 12
 """Rows of a batch from which on room is made for what is derived from it."""
-
-FARTHEST = 2**61
-"""How far from 0 times may be."""
 
 
 class GeneratedLane:

@@ -25,6 +25,7 @@ from ensue.engine.reading import in_order, kinds_of
 from ensue.engine.stream import NO_FLAGS, NO_FLOATS, NONE, Stream, Values, tie_order, values_of
 from ensue.engine.structures.values import Dictionary
 from ensue.language import typed
+from ensue.language.limits import FARTHEST
 
 EXPECTED = {
     "int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(),
@@ -364,7 +365,9 @@ def _in_order(found: Mixed, sort: bool) -> Mixed | None:
         places = found.places[by]
         found = replace(found, kind=found.kind[by], start=start, end=end, columns=columns, positions=places)
         ordered = in_order(start, end)
-    return None if ordered == 2 else replace(found, unique=ordered == 1)
+    if ordered == 2 or found.end[-1] > FARTHEST or found.start.min() < -FARTHEST:
+        return None
+    return replace(found, unique=ordered == 1)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

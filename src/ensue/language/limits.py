@@ -17,6 +17,9 @@ end."""
 MOST_OCCURRENCES = 1_000_000
 """How often a periodic timer may occur while the events of one detection last."""
 
+FARTHEST = 2**61
+"""How far from 0 the times of events may be, so that lengths can be added to them; a row beyond that is a bad one."""
+
 EARLIEST = -(2**63)
 LATEST = 2**63 - 1
 """The first and the last point in time; what lies beyond is cut off there."""

@@ -15,6 +15,7 @@ from ensue.data.iso import EPOCH, MICROSECOND, has_zone, micros_of_text
 from ensue.data.python_values import LARGEST, SMALLEST, is_text
 from ensue.engine.batch import Row
 from ensue.language import typed
+from ensue.language.limits import FARTHEST
 
 Read = Callable[[Mapping[str, Any], int], Row | None]
 """A dict and its position as an event; None where it must go the long way."""
@@ -50,6 +51,8 @@ def plain_reader(events: Mapping[str, typed.EventType], columns: Columns, timest
         start = moment(found[0])
         end = start if found[1] is found[0] else moment(found[1])
         if start is None or end is None or start > end or (instant and start != end):
+            return None
+        if start < -FARTHEST or end > FARTHEST:
             return None
         attributes = attributes_of(event)
         if attributes is None:
