@@ -96,8 +96,8 @@ class Fuzz:
                 streams(24, VALUES, types=given_types(program), sequence=data.draw(st.integers(0, 5)) == 5)
             )
             more = data.draw(st.sampled_from([None, None, 0, 3, 40]))
-            last = max((event["end"] for event in events), default=0)
-            self.try_stream(program, events, None if more is None else last + more, data.draw(st.integers(0, 99)))
+            until = None if more is None else _last(events) + more
+            self.try_stream(program, events, until, data.draw(st.integers(0, 99)))
 
     def try_stream(self, program: Program, events: Stream, until: int | None, number: int) -> None:
         wanted = meaning(program, events, until)
@@ -105,7 +105,8 @@ class Fuzz:
         if self.machine:
             self.compare(program, events, until, number, wanted)
             many = longer(events, number)
-            self.compare(program, many, until and until + (many[-1]["end"] if many else 0), number, None)
+            beyond = None if until is None else until + max((e["end"] for e in many), default=0) - _last(events)
+            self.compare(program, many, beyond, number, None)
         else:
             self.compare(program, events, until, number, wanted)
 
@@ -126,6 +127,10 @@ class Fuzz:
             f"{seconds:6.0f} s  {self.programs} programs ({self.refused} refused), {self.comparisons} comparisons "
             f"({rate:.0f}/s), {self.detections} detections"
         )
+
+
+def _last(events: Stream) -> int:
+    return max((event["end"] for event in events), default=0)
 
 
 def longer(events: Stream, number: int) -> Stream:

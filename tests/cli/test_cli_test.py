@@ -65,7 +65,8 @@ def test_a_test_that_cannot_be_evaluated_has_failed(ensue: Command, monkeypatch:
     def endless(*_: object) -> NoReturn:
         raise DetectError("the rules for comp do not come to an end")
 
-    monkeypatch.setattr("ensue.engine.tables.detect_tables", endless)
+    for name in ("detect_tables", "detect_mixed"):
+        monkeypatch.setattr(f"ensue.engine.tables.{name}", endless)
     result = ensue("test", "shop.ensue")
     assert result.exit_code == 1
     assert result.stdout.splitlines()[1:] == [
