@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ensue.data.errors import DataError
+from ensue.data.errors import DataError, shortened
 from ensue.data.errors import did_you_mean as nearest
 from ensue.data.moments import Length, Moment, moment_of, written_length
 from ensue.data.spark_frames import collected
@@ -195,6 +195,8 @@ class Rules:
 
     def rows_of_tables(self, tables: Mapping[str, Any] | None) -> dict[str, list[tuple[Any, ...]]]:
         """For other parts of ensue: rows of declared tables in any form, as rules hold them."""
+        if tables is not None and not isinstance(tables, Mapping):
+            raise DataError(f"`tables` is {shortened(tables)}; hand over a dict of tables by name.")
         return {name: self.static_rows(name, source) for name, source in (tables or {}).items()}
 
     def declared_table(self, name: str) -> typed.Predicate:

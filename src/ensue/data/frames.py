@@ -41,12 +41,17 @@ def frame_table(source: Any) -> tuple[pa.Table | None, Kind]:
     if isinstance(source, pa.RecordBatchReader):
         return None, "arrow"
     kind = frame_kind(source)
-    if kind == "pandas":
+    if kind is None:
+        return None, "arrow"
+    try:
+        if kind != "pandas":
+            return _arrow_table(source, kind), kind
         columns = _read_pandas(source, "", str).columns
-        if any(isinstance(column, list) for column in columns.values()):
-            return None, kind
-        return pa.table(dict(columns)), kind
-    return (None, "arrow") if kind is None else (_arrow_table(source, kind), kind)
+    except Exception:  # `read_frame` meets it again, and says what is wrong
+        return None, kind
+    if any(isinstance(column, list) for column in columns.values()):
+        return None, kind
+    return pa.table(dict(columns)), kind
 
 
 def read_frame(source: Any, kind: Kind, name: str, where: Callable[[int], str]) -> Part:

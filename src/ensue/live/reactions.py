@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from ensue.data import DataError
-from ensue.data.errors import did_you_mean, listed
+from ensue.data.errors import did_you_mean, listed, shortened
 from ensue.engine.evaluate import evaluate, match_atom
 from ensue.engine.event import Event
 from ensue.engine.knowledge import Knowledge, Row
@@ -78,6 +78,8 @@ def check_actions(reactions: Sequence[typed.Reaction], actions: Mapping[str, Act
     """The actions that rules name must be given, and take as many arguments; `exactly` these, if no others may be."""
     if actions is None:
         return
+    if not isinstance(actions, Mapping):
+        raise DataError(f"`actions` is {shortened(actions)}; hand over a dict of functions by name.")
     named = {reaction.action for reaction in reactions}
     for reaction in reactions:
         name = reaction.action
