@@ -188,7 +188,7 @@ def _count(found: Any) -> int:
 
 
 def _difference(variant: Variant) -> str:
-    """What machine code finds on a short stream and the reference does not, or the other way round."""
+    """Rows that machine code finds on a short stream and the reference does not, or the other way round."""
     import numpy as np
     import pyarrow as pa
 

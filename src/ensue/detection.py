@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from ensue.engine.parquet import PlainParquet
 
 Found = dict[str, "pa.Table"]
-"""What was found, as a table for each type."""
+"""Detections, as a table for each type."""
 
 
 def detect(rules: Rules, events: Any, request: Request) -> Any:
-    """What `Program.detect` answers: in the form in which the events came."""
+    """The answer of `Program.detect`: in the form in which the events came."""
     from ensue.data.give_back import give_back
     from ensue.live.streaming import batches_of
 
@@ -48,7 +48,7 @@ def detect(rules: Rules, events: Any, request: Request) -> Any:
 
 
 def detect_tables(rules: Rules, events: Any, request: Request) -> tuple[Found, Events]:
-    """What is found as a table for each type, and the events as they were read."""
+    """Detections as a table for each type, and the events as they were read."""
     from ensue.data.results import picked
 
     if request.engine not in ENGINES:

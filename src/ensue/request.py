@@ -62,7 +62,7 @@ class Request:
 
 
 def check_function(function: object, what: str) -> None:
-    """What is to be called must be something that can be, if it is given at all."""
+    """Check that a callback can be called, if it is given at all."""
     if function is not None and not callable(function):
         raise DataError(f"{what} is {shortened(function)}, not a function.")
 

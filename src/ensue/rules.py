@@ -90,7 +90,7 @@ class Rules:
 
     @cached_property
     def notes(self) -> tuple[Diagnostic, ...]:
-        """What is worth knowing about the rules, and may be just what is meant: a note for each that keeps something
+        """Notes on the rules that are worth knowing, and may be just what is meant: one for each that keeps something
         for ever, and for each that the largest lifetime may change."""
         report = Report(self.file.source)
         note_kept(self.typed, report)
@@ -225,7 +225,7 @@ class Rules:
 
 
 def no_value(event: str, attribute: str) -> str:
-    """What is said of an attribute that the rules use and that no row has."""
+    """The message about an attribute that the rules use and that no row has."""
     return f"No row of {event!r} has a value for {attribute!r}, which the rules use. Is its column called that?"
 
 

@@ -260,7 +260,7 @@ def test_rules_that_come_and_go_find_what_they_find_alone(data, number, small):
 
 
 def come_and_go(rules, events, rng):
-    """What a session finds whose rules change, and which is saved, at random; and from when to when there was which."""
+    """Detections of a session whose rules change, and which is saved, at random; and when there was which rule."""
     active = {name: -99 for name in rules if rng.random() < 0.7} or {min(rules): -99}
     session = ensue.compile(HEADER + "\n".join(rules[name] for name in active)).start()
     found, spans = [], []

@@ -27,7 +27,7 @@ CONDITIONS = ["{0} < {1}", "{0} != {1}", "{0} >= 1", 'string({0}) = "1"', "is_nu
 
 
 COMPUTED = ["({0} + 1) % 3", "least({0} + 1, 4)", "-{0}", "{0} // 2", "abs({0}) % 2 + 0.5", "({0} + {1}) % 4", "{0}"]
-"""What rules compute: of values from a few, so that it comes to an end."""
+"""Expressions that rules compute: of values from a few, so that it comes to an end."""
 
 
 def sometimes(draw, one_in):

@@ -1,4 +1,4 @@
-"""What is certain comes in the send that completes it; in all, what comes is what the reference gives."""
+"""Certain detections come in the send that completes it; in all, what comes is what the reference gives."""
 
 from collections import Counter
 
@@ -24,7 +24,7 @@ def counted(detections):
 
 
 def certain_so_far(program, events):
-    """What the reference finds of certain types in the events that have come."""
+    """Detections of certain types that the reference finds in the events that have come."""
     types = certain_types(program.typed)
     return counted(row for row in expected(program, events) if row["type"] in types)
 

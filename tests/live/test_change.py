@@ -246,7 +246,7 @@ def test_rules_that_stay_are_planned_as_before(saved):
 
 @pytest.mark.parametrize("number", [2, 3])
 def test_a_rule_that_comes_again_knows_nothing_of_the_past(number):
-    """Whether it is like others, so that they run as one, or has parts in common with one."""
+    """Tell whether it is like others, so that they run as one, or has parts in common with one."""
     rules = [f"rule r{i}: r{i}(x) <- a(x) seq b(x) within {i + 5}." for i in range(number)]
     session = ensue.compile("event a(x: int). event b(x: int)." + "".join(rules)).start()
     session.send(event("a", 1))

@@ -15,7 +15,7 @@ functions_option = click.option(
 )
 
 MODULE = "ensue_functions"
-"""What the file is called as a module. It is not registered, so that functions are sent to Spark with their code."""
+"""The name of the file as a module. It is not registered, so that functions are sent to Spark with their code."""
 
 
 def functions_of(path: str) -> dict[str, Callable[..., Any]]:

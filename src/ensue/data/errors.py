@@ -91,6 +91,6 @@ def first_line(error: BaseException) -> str:
 
 
 def bad_rows_said(bad: Sequence[BadRow], count: int) -> str:
-    """What a warning of bad rows says: how many they are, and what is wrong with the first."""
+    """The text of a warning of bad rows: how many they are, and what is wrong with the first."""
     shown = "; ".join(map(str, bad[:3])) + ("; …" if count > 3 else "")
     return f"{count} row{'s were' if count != 1 else ' was'} left out: {shown}"

@@ -15,7 +15,7 @@ from ensue.language.functions import FUNCTIONS, OPERATORS, TIMERS, Signature
 from ensue.language.own import OwnFunction
 
 TYPES: dict[object, str] = {int: "int", float: "float", str: "string", bool: "bool", datetime: "timestamp"}
-"""What annotations say."""
+"""Annotations, and the types of rules that they stand for."""
 
 KINDS = {"keyword": KEYWORDS, "function": FUNCTIONS, "aggregate": AGGREGATES, "timer": TIMERS, "operator": OPERATORS}
 """Names of the language."""

@@ -101,7 +101,7 @@ class Batch:
     rows: list[Row] = field(default_factory=list)
     provenance: bool = False
     sources_as_columns: bool = False
-    """Whether what is derived comes as columns with provenance, too: where one unit derives everything."""
+    """True if what is derived comes as columns with provenance, too: where one unit derives everything."""
     derived: dict[str, list[Event]] = field(default_factory=dict)
     derived_columns: dict[str, Columns] = field(default_factory=dict)
     mixed: Mixed | None = None

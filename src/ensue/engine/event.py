@@ -49,5 +49,5 @@ class Event:
 
 
 def content(event: Event) -> tuple[Any, ...]:
-    """What makes derived events of a type the same."""
+    """A key of derived events of a type that are the same."""
     return event.start, event.end, tuple(map(identity, event.attributes.values()))

@@ -158,7 +158,7 @@ class Mixed:
 
 
 def read_from(pieces: Sequence[Mixed], by_type: bool) -> Events:
-    """What is known of a table as one that was read: no row of it is bad."""
+    """Describe a table as one that was read: no row of it is bad."""
     one, first, last = pieces[0], int(pieces[0].end[0]), int(pieces[-1].end[-1])
     used = any(bool(piece.kind.max() >= 0) for piece in pieces)
     rows = sum(map(len, pieces))
@@ -180,7 +180,7 @@ class _Fit:
 
 
 def fit(schema: pa.Schema, names: Names, events: Mapping[str, typed.EventType], only: str | None = None) -> _Fit | None:
-    """What is read of a table that needs hardly any conversion, None if it does, whatever types its rows have."""
+    """The columns read of a table that needs hardly any conversion, None if it does, whatever types its rows have."""
     layout = _layout(schema, names, events, only)
     used = [event for name, event in events.items() if only is None or name == only]
     types = None if layout is None else _attributes(used, schema, None)
@@ -235,7 +235,7 @@ def pieces_of(
 
 
 def _breaks_promise(events: Collection[typed.EventType], layout: Layout) -> bool:
-    """Whether an event that is an instant may have a length here."""
+    """Tell whether an event that is an instant may have a length here."""
     return layout.start != layout.end and any(event.instant and event.given for event in events)
 
 

@@ -151,7 +151,7 @@ class Run:
             lane.know(self.knowledge)
 
     def run_lanes(self, lanes: Iterable[GeneratedLane], batch: Batch, time: int) -> None:
-        """Has some lanes take in a batch, apart from the moment that the others have come to."""
+        """Let some lanes take in a batch, apart from the moment that the others have come to."""
         for lane in lanes:
             lane.run(batch, time)
         if self.values.many:

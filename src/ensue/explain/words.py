@@ -141,7 +141,7 @@ def obstacles_said(stage: Stage, explanation: Explanation) -> Iterator[str]:
 
 
 def joined_said(stage: Stage, explanation: Explanation) -> Iterator[str]:
-    """What the events of a stage stand for that no rule as it is written derives."""
+    """Names for the events of a stage that no rule as it is written derives."""
     for each in explanation.parted.joined:
         if each.event in stage.derives:
             rule = _line_said(each.rule, explanation)

@@ -37,7 +37,7 @@ class Aggregate:
     empty: Any = None
     """The aggregate of no values."""
     ordered: bool = False
-    """Whether it depends on the order of events."""
+    """True if it depends on the order of events."""
 
 
 # --- types

@@ -46,11 +46,11 @@ class Signature:
     optional: int = 0
     """How many of the last parameters may be left out."""
     nulls: bool = False
-    """Whether the meaning is handed nulls, too; if not, a null among the arguments makes the result null."""
+    """True if the meaning is handed nulls, too; if not, a null among the arguments makes the result null."""
     texts: bool = False
-    """Whether the meaning is handed its arguments as text."""
+    """True if the meaning is handed its arguments as text."""
     machine: bool = False
-    """Whether the meaning is a function that can become machine code. Its annotations are all int, float or bool, it
+    """True if the meaning is a function that can become machine code. Its annotations are all int, float or bool, it
     uses nothing but what machine code knows, and is never null."""
 
     @property

@@ -26,7 +26,7 @@ LATEST = 2**63 - 1
 
 
 def no_end(predicates: Iterable[str]) -> str:
-    """What is said of static rules that derive more than `MOST_ROWS` rows from what they derived."""
+    """The message about static rules that derive more than `MOST_ROWS` rows from what they derived."""
     return (
         f"The static rules for {', '.join(sorted(predicates))} derive row after row and do not come to an end: there "
         f"are more than {MOST_ROWS:,}. Bound what they compute with a condition, as in `y < 10`."

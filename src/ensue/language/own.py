@@ -93,7 +93,7 @@ def _taken(value: Any, type_: str) -> Any:
 
 
 def _given(value: Any, type_: str) -> Any:
-    """What a function returned as rules hold it."""
+    """A function's result as rules hold it."""
     if hasattr(value, "item") and type(value).__module__ == "numpy":
         value = value.item()
     match type_, value:
@@ -117,7 +117,7 @@ def _given(value: Any, type_: str) -> Any:
 
 
 def _is_text(value: str) -> bool:
-    """Whether there is UTF-8 for it: half a surrogate pair has none."""
+    """Tell whether there is UTF-8 for it: half a surrogate pair has none."""
     try:
         value.encode()
     except UnicodeEncodeError:

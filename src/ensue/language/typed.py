@@ -423,7 +423,7 @@ class StaticRule:
 
 
 def computes_without_bound(rules: Iterable[StaticRule], stratum: Container[str]) -> bool:
-    """Whether rules of a stratum compute from what the stratum itself derives: they may never come to an end."""
+    """Tell whether rules of a stratum compute from what the stratum itself derives: they may never come to an end."""
     return any(rule.computed and any(literal.predicate in stratum for literal in rule.literals) for rule in rules)
 
 

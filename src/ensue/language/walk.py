@@ -34,7 +34,7 @@ def predicates_used(*expressions: typed.Expression | None) -> Iterator[str]:
 
 
 def asks_predicates(rule: typed.Rule) -> bool:
-    """Whether a rule asks static predicates anything."""
+    """Tell whether a rule asks static predicates anything."""
     nested = (pattern.body for pattern in patterns(rule.body) if isinstance(pattern, typed.Nested))
     for body in (rule.body, *nested):
         if body.lookups or any(predicates_used(*body.on, *body.where)):

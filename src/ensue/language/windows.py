@@ -17,7 +17,7 @@ class WindowKind:
     word: str
     """It is written ``while word …: collect p``."""
     takes: Literal["number", "length", "pattern"]
-    """What stands behind the word: a size, or a pattern that begins the window."""
+    """The operand behind the word: a size, or a pattern that begins the window."""
     example: str
     title: str
     """How it is explained: `{of}` is what it collects, `{size}` its size, `{beginning}` what it begins with."""
@@ -26,11 +26,11 @@ class WindowKind:
     unbounded: str = ""
     """Why nothing bounds it, where nothing does; `{size}` is its size."""
     ends_later: bool = False
-    """Whether it ends by itself, after all that it collects. With an extent it lasts as long as that."""
+    """True if it ends by itself, after all that it collects. With an extent it lasts as long as that."""
     ordered: bool = False
-    """Whether the order of events of one moment decides what it collects."""
+    """True if the order of events of one moment decides what it collects."""
     keeps_events: bool = True
-    """Whether what it collects is kept, and not aggregates of it alone."""
+    """True if what it collects is kept, and not aggregates of it alone."""
 
 
 WINDOWS: dict[str, WindowKind] = {

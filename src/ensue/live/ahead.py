@@ -1,4 +1,4 @@
-"""What is certain goes ahead: rules whose detections no later event can change run as events arrive.
+"""Certain detections go ahead: rules whose detections no later event can change run as events arrive.
 
 The other rules wait until a step is settled, as `progress.py` says. Those that are certain (`plan/certain.py`) take in
 each event in the send that brings it. What they derive is handed out at once, and kept for the rules that wait until
@@ -42,11 +42,11 @@ class Ahead:
         self.uses = frozenset(type_ for lane in self.lanes for type_ in lane.uses)
         self.handed: Handed = Handed() if before is None else before.handed
         self.asks = any(asks_predicates(rule) for rule in run.program.rules if rule.event in self.types)
-        """Whether it depends on static facts."""
+        """True if it depends on static facts."""
         self._fed = self.types & {type_ for lane in self.others for type_ in lane.uses}
         self._behind = run.copy(self.lanes) if lateness else []
         self._settled = Waiting()
-        """What has been settled, and the copies have still to take in."""
+        """Batches that have been settled, and that the copies have still to take in."""
         self._settled_time: int | None = None
         self._arriving = waiting.copy()
         self._time: int | None = None
@@ -131,7 +131,7 @@ class Ahead:
             self.follow()
 
     def follow(self) -> None:
-        """Has the copies take in all that is settled."""
+        """Let the copies take in all that is settled."""
         if self._settled_time is not None:
             for batch, moment in batches(self.run, self._settled, self._settled_time):
                 self.run.run_lanes(self._behind, batch, moment)
@@ -147,7 +147,7 @@ class Ahead:
         return [copies.get(id(lane), lane) for lane in self.run.lanes]
 
     def saved(self) -> list[Any]:
-        """What was handed out before it was settled."""
+        """Detections handed out before they were settled."""
         return self.handed.saved(self.run.batch())
 
     def restore(self, state: Iterable[Any], waiting: Waiting) -> None:

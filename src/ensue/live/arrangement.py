@@ -41,7 +41,7 @@ class Settings:
     keep: str | None = None
     """How long events are kept, as rules write it, where that was said when the session was started."""
     in_order: bool = True
-    """Whether every detection waits until its step is complete, so that they come in the order of their ends."""
+    """True if every detection waits until its step is complete, so that they come in the order of their ends."""
 
     @staticmethod
     def of(rules: Rules, request: Request) -> Settings:

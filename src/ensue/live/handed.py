@@ -24,7 +24,7 @@ MOST_PARTS = 16
 
 @dataclass
 class _OfType:
-    """What was handed out of one type: tables as they came, and events by their end and content."""
+    """Detections of one type that were handed out: tables as they came, and events by their end and content."""
 
     tables: list[Columns] = field(default_factory=list)
     events: dict[int, dict[Any, Event]] = field(default_factory=dict)

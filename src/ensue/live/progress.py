@@ -59,7 +59,7 @@ class Progress:
             self.run.know(program, tables)
 
     def go_back(self) -> None:
-        """Has the engine know no more than what has been evaluated, so that another can take over from it."""
+        """Make the engine know no more than what has been evaluated, so that another can take over from it."""
         if self.ahead is not None:
             self.ahead.go_back(self.waiting)
 

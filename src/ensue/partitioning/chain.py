@@ -111,7 +111,7 @@ def chain_of(rule: typed.Rule, events: Events) -> Chain | str | None:
 
 
 def _is_chain(body: typed.Body) -> bool:
-    """Whether no variable is in all that a body looks at, but shared ones lead from each part to every other."""
+    """Tell whether no variable is in all that a body looks at, but shared ones lead from each part to every other."""
     if body.pattern is None:
         return False
     alike = _Alike(body)
@@ -123,7 +123,7 @@ def _is_chain(body: typed.Body) -> bool:
 
 
 def _units(pattern: typed.Pattern) -> Iterator[typed.Pattern]:
-    """What every match of a pattern has, in parentheses or not."""
+    """The names that every match of a pattern has, in parentheses or not."""
     for each in leaves(pattern):
         if isinstance(each, typed.Nested) and each.body.pattern is not None:
             yield from _units(each.body.pattern)
@@ -151,7 +151,7 @@ class _Alike:
 
 
 def _interchangeable(body: typed.Body) -> bool:
-    """Whether equal values of a variable are the same wherever it stands: each has one type, which is known."""
+    """Tell whether equal values of a variable are the same wherever it stands: each has one type, which is known."""
     types: dict[str, list[str]] = {}
     for node in nodes((body.pattern, body.lookups)):
         if isinstance(node, typed.Variable):
@@ -168,7 +168,7 @@ def _named_elsewhere(rule: typed.Rule) -> set[str]:
 
 
 def _beside(rule: typed.Rule, unit: typed.Pattern) -> Beside | None:
-    """What belongs to an event alone; None where something else in the rule asks for its timers, or for more of it.
+    """Parts of a rule that belong to an event alone; None if something else asks for its timers, or for more of it.
 
     With a largest lifetime, what is absent depends on when the whole match ends.
     """

@@ -83,7 +83,7 @@ class _Splitting:
         self.rule, self.units, self.top = chain.rule, chain.conjunction.events, group
         self.conjunction = chain.conjunction
         self.beside = {place: chain.beside[place] for place in _alone(group)}
-        """What belongs to events that are groups of their own, by their places."""
+        """The parts of the rule that belong to events which are groups of their own, by their places."""
         self.events = dict(events)
         self.closure = constrain(chain.rule.body, events)
         self.limits = [*chain.conjunction.limits, *self._kept()]
@@ -155,7 +155,7 @@ class _Splitting:
         return found if isinstance(member, int) else found + [timer.id for timer in self.timers_in(member)]
 
     def covering(self, group: Group, point: Point) -> Iterator[bool]:
-        """Whether a point of a unit is always the end, and whether the start, of all that a group's event covers."""
+        """Tell whether a point of a unit is always the end, and the start, of all that a group's event covers."""
         distances, places = self.conjunction.distances(group.places), list(group.places)
         bases = {label: place for place, label in self.labels.items() if label is not None}
         for timer in self.timers_in(group):
@@ -335,7 +335,7 @@ class _Level:
         return self.whole.units[member].id if isinstance(member, int) else self.atoms[member].id
 
     def _has_name(self, member: int | Group) -> bool:
-        """Whether a member has a name, or can have one."""
+        """Tell whether a member has a name, or can have one."""
         return isinstance(member, Group) or isinstance(self.whole.units[member], NAMED)
 
     def _name_of(self, id_: int) -> str:
@@ -362,7 +362,7 @@ class _Level:
         return replace(body, pattern=self._pattern())
 
     def _hand_on_key(self, inner: Group) -> None:
-        """Has a group's event say by which key it was joined, where that is no variable: then one part derives it."""
+        """Make a group's event say by which key it was joined, where that is no variable: then one part derives it."""
         for condition in self.whole.conditions.get(inner, ()):
             match condition:
                 case typed.Operation(name="=", arguments=(typed.AttributeOf() as left, typed.AttributeOf())):
@@ -412,7 +412,7 @@ class _Level:
                 raise AssertionError(pattern)
 
     def _is_whole(self, pattern: typed.Pattern) -> bool:
-        """Whether all units of a pattern are direct members."""
+        """Tell whether all units of a pattern are direct members."""
         inside = {id(node) for node in nodes(pattern)}
         return all(place in self.direct for place, unit in enumerate(self.whole.units) if id(unit) in inside)
 

@@ -37,7 +37,7 @@ class Planner:
     ending: bool = True
     suppressing: bool = True
     changing: bool = False
-    """Whether static facts may change: then a condition that asks for them is decided with the complete match."""
+    """True if static facts may change: then a condition that asks for them is decided with the complete match."""
 
     def rule(self, rule: typed.Rule) -> plan.Derive:
         rule = put_off(rule)

@@ -42,7 +42,7 @@ def waiting_rules(program: typed.Program) -> list[str | None]:
 
 
 def _own_reasons(body: typed.Body) -> Iterator[str]:
-    """What in a body itself is not monotone."""
+    """The parts of a body that are not monotone."""
     if body.absences:
         yield "it has an absence"
     if body.window is not None:

@@ -1,4 +1,4 @@
-"""What the names of a rule are in a part that it shares with others."""
+"""Names of a rule as a part has them that it shares with others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Renaming:
     ids: tuple[tuple[int, int], ...]
 
     def field(self, field: Field) -> Field | None:
-        """What a field of the rule's matches is in the part; None where the part does not know it."""
+        """The field of the part for a field of the rule's matches; None where the part does not know it."""
         match field:
             case ("var", name):
                 return dict(self.variables).get(str(name))

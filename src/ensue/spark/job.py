@@ -1,4 +1,4 @@
-"""What runs in one part of a stage: enough to make its session anywhere, as plain data.
+"""The job of one part of a stage: enough to make its session anywhere, as plain data.
 
 Only functions of the user's own are pickled, where there are any.
 """

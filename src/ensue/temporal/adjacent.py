@@ -41,7 +41,7 @@ def _ends(absence: typed.Absence, pair: typed.Pair, events: Events) -> bool:
 
 
 def _has_one_type(name: str, patterns: Iterable[typed.Pattern], events: Events) -> bool:
-    """Whether a variable has one type wherever it stands: else keys that are equal may be held in several ways."""
+    """Tell whether a variable has one type wherever it stands: else keys that are equal may be held in several ways."""
     types = {
         events[atom.event].attributes.get(attribute, "any")
         for pattern in patterns

@@ -235,7 +235,7 @@ class Unit:
         return f"x{index}", f"ok{index}"
 
     def takers(self, event: str) -> list[Any]:
-        """What takes events of a type, in the order in which it is handed them."""
+        """The consumers of a type of events, in the order in which they are handed them."""
         return sorted(self.scans.get(event, []), key=lambda scan: bool(scan.is_last))
 
     def may_be_null(self, event: str, attribute: str) -> bool:

@@ -104,7 +104,7 @@ class Closure:
         return len(new)
 
     def _has(self, literal: typed.StaticLiteral, bound: Mapping[str, Any]) -> bool:
-        """Whether a literal has a row with the values that its variables have."""
+        """Tell whether a literal has a row with the values that its variables have."""
         columns, alike = access(literal.arguments, bound)
         codes = self._values.known([value_of(literal.arguments[column], bound) for column in columns])
         return codes in self.relations[literal.predicate].index(columns, alike)

@@ -365,4 +365,4 @@ ALGORITHMS: dict[Follows, Kinds] = {
     "last": _any(_end(last=True)),
     "all": _any(COLLECTED),
 }
-"""What follows values; ``moments`` has an algorithm for each function of the spread."""
+"""Algorithms that follow values; ``moments`` has an algorithm for each function of the spread."""

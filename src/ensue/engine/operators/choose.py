@@ -94,7 +94,7 @@ class Choose(Pairing):
         return self.inputs[side].parts if cumulative is None else cumulative.parts
 
     def _order(self, side: int, row: str) -> Env:
-        """What decides the order of a row that waits."""
+        """The fields that decide the order of a row that waits."""
         waiting = self._waiting(side)
         env = read_row(waiting, row, self.kept(side))
         env[START] = Code(f"{waiting}.start[{row}]", "True", "i")

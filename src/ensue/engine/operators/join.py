@@ -47,7 +47,7 @@ def related(unit: Unit, relation: typed.Relation, left: tuple[str, str], right: 
 
 
 def is_before(relation: typed.Relation) -> bool:
-    """Whether the left side must have ended before the right one starts."""
+    """Tell whether the left side must have ended before the right one starts."""
     return any(
         distance.earlier == (0, 1) and distance.later == (1, 0) and distance.low is not None and distance.low > 0
         for distance in relation.distances

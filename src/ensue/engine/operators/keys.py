@@ -58,7 +58,7 @@ def _by_value(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Oper
 
 
 def same_kinds(names: Sequence[str], one: Operator, other: Operator) -> bool:
-    """Whether two operators hold variables alike, so that the key of a match of one is that of the other."""
+    """Tell whether two operators hold variables alike, so that the key of a match of one is that of the other."""
     fields = [("var", name) for name in names]
     return all(one.has(field) and one.column(field).kind == other.column(field).kind for field in fields)
 

@@ -30,7 +30,7 @@ class Scan(Operator):
         self.gates: list[Callable[[Writer, Env], str]] = []
         """Tests of joins that know what they wait for: a match that fails one is of no use."""
         self.is_last = False
-        """Whether its events are handed on after those of other scans of the type."""
+        """True if its events are handed on after those of other scans of the type."""
         self.ordered = False
         """Whether the order of events matters to what takes its matches."""
         unit.scans.setdefault(self.atom.event, []).append(self)

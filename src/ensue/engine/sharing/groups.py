@@ -26,7 +26,7 @@ HEADS = "#heads"
 
 @dataclass(frozen=True)
 class Decided:
-    """What was decided before rules changed: families, which rules there were, how long events last, equal parts.
+    """Decisions made before rules changed: families, which rules there were, how long events last, equal parts.
 
     A rule that came later knows nothing of the past, so it cannot share what is kept of it.
     """

@@ -27,7 +27,7 @@ from ensue.plan.walk import inputs_of, walk
 from ensue.temporal.joins import Side
 
 PLAIN = plan.Scan | plan.Join | plan.Named | plan.Restrict | plan.Spanned
-"""What a shared part consists of."""
+"""The plan of a shared part."""
 
 CLOSED = (
     plan.Anew | plan.Seeing | plan.Latest | plan.RestrictedAnd | plan.RestrictedSequence | plan.RestrictedWithout
@@ -44,7 +44,7 @@ class Before:
     users: tuple[str, ...]
     """The rules, and larger parts, that use it."""
     wanted: tuple[Field, ...]
-    """What is known of its matches, in the order in which it is stored."""
+    """The fields of its matches, in the order in which they are stored."""
     sides: tuple[tuple[bool, bool, bool], ...]
     """For each side of its joins: whether it is stored, looks for others, is suppressed."""
 
@@ -68,10 +68,10 @@ class Common:
     users: tuple[str, ...]
     core: plan.Operator
     wanted: tuple[Field, ...] = ()
-    """What it hands on whoever asks, where its state began earlier."""
+    """Fields that it hands on whoever asks, where its state began earlier."""
 
     def before(self, wanted: Sequence[Field]) -> Before:
-        """What rules that come later have to do with."""
+        """The parts that rules which come later have to do with."""
         sides = tuple((side.stored, side.looks, side.suppressed) for side in sides_in(self.core))
         return Before(self.name, self.form, self.users, tuple(wanted), sides)
 
@@ -138,7 +138,7 @@ class Forms:
         return not derived or _events(node).isdisjoint(derived)
 
     def _stores_alike(self, join: plan.Join, side: int) -> bool:
-        """Whether what a join stores for a side may be what another stores."""
+        """Tell whether what a join stores for a side may be what another stores."""
         if not join.sides[side].stored or (side == 0 and join.endings):
             return False
         if self.outline((join.left, join.right)[side]) is None:
@@ -198,7 +198,7 @@ class Forms:
         return tuple(sorted(((name, fields[name]) for name in site.join.pair.shared), key=lambda own: repr(own[1])))
 
     def form(self, site: Site) -> str | None:
-        """What tells the form of a place from others, for ever."""
+        """A name for the form of a place, which stays the same for ever."""
         place = (id(site.join), site.side)
         if place not in self.forms:
             self.forms[place] = self._form(site)
@@ -251,7 +251,7 @@ class _Sharing:
     """The places of a form, for a part that began earlier or, under an empty name, for a new one."""
     heap: list[tuple[int, int, tuple[str, str]]] = field(default_factory=list)
     shared: dict[tuple[int, int | None], plan.Shared] = field(default_factory=dict)
-    """What stands at a place now, by the identity of its join."""
+    """The plan that stands at a place now, by the identity of its join."""
     gone: set[int] = field(default_factory=set)
     """The joins that are inside parts."""
     found: list[Common] = field(default_factory=list)
@@ -380,7 +380,7 @@ def _joins(node: plan.Operator, gated: bool = False) -> Iterator[tuple[plan.Join
 
 
 def _is_gated(join: plan.Join, side: int) -> bool:
-    """Whether a join has events left out of a side while nothing waits for them, see `operators/join.py`."""
+    """Tell whether a join has events left out of a side while nothing waits for them, see `operators/join.py`."""
     own, other = (join.left, join.right)[side], (join.left, join.right)[1 - side]
     waits = join.sides[side].suppressed and join.sides[1 - side].stored
     return waits and isinstance(other, plan.Scan) and not isinstance(own, plan.Scan)

@@ -139,7 +139,7 @@ class ByKey(Structure):
         self.widen(1 if self.table is None else self.table.capacity)
 
     def attach(self, table: KeyNumbers) -> None:
-        """Has keys numbered by a table."""
+        """Number keys by a table."""
         self.table = table
         table.structures.append(self)
         self.widen(table.capacity)
@@ -150,7 +150,7 @@ class ByKey(Structure):
 
     @property
     def marks(self) -> dict[str, int]:
-        """What a row that stands for nothing holds."""
+        """The values of a row that stands for nothing."""
         return self.empty
 
     def widen(self, count: int) -> None:
@@ -169,7 +169,7 @@ class ByKey(Structure):
         return self.layout.column(self._held[0]).width
 
     def clear(self, numbers: Array) -> None:
-        """Has rows stand for nothing."""
+        """Clear rows: they stand for nothing afterwards."""
         heads = self.arrays["heads_"]
         heads[numbers] = 0
         for name, value in self.marks.items():

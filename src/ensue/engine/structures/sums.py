@@ -114,7 +114,7 @@ def squares_about(
 def squares_doubtful(
     first: float, second: float, lost: float, shift: float, count: float, squares: float
 ) -> bool:  # fmt: skip
-    """Whether the bound of what was lost is too large for a sum of squared distances."""
+    """Tell whether the bound of what was lost is too large for a sum of squared distances."""
     away = first / count
     bound = lost + (abs(second) + 4.0 * count * away * away) * 1e-29
     return not bound <= 1e-11 * squares

@@ -78,7 +78,7 @@ class Declarations:
     """Functions that were handed over."""
 
     def signature(self, function: str) -> Signature | None:
-        """What a function takes and gives; None where there is none of the name."""
+        """The types of a function's arguments and result; None where there is none of the name."""
         own = self.functions.get(function)
         return FUNCTIONS.get(function) if own is None else own.signature
 

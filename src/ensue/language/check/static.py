@@ -327,7 +327,7 @@ def _bound_by(item: syntax.Expression, scope: Scope) -> tuple[str | None, syntax
 
 
 def _is_constant(node: syntax.Expression) -> bool:
-    """Whether an argument is a constant as written, and not computed."""
+    """Tell whether an argument is a constant as written, and not computed."""
     return isinstance(node.operand if isinstance(node, syntax.Negative) else node, syntax.Literal | syntax.Amount)
 
 
