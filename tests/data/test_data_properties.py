@@ -47,8 +47,8 @@ def tables(draw: st.DrawFn) -> pa.Table:
         ends = [start + timedelta(microseconds=draw(st.integers(0, 10**12))) for start in starts]
     else:
         time_type = pa.int64()
-        starts = column(st.integers(-(2**62), 2**62))
-        ends = [start + draw(st.integers(0, 2**62 - 1)) for start in starts]
+        starts = column(st.integers(-(2**60), 2**60))
+        ends = [start + draw(st.integers(0, 2**60)) for start in starts]
     data = {"type": pa.array(column(st.sampled_from("ab")), pa.string())}
     data |= {"start": pa.array(starts, time_type), "end": pa.array(ends, time_type)}
     for name, (_, values, arrow_type) in VALUES.items():
