@@ -42,6 +42,16 @@ def asks_predicates(rule: typed.Rule) -> bool:
     return any(predicates_used(*(term for _, term in rule.head)))
 
 
+def conjuncts(condition: typed.Expression) -> Iterator[typed.Expression]:
+    """The conditions that a conjunction is made of."""
+    match condition:
+        case typed.Operation(name="and", arguments=arguments):
+            for argument in arguments:
+                yield from conjuncts(argument)
+        case _:
+            yield condition
+
+
 def has_aggregate(expression: typed.Expression | None) -> bool:
     match expression:
         case typed.Aggregate():

@@ -28,7 +28,7 @@ from typing import Any
 from ensue.language import typed
 from ensue.language.nodes import nodes, rebuilt
 from ensue.language.types import Type
-from ensue.language.walk import has_aggregate, names_used, visible_labels, visible_variables
+from ensue.language.walk import conjuncts, has_aggregate, names_used, visible_labels, visible_variables
 from ensue.partitioning.chain import Chain
 from ensue.partitioning.grouping import Group, places_in
 from ensue.rewriting.conjunctions import Limit, covers, label_of
@@ -122,7 +122,7 @@ class _Splitting:
         """Gives each condition, and each relation between names, to the smallest group that has all its names."""
         body = self.rule.body
         limited = {id(limit.named) for limit in self.limits if limit.named is not None}
-        conditions = [part for each in (*body.on, *body.where) for part in _conjuncts(each)]
+        conditions = [part for each in (*body.on, *body.where) for part in conjuncts(each)]
         for related in body.related:
             home = self.home({related.left, related.right})
             if not any({related.left, related.right} & self.names_in(inner) for inner in home.inner):
@@ -478,15 +478,6 @@ def _terms(unit: typed.Pattern) -> Iterator[typed.Expression]:
 def _joined(id_: int, left: typed.Pattern, right: typed.Pattern) -> typed.Pair:
     names = visible_variables(right)
     return typed.Pair(id_, AND, left, right, tuple(sorted(visible_variables(left) & names)))
-
-
-def _conjuncts(condition: typed.Expression) -> Iterator[typed.Expression]:
-    match condition:
-        case typed.Operation(name="and", arguments=arguments):
-            for argument in arguments:
-                yield from _conjuncts(argument)
-        case _:
-            yield condition
 
 
 def _comparisons_of(related: typed.Related) -> Iterator[typed.Expression]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ensue.language import typed
-from ensue.language.walk import constituents
+from ensue.language.walk import conjuncts, constituents
 from ensue.temporal.constraints import Events, selects
 
 
@@ -19,7 +19,7 @@ def select_constants(body: typed.Body, events: Events) -> typed.Body:
     known = {name for atom in constituents(body.pattern) for _, name in _variables(atom)}
     constants: dict[str, typed.Constant] = {}
     where = []
-    for condition in (conjunct for each in body.where for conjunct in _conjuncts(each)):
+    for condition in (conjunct for each in body.where for conjunct in conjuncts(each)):
         found = _equality(condition)
         if found is not None and found[0].name in known and found[0].name not in constants:
             constants[found[0].name] = found[1]
@@ -28,15 +28,6 @@ def select_constants(body: typed.Body, events: Events) -> typed.Body:
     if not constants:
         return body
     return replace(body, pattern=_selected(body.pattern, constants), where=tuple(where))
-
-
-def _conjuncts(condition: typed.Expression) -> Iterator[typed.Expression]:
-    match condition:
-        case typed.Operation(name="and", arguments=arguments):
-            for argument in arguments:
-                yield from _conjuncts(argument)
-        case _:
-            yield condition
 
 
 def _equality(condition: typed.Expression) -> tuple[typed.Variable, typed.Constant] | None:
