@@ -37,7 +37,8 @@ FUNCTIONS = {
     ],
     "bool": [
         "is_null({any})", "is_not_null({any})", "is_nan({float})", "starts_with({string}, {string})",
-        "ends_with({string}, {string})", "contains({string}, {string})", 'matches({string}, "^p|q$")', "not {bool}",
+        "ends_with({string}, {string})", "contains({string}, {string})", 'matches({string}, "^p|q$")',
+        "matches({string}, {string})", "not {bool}",
         "({bool} and {bool})", "({bool} or {bool})", "({int} < {int})", "({float} >= {int})", "({string} <= {string})",
         "({int} == {float})", "coalesce({bool}, {bool})", "({string} != {string})", "({bool} == {bool})",
     ],

@@ -22,6 +22,7 @@ from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.inputs import inputs_of_all
 from ensue.engine.knowledge import Knowledge
+from ensue.engine.many_answers import ManyAnswers
 from ensue.engine.stream import first_alike, merged, stream_of
 from ensue.engine.structures.anew import Found
 from ensue.engine.structures.answers import Answers, Facts, row_codes
@@ -38,6 +39,7 @@ from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.engine.structures.values import Dictionary, Values
 from ensue.errors import DetectError
 from ensue.language import typed
+from ensue.language.functions import FUNCTIONS
 from ensue.language.limits import FARTHEST, MOST_OCCURRENCES
 from ensue.plan import late
 
@@ -78,6 +80,7 @@ class GeneratedLane:
         self.structures["kinds"].put("local_", local)
         self.choice = compiled
         self.seen = 0
+        self._many = ManyAnswers()
         self._made = self._compile() if compiled else None
         self._fast = bool(compiled)
 
@@ -147,7 +150,11 @@ class GeneratedLane:
             held = getattr(slots, f"slot_k{i}")[number]
             there = bool(mask >> i & 1)
             arguments.append(self._decoded(held, kind) if there else None)
-        found = self._answer(question, arguments)
+        many = _many(question) if type(arguments[0]) is str and None not in arguments else None
+        if many is None:
+            found = self._answer(question, arguments)
+        else:
+            found = self._many.answer(many, self.values.held, int(slots.slot_k0[number]), arguments[1:])
         slots.known[number] = 1
         slots.there[number] = int(found is not None)
         if found is not None:
@@ -532,3 +539,12 @@ def parted(numbers: Array, heads: Sequence[str]) -> tuple[Array, list[tuple[str,
     by = np.argsort(short, kind="stable")
     ends = np.searchsorted(numbers[by], np.arange(len(heads) + 1)).tolist()
     return by, [(head, *ends_) for head, ends_ in zip(heads, pairwise(ends), strict=True) if ends_[0] < ends_[1]]
+
+
+def _many(question: Question) -> Callable[..., list[Any]] | None:
+    """Computes the function of many strings at once, if there is a way."""
+    expression = question.expression
+    if not isinstance(expression, typed.Operation) or expression.own is not None or question.kinds[0] != "s":
+        return None
+    record = FUNCTIONS.get(expression.name)
+    return None if record is None else record.many

@@ -9,11 +9,11 @@ or has machine code that does the same: of a function that is marked `machine` t
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ensue import regex
 from ensue.language.types import Type, common
 from ensue.values import (
     as_float,
@@ -52,6 +52,11 @@ class Signature:
     machine: bool = False
     """True if the meaning is a function that can become machine code. Its annotations are all int, float or bool, it
     uses nothing but what machine code knows, and is never null."""
+    pattern: int | None = None
+    """The place of the argument that is a regular expression."""
+    many: Callable[..., list[Any]] | None = None
+    """Computes the function of many first arguments, which are strings, with the same others: a list of the results,
+    where one call costs much more than one result."""
 
     @property
     def variadic(self) -> bool:
@@ -89,7 +94,7 @@ def _counted(count: int) -> str:
     return f"{count} argument{'s' if count != 1 else ''}"
 
 
-def _f(parameters: str, result: str, text: str, meaning: Meaning, optional: int = 0, **flags: bool) -> Signature:
+def _f(parameters: str, result: str, text: str, meaning: Meaning, optional: int = 0, **flags: Any) -> Signature:
     return Signature(tuple(parameters.split()), result, text, meaning, optional, **flags)
 
 
@@ -119,13 +124,6 @@ def _integer_of(function: Callable[[float], int]) -> Meaning:
         return value if isinstance(value, int) else as_integer(function(value)) if math.isfinite(value) else None
 
     return apply
-
-
-def _matches(text: str, pattern: str) -> bool | None:
-    try:
-        return re.search(pattern, text) is not None
-    except re.error:
-        return None
 
 
 def _logarithm(function: Callable[[float], float]) -> Meaning:
@@ -222,7 +220,10 @@ FUNCTIONS: dict[str, Signature] = {
     "starts_with": _f("string string", "bool", "whether it begins with the second", str.startswith),
     "ends_with": _f("string string", "bool", "whether it ends with the second", str.endswith),
     "contains": _f("string string", "bool", "whether the second occurs in it", lambda text, part: part in text),
-    "matches": _f("string string", "bool", "whether the regular expression is found in it", _matches),
+    "matches": _f(
+        "string string", "bool", "whether the regular expression is found in it", regex.search, pattern=1,
+        many=regex.search_all,
+    ),
     # conversions
     "int": _f("value", "int", "as an integer: decimals cut off, text read; null if it is none", as_integer),
     "float": _f("value", "float", "as a floating point number; null if it is none", as_float),

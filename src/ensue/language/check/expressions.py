@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ensue import regex
 from ensue.language import syntax, typed
 from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.names import Names
@@ -254,6 +255,8 @@ class Expressions(Names):
             if not (_accepts(wanted, argument.type) if own is None else fits(argument.type, wanted)):
                 self._wrong_type(node.arguments[index].span, wanted, argument.type)
                 return UNKNOWN
+        if signature.pattern is not None:
+            self._check_pattern(node.arguments[signature.pattern].span, arguments[signature.pattern])
         type_ = result_type(signature, [argument.type for argument in arguments])
         if type_ is None:
             self.report.error(
@@ -262,6 +265,14 @@ class Expressions(Names):
             )  # fmt: skip
             return UNKNOWN
         return typed.Operation(name, tuple(arguments), type_, own=own)
+
+    def _check_pattern(self, span: Span, argument: typed.Expression) -> None:
+        """Refuse a constant that is no regular expression; one from data makes the result null."""
+        if isinstance(argument, typed.Constant) and isinstance(argument.value, str):
+            pattern = argument.value
+            wrong = regex.problem(pattern)
+            if wrong is not None:
+                self.report.error("E208", span, f"the regular expression is wrong: {wrong}", regex.advice(pattern))
 
     def holds(self, node: syntax.Call, scope: Scope, aggregates: bool = True) -> typed.Expression:
         """A static predicate as a condition: every variable has its value already."""
