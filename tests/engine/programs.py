@@ -33,6 +33,19 @@ PROGRAMS = {
         moving(k, m = avg(x), low = min(x)) <- while last 5: collect follow(k, x).
         all_floats(t = sum(y), high = max(y)) <- while last 5s: collect f(y, _).
     """,
+    "lists": """
+        last_ones(k, xs = list(x), n = count(x)) <- while last 3: collect a(k, x) where count(x) > 1.
+        floats(ys = list(y), zs = list(z)) <- while last 4s: collect f(y, z).
+        texts(k, ts = list(t)) <- while each 4s: collect s(t, k).
+        since_b(k, xs = list(x)) <- while since b(k, _): collect a(k, x).
+        gathered(k, xs = list(x), truths = list(x > 1)) <- a(k, _) seq b(k, x)+ seq c(k, _) within 9.
+        run(k, xs = list(x)) <- h(k, x){2}.
+        beside(k, xs = list(x)) <- c(k, _), while last 2: collect a(k, x) within 6.
+        either(xs = list(x)) <- while last 2: collect a(_, x).
+        either(xs = list(k)) <- c(_, _), while last 2: collect b(k, _) within 3.
+        looked_into(k, xs = list(x)) <- while last 2: collect b(k, x).
+        again(xs) <- looked_into(_, xs) seq c(_, _) within 2.
+    """,
     "recursion": """
         fall(k, low = p, n = 2) <- not c(k, _) in [c(k, q), c(k, p)] where p < q.
         fall(k, low = p, n = m + 1) <- not c(k, _) in [fall(k, q, m), c(k, p)] where p < q.

@@ -23,6 +23,7 @@ from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.inputs import inputs_of_all
 from ensue.engine.knowledge import Knowledge
 from ensue.engine.many_answers import ManyAnswers
+from ensue.engine.operators.derive import element_kind_of
 from ensue.engine.stream import first_alike, merged, stream_of
 from ensue.engine.structures.anew import Found
 from ensue.engine.structures.answers import Answers, Facts, row_codes
@@ -229,6 +230,9 @@ class GeneratedLane:
             self._fail()
         for event, head in self.code.derived.items():
             self._hand_over(event, head, batch)
+        lists: Any = self.structures.get("lists")
+        if lists is not None and lists.count:
+            lists.clear()
         if self.code.unit.provenance:
             self._origins.compact(structure for _, _, structure in self._kept())
         self._collect()
@@ -499,6 +503,9 @@ class GeneratedLane:
                 return pa.array(values != 0, mask=mask)
             case "s":
                 return self.values.decode(values, valid)
+            case "l":
+                lists: Any = self.structures["lists"]
+                return lists.column(self, values, valid, element_kind_of(type_), LISTS[type_])
             case "o":
                 held = self.values.held
                 lists = [held[code] if ok else None for code, ok in zip(values.tolist(), valid.tolist(), strict=True)]
@@ -506,15 +513,20 @@ class GeneratedLane:
             case _:
                 return pa.array(np.ascontiguousarray(values), mask=mask)
 
+    def _values(self, values: Array, valid: Array, kind: str, type_: str) -> list[Any]:
+        """A column as Python values."""
+        if kind == "l":
+            held = self._arrow(values, valid, kind, type_).to_pylist()
+            return [None if each is None else tuple(each) for each in held]
+        return [self._decoded(v, kind) if ok else None for v, ok in zip(values.tolist(), valid.tolist(), strict=True)]
+
     def _events(
         self, type_: str, start: Array, end: Array, columns: Sequence[tuple[Array, Array, str]], sources: Array,
         batch: Batch,
     ) -> None:  # fmt: skip
         """Adds derived events to a batch, each once: other units may derive the type, too."""
-        lists = [
-            [self._decoded(v, kind) if ok else None for v, ok in zip(values.tolist(), valid.tolist(), strict=True)]
-            for values, valid, kind in columns
-        ]
+        types = self.program.events[type_].attributes.values()
+        lists = [self._values(*column, of) for column, of in zip(columns, types, strict=True)]
         known = {content(event): event for event in batch.derived.get(type_, ())}
         names, made = list(self.program.events[type_].attributes), []
         for i, (begin, finish) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):

@@ -17,7 +17,8 @@ Field = tuple[object, ...]
 ``("var", name)``, ``("attr", label, attribute)``, ``("time", label, "start" | "end")``: what names stand for.
 ``("span", id, "start" | "end")``: where the scope of an absence or a gathering lies; not there under an `or` whose
 other side was taken. ``("agg", aggregate)``: an aggregate of what was gathered, ``("cell", aggregate, name)``: a cell
-of its state, see `operators/aggregations.py`. ``("part", number, "end" | "start" | "place" | "k")``: an event, timer or
+of its state, see `operators/aggregations.py`; ``("list", aggregate)``: an aggregate that is a list, by its number in
+`structures/lists.py`. ``("part", number, "end" | "start" | "place" | "k")``: an event, timer or
 static row among the parts of the match as written; by end, start and place in turn parts are ordered, and ``end`` and
 ``k`` together make an event itself (given events that are the same in every respect have one place); ``("part", number,
 "more")`` is the chain of those that follow, where it stands for many. ``("source",)``: the inputs that it came from.
@@ -55,6 +56,8 @@ def stem(field: Field) -> str:
             words = [str(label), str(which)]
         case ("agg", typed.Aggregate(name=name)):
             words = ["agg", name]
+        case ("list", typed.Aggregate()):
+            words = ["list"]
         case ("cell", typed.Aggregate(name=name), cell):
             words = ["agg", name, str(cell)]
         case _:

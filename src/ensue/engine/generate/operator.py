@@ -13,6 +13,7 @@ from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, argu
 from ensue.engine.generate.writer import NOTHING, Code, Writer
 from ensue.engine.structures.key_numbers import ByKey
 from ensue.engine.structures.structure import Element, Layout, Structure
+from ensue.language import typed
 
 if TYPE_CHECKING:
     from ensue.engine.generate.unit import Unit
@@ -57,6 +58,11 @@ class Operator:
     def has(self, field: Field) -> bool:
         """Whether its matches know a field."""
         raise NotImplementedError
+
+    def gives_list(self, aggregate: typed.Aggregate) -> bool:
+        """Whether it hands on the list of an aggregate as a number of `structures/lists.py`, in the step in which it
+        makes it."""
+        return False
 
     @property
     def parts(self) -> int:
@@ -148,7 +154,7 @@ class Passing(Operator):
 
 # --- fields in rows
 
-ELEMENTS: dict[str, Element] = {"i": "i64", "b": "i64", "f": "f64", "s": "code", "o": "code", "c": "chain"}
+ELEMENTS: dict[str, Element] = {"i": "i64", "b": "i64", "f": "f64", "s": "code", "o": "code", "c": "chain", "l": "i64"}
 
 
 def row_fields(columns: dict[Field, Column], prefix: str = "f") -> dict[str, Element]:

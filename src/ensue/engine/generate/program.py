@@ -18,7 +18,7 @@ from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.machine import Tiers, translate
 from ensue.engine.operators.build import build
-from ensue.engine.operators.derive import Derive, Derived
+from ensue.engine.operators.derive import Derive, Derived, listed
 from ensue.engine.operators.look_up import mixed_columns
 from ensue.engine.operators.members import Expansion, Members
 from ensue.engine.operators.scan import Scan, given
@@ -141,7 +141,7 @@ def generate(
     types = [name for name in together.events if name in uses or name in derived]
     unit = Unit(together.events, types, derived, nullable_attributes(together.rules, together.events), provenance)
     unit.mixed_columns, unit.counted = together.mixed_columns, counted
-    heads = {event: Derived(unit, event) for event in derived}
+    heads = {event: Derived(unit, event, [] if event in uses else _lists(unit, event, layers)) for event in derived}
     plans = {}
     _build_common(unit, together)
     for number, layer in enumerate(layers):
@@ -162,6 +162,13 @@ def generate(
     wanted = {event for event in derived if event in emit or not set(emit).isdisjoint(together.heads.get(event, ()))}
     _finish(unit, layers, heads, wanted)
     return Generated(unit, unit.texts(), heads, together, plans)
+
+
+def _lists(unit: Unit, event: str, layers: Sequence[Layer]) -> list[str]:
+    """The attributes of an event that rules of a unit give as lists, which need not be values of the dictionary."""
+    parts = [part.rule for layer in layers for part in layer.parts if part.rule.event == event]
+    rules = [rule for rule in parts if isinstance(rule, typed.Rule)]
+    return listed(unit.events[event], rules) if len(rules) == len(parts) else []
 
 
 def _build_common(unit: Unit, together: Together) -> None:

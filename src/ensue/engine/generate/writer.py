@@ -20,8 +20,9 @@ def kind_of(type_: str) -> str:
     return KINDS.get(type_, "o")
 
 
-ANNOTATIONS = {"i": "int", "s": "int", "o": "int", "f": "float", "b": "bool", "c": "int"}
-"""Kinds of fields as types of parameters. Besides kinds of values there are chains of parts (c)."""
+ANNOTATIONS = {"i": "int", "s": "int", "o": "int", "f": "float", "b": "bool", "c": "int", "l": "int"}
+"""Kinds of fields as types of parameters. Besides kinds of values there are chains of parts (c), and lists that no
+rule looks into (l)."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Code:
                 return self.valid
 
 
-NOTHING = {"i": "0", "s": "0", "o": "0", "f": "0.0", "b": "False"}
+NOTHING = {"i": "0", "s": "0", "o": "0", "f": "0.0", "b": "False", "l": "0"}
 """What stands for a value that is not there."""
 
 

@@ -89,7 +89,7 @@ class Aggregates:
         self.wanted: dict[Field, None] = {}
 
     def owns(self, field: Field) -> bool:
-        aggregate = field[1] if field[0] in ("agg", "cell") else None
+        aggregate = field[1] if field[0] in ("agg", "cell", "list") else None
         return isinstance(aggregate, typed.Aggregate) and aggregate.path[0] == self.gathering
 
     def want(self, field: Field) -> None:
@@ -106,6 +106,8 @@ class Aggregates:
         assert isinstance(aggregate, typed.Aggregate)
         if field[0] == "cell":
             return Column(kept(aggregate).kind_of_cell(str(field[2])), False)
+        if field[0] == "list":
+            return Column("l", True)
         return Accumulators.column(aggregate)
 
 
@@ -220,6 +222,9 @@ def read_collected(w: Writer, one: Kept, scratch: str, field: Field) -> Code:
         return Code(w.let("n", f"{scratch}.count"), "True", "i")
     if field[0] == "cell":
         return Code(w.let("held", f"(ask({scratch}, {TUPLE}) if {scratch}.count > 0 else 0)"), "True", "o")
+    if field[0] == "list":
+        there = w.let("ok", f"{scratch}.count > 0")
+        return Code(w.let("list", f"keep_list(lists, {scratch}) if {there} else 0"), there, "l")
     kind = kind_of(one.aggregate.type)
     answer = w.let("x", f"ask({scratch}, {RESULT})")
     there = w.let("ok", f"{scratch}.there != 0")

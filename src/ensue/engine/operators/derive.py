@@ -6,29 +6,67 @@ given events of the type are among them. State: nothing beyond the step, but for
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from inspect import getsource
+
 from ensue.engine.generate.expressions import convert, value
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
-from ensue.engine.generate.unit import Unit
+from ensue.engine.generate.unit import Spec, Unit
 from ensue.engine.generate.writer import Code, Writer, kind_of
 from ensue.engine.operators.scan import Scan
 from ensue.engine.sharing import families
+from ensue.engine.structures.lists import Lists, OfCode, keep_list, lists_layout, order_of_lists
 from ensue.engine.structures.rows import StepRows, rows_layout, sorting
+from ensue.language import typed
+from ensue.language.aggregates import AGGREGATES
 from ensue.plan import operators as plan
+
+KEEP_LIST = getsource(keep_list)
+
+ELEMENTS = {f"list<{name}>": kind_of(name) for name in ("int", "float", "string", "bool")}
+"""How values of lists are held, by the type of the lists."""
+
+
+def element_kind_of(type_: str) -> str:
+    """How the values of lists of a type are held."""
+    return ELEMENTS[type_]
+
+
+def listed(event: typed.EventType, rules: Iterable[typed.Rule]) -> list[str]:
+    """The attributes of an event that all its rules give as lists of what they collected, each of the declared type."""
+    heads = [dict(rule.head) for rule in rules]
+    return [
+        name
+        for name, type_ in event.attributes.items()
+        if type_ in ELEMENTS and all(_is_list(head[name], type_) for head in heads)
+    ]
+
+
+def _is_list(term: typed.Expression, type_: str) -> bool:
+    return isinstance(term, typed.Aggregate) and AGGREGATES[term.name].meaning is tuple and term.type == type_
 
 
 class Derived:
     """The events of a type that a unit derives: their rows, and what happens with them in a step."""
 
-    def __init__(self, unit: Unit, event: str) -> None:
+    def __init__(self, unit: Unit, event: str, lists: Collection[str] = ()) -> None:
         self.unit, self.event = unit, event
         self.columns: dict[Field, Column] = {
-            ("attr", name): Column(kind_of(type_), unit.may_be_null(event, name))
+            ("attr", name): Column("l" if name in lists else kind_of(type_), unit.may_be_null(event, name))
             for name, type_ in unit.events[event].attributes.items()
         }
+        if lists:
+            unit.structures["lists"] = Spec(Lists, lists_layout())
+            unit.questions["lists"] = OfCode()
+            unit.use(KEEP_LIST)
         fields = {"start": "i64", "end": "i64", "given": "i64", "source": "i64", **row_fields(self.columns)}
         self.rows = unit.structure("derived", StepRows, rows_layout(fields, ("pushed",)))
         self.title = self.rows
+
+    def is_list(self, name: str) -> bool:
+        """Whether an attribute is a list that no rule of the unit looks into."""
+        return self.columns["attr", name].kind == "l"
 
     def attributes(self, row: str) -> Env:
         return read_row(self.rows, row, self.columns)
@@ -117,8 +155,18 @@ class Derived:
                     sides.append(("", held))
             if column.nullable:
                 found.append((sides[0][0], sides[1][0]))
-            found.append((sides[0][1], sides[1][1]))
+            if column.kind == "l":
+                found.append((self._list_order(number, sides[0][0], sides[1][0], one, other), "0"))
+            else:
+                found.append((sides[0][1], sides[1][1]))
         return found
+
+    def _list_order(self, number: int, valid: str, other_valid: str, one: str, other: str) -> str:
+        """Source for how the lists of two rows compare; 0 where one of them is not there."""
+        kind = element_kind_of(list(self.unit.events[self.event].attributes.values())[number])
+        self.unit.use(order_of_lists(kind))
+        found = f"order_of_lists_{kind}({self.rows}.f{number}[{one}], {self.rows}.f{number}[{other}])"
+        return f"({found} if {valid} != 0 and {other_valid} != 0 else 0)" if valid else found
 
     def scans(self) -> list[Scan]:
         return self.unit.scans.get(self.event, [])
@@ -130,7 +178,12 @@ class Derive(Operator):
     def __init__(self, unit: Unit, node: plan.Derive, input_: Operator, derived: Derived, layer: int) -> None:
         super().__init__(unit, "rule", layer)
         self.rule, self.input, self.derived = node.rule, input_, derived
-        wanted = used_by(term for _, term in node.rule.head)
+        self.lists: dict[str, Field] = {
+            name: ("list", term)
+            for name, term in node.rule.head
+            if derived.is_list(name) and isinstance(term, typed.Aggregate) and input_.gives_list(term)
+        }
+        wanted = [*self.lists.values(), *used_by(term for name, term in node.rule.head if name not in self.lists)]
         if node.rule.beginning is not None:
             wanted.append(("time", node.rule.beginning, "start"))
         if unit.provenance:
@@ -143,9 +196,11 @@ class Derive(Operator):
 
     def take(self, w: Writer, env: Env) -> None:
         terms = dict(self.rule.head)
-        values = Env({
-            field: w.held(value(self.unit, w, terms[str(field[1])], env)) for field in self.derived.columns
-        })  # fmt: skip
+        values = Env()
+        for field in self.derived.columns:
+            name = str(field[1])
+            known = env[self.lists[name]] if name in self.lists else value(self.unit, w, terms[name], env)
+            values[field] = w.held(known)
         begin = env[START] if self.rule.beginning is None else env["time", self.rule.beginning, "start"]
         derive_event(self.unit, w, self.derived, begin, env.get(SOURCE), values)
 
@@ -154,7 +209,12 @@ def derive_event(unit: Unit, w: Writer, derived: Derived, begin: Code, source: C
     """Writes that an event is derived, unless there is one like it: its start, its source, its attributes."""
     rows, attributes = derived.rows, Env()
     for field, column in derived.columns.items():
-        code = convert(unit, w, values[field], column.kind)
+        code = values[field]
+        if column.kind == "l" and code.kind != "l":
+            there = w.let("ok", code.valid)
+            code = Code(w.let("list", f"ask(lists, {code.value}) if {there} else 0"), there, "l")
+        else:
+            code = convert(unit, w, code, column.kind)
         if column.kind == "f":
             code = Code(f"({code.value} + 0.0)", code.valid, "f")
         attributes[field] = w.held(code)

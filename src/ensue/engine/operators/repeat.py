@@ -17,6 +17,7 @@ from ensue.engine.operators.aggregates import Aggregates
 from ensue.engine.operators.keys import lookup
 from ensue.engine.operators.parts import COMPARED, chains_of, order_fields
 from ensue.engine.operators.sliding import ALL, Sliding, group_key, group_kinds
+from ensue.language import typed
 from ensue.plan import operators as plan
 from ensue.temporal.instants import instantaneous
 
@@ -66,6 +67,9 @@ class Repeat(Operator):
                 return number < self.parts
             case _:
                 return field in (START, SOURCE, OLDEST) or self.aggregates.owns(field)
+
+    def gives_list(self, aggregate: typed.Aggregate) -> bool:
+        return self.aggregates.owns(("list", aggregate))
 
     def require(self, fields: list[Field]) -> None:
         for field in fields:

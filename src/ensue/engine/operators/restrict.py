@@ -11,6 +11,7 @@ from ensue.engine.generate.operator import Operator, Passing
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.join import NOW, related
+from ensue.language import typed
 from ensue.plan import operators as plan
 
 
@@ -26,6 +27,9 @@ class Restrict(Passing):
             [*used_by(node.conditions), *(("time", name, which) for name in names for which in ("start", "end"))]
         )
         input_.want([] if node.keep is None else [OLDEST])
+
+    def gives_list(self, aggregate: typed.Aggregate) -> bool:
+        return self.input.gives_list(aggregate)
 
     def take(self, w: Writer, env: Env) -> None:
         unit, node = self.unit, self.node

@@ -200,6 +200,9 @@ class Gather(Scope):
     def has(self, field: Field) -> bool:
         return self._own(field) or self.input.has(field)
 
+    def gives_list(self, aggregate: typed.Aggregate) -> bool:
+        return self._own(("list", aggregate))
+
     def require(self, fields: list[Field]) -> None:
         for field in fields:
             if self._own(field):

@@ -214,6 +214,8 @@ class Sliding:
                     with w.block(f"if {one.algorithm.doubt(w, state, one.algorithm.result(w, state))}:"):
                         w.line(f"anew_{self.name}_{self.sums[one]}({at})")
                 found[field] = self._cell(w, one, at, field)
+            elif field[0] == "list":
+                found[field] = self._collected(w, one, at, field)
             else:
                 if one not in done:
                     done[one] = self._result(w, one, at)

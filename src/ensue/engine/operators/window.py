@@ -31,7 +31,7 @@ from ensue.language.walk import visible_variables
 from ensue.plan import operators as plan
 from ensue.temporal.instants import instantaneous
 
-HIDDEN = ("part", "span", "agg", "cell")
+HIDDEN = ("part", "span", "agg", "cell", "list")
 """What a match has of its rest, and never of what is collected."""
 
 
@@ -167,6 +167,9 @@ class Window(Operator):
             return field[1] in self.chains if field[2] == "more" else int(str(field[1])) < self.parts
         known = self.aggregates.owns(field) or self._rest_has(field) or self._begins(field)
         return known or field in (START, SOURCE, OLDEST) or self._of_event(field)
+
+    def gives_list(self, aggregate: typed.Aggregate) -> bool:
+        return self.rest is None and self.aggregates.owns(("list", aggregate))
 
     def column(self, field: Field) -> Column:
         if self.aggregates.owns(field):

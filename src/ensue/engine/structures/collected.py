@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ensue.engine.generated import GeneratedLane
 
 
-RESULT, TUPLE = 0, 1
-"""What Python is asked: the aggregate of what was collected, or all of it as one value."""
+RESULT, TUPLE, SORT = 0, 1, 2
+"""What Python is asked: the aggregate of what was collected, all of it as one value, or to put it in order."""
 
 
 def collected_layout() -> Layout:
@@ -62,6 +62,9 @@ class Collection:
 
     def answer(self, lane: GeneratedLane, structure: Any, number: int) -> int:
         places, found = (structure.arrays[name][: structure.count] for name in ("places", "values"))
+        if number == SORT:
+            found[:] = found[np.argsort(places, kind="stable")]
+            return 0
         if places.any():
             found = found[np.argsort(places, kind="stable")]
         if self.nested:
