@@ -33,6 +33,9 @@ def detect(rules: Rules, events: Any, request: Request) -> Any:
     from ensue.data.give_back import give_back
     from ensue.live.streaming import batches_of
 
+    if request.params is not None:
+        rules, request = rules.with_params(request.params), replace(request, params=None)
+    rules.check_parameters()
     if request.keep is not None:
         rules, request = rules.keeping(request.keep), replace(request, keep=None)
     frames = spark_frames(events)
@@ -53,6 +56,8 @@ def detect_tables(rules: Rules, events: Any, request: Request) -> tuple[Found, E
 
     if request.engine not in ENGINES:
         raise DataError(f"There is no engine {request.engine!r}; there is {', '.join(ENGINES)}.")
+    rules = rules if request.params is None else rules.with_params(request.params)
+    rules.check_parameters()
     rules = rules if request.keep is None else rules.keeping(request.keep)
     asked = _Asked(rules, request, rules.rows_of_tables(request.tables), picked(rules.typed, request.emit))
     found = None

@@ -32,18 +32,24 @@ if TYPE_CHECKING:
 
 
 def compile(
-    rules: str | Path, name: str | None = None, *, functions: Mapping[str, Callable[..., Any]] | None = None
+    rules: str | Path,
+    name: str | None = None,
+    *,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    params: Mapping[str, Any] | None = None,
 ) -> Program:
     """Reads and checks rules: a text, or the path of a file (a `Path`, or a string that ends with ``.ensue``).
 
     `functions` are Python functions that the rules call, by name; their annotations say what they take and give, and
-    they give the same for the same arguments. Raises `RuleError` with everything that is wrong.
+    they give the same for the same arguments. `params` are values of parameters that the rules declare. Raises
+    `RuleError` with everything that is wrong.
 
     >>> program = compile("event order(id: int).  late(id) <- o: order(id), w: extend(o, 6).")
     >>> program.detect([{"type": "order", "time": 3, "id": 42}], until=10)
     [{'type': 'late', 'start': 3, 'end': 9, 'id': 42}]
     """
-    return Program.checked(source_of(rules, name), functions=read_functions(functions))
+    program = Program.checked(source_of(rules, name), functions=read_functions(functions))
+    return program if params is None else program.with_params(params)
 
 
 def check_rules(
@@ -85,6 +91,7 @@ class Program(Rules):
         compiled: bool | None = None,
         lateness: Length = 0,
         keep: Length | None = None,
+        params: Mapping[str, Any] | None = None,
         slices: int | None = None,
         rejected: bool = False,
         buckets: int | None = None,
@@ -105,7 +112,7 @@ class Program(Rules):
 
         With `provenance` each detection has `sources`: the numbers of the rows that it came from, the first being 0.
 
-        `keep` is a largest lifetime, as in `keeping`.
+        `keep` is a largest lifetime, as in `keeping`, and `params` are values of parameters, as in `with_params`.
 
         Rules are compiled where there are many events; `compiled` says so, or not, whatever their number.
 
@@ -121,7 +128,7 @@ class Program(Rules):
         columns = Columns(time, start, end, type, sequence)
         request = Request(
             until, columns, tables, emit, strict, on_bad_row, engine, provenance, compiled, lateness, keep,
-            slices, rejected, buckets, heartbeat,
+            params, slices, rejected, buckets, heartbeat,
         )  # fmt: skip
         return detection.detect(self, events, request)
 
@@ -142,6 +149,7 @@ class Program(Rules):
         tables: Mapping[str, Any] | None = None,
         emit: str | Iterable[str] | None = None,
         intervals: bool = False,
+        params: Mapping[str, Any] | None = None,
     ) -> Explanation:
         """How the rules are run, and why: an `Explanation`, which prints as text and has `json()` and `mermaid()`.
 
@@ -175,6 +183,12 @@ class Program(Rules):
         from ensue.explain.observe import are_instants, observe
         from ensue.rewriting.rates import rates_of
 
+        if params is not None:
+            return self.with_params(params).explain(
+                events, until, time=time, start=start, end=end, type=type, sequence=sequence, tables=tables, emit=emit,
+                intervals=intervals,
+            )  # fmt: skip
+        self.check_parameters()
         source, wanted = self.file.source, picked(self.typed, emit)
         if events is None:
             return explained(self.typed, source, wanted, not intervals)
@@ -201,6 +215,7 @@ class Program(Rules):
         provenance: bool = False,
         compiled: bool | None = None,
         keep: Length | None = None,
+        params: Mapping[str, Any] | None = None,
         in_order: bool = False,
         on_late: Callable[[dict[str, Any]], object] | None = None,
         on_bad_row: Callable[[BadRow], object] | None = None,
@@ -210,12 +225,15 @@ class Program(Rules):
         `lateness` is how much after others that end later an event may come: a number in the unit of the time column,
         a duration such as ``"1h30m"``, or a timedelta. Columns, `tables` and `emit` are those of `detect`.
 
-        `actions` are the functions that reactions of the rules call, by name; without any, reactions do nothing.
+        `actions` are the functions that reactions of the rules call, by name; without any, reactions do nothing. One
+        that takes a keyword `key` is handed the same key again for the same event, and one that takes a keyword `rules`
+        the rules for its type, with what is said about them (`Program.rules`).
         `on_late` is called with each event that came too late, a dict, and `on_bad_row` with each row that cannot be
         used, both instead of a warning. With `provenance` each detection has the positions of the events that it came
         from, counted in the order in which they were sent.
 
-        `keep` is a largest lifetime, as in `keeping`; it goes on when the session is resumed.
+        `keep` is a largest lifetime, as in `keeping`; it goes on when the session is resumed. `params` are values of
+        parameters; a session with values is resumed by a program with the same ones, `program.with_params(…)`.
 
         A detection that no later event can change is given at once, others when their step is complete. With `in_order`
         all of them wait for that, and come in the order of their ends.
@@ -237,7 +255,8 @@ class Program(Rules):
             columns=columns, tables=tables, emit=emit, on_bad_row=on_bad_row, provenance=provenance, compiled=compiled,
             lateness=lateness, keep=keep, in_order=in_order,
         )  # fmt: skip
-        return Session(self, Settings.of(self, request), actions, on_late, on_bad_row)
+        program = self.with_params(params or {})
+        return Session(program, Settings.of(program, request), actions, on_late, on_bad_row)
 
     def resume(
         self,

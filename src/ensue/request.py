@@ -37,6 +37,8 @@ class Request:
     compiled: bool | None = None
     lateness: Length = 0
     keep: Length | None = None
+    params: Mapping[str, Any] | None = None
+    """Values of parameters, by name."""
     slices: int | None = None
     rejected: bool = False
     buckets: int | None = None

@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any, Self
 from ensue.data.errors import DataError, shortened
 from ensue.data.errors import did_you_mean as nearest
 from ensue.data.moments import Length, Moment, moment_of, written_length
+from ensue.data.parameters import written_values
 from ensue.data.spark_frames import collected
 from ensue.language import syntax, typed
+from ensue.language.about import RuleInfo, info_of
 from ensue.language.check.declarations import Known
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
 from ensue.language.own import OwnFunction
 from ensue.language.parse import parse
+from ensue.language.print import show
 from ensue.language.source import Source
 from ensue.language.walk import atoms
 from ensue.plan.notes import note_changed, note_kept
@@ -118,6 +121,61 @@ class Rules:
                     text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
             self._keeping[written] = self.rewritten(f"{text}\nkeep {written}.\n", self._known)
         return self._keeping[written]
+
+    def with_params(self, params: Mapping[str, Any], *, texts: bool = False) -> Self:
+        """The same rules with values for their parameters, instead of those that they state.
+
+        With `texts` values are read from text, as on a command line.
+
+        >>> import ensue
+        >>> program = ensue.compile("param limit: int.  event a(x: int).  high(x) <- a(x) where x > limit.")
+        >>> program.with_params({"limit": 3}).detect([{"type": "a", "time": 1, "x": 4}])
+        [{'type': 'high', 'start': 1, 'end': 1, 'x': 4}]
+        """
+        written = written_values(params, self.typed.parameters, texts)
+        if not written:
+            return self
+        text = self.file.source.text
+        for statement in reversed(self.file.statements):
+            if isinstance(statement, syntax.ParameterDeclaration) and statement.name.text in written:
+                start, end = statement.span
+                value = written.pop(statement.name.text)
+                lines = "\n" * text.count("\n", start, end)  # so that messages name the same lines
+                stated = f"param {show(statement.name)}: {show(statement.type)} = {value}."
+                text = f"{text[:start]}{lines}{stated}{text[end:]}"
+        return self.rewritten(text, self._known)
+
+    @property
+    def rules(self) -> tuple[RuleInfo, ...]:
+        """The event rules: name, event, title, and what else is said about each.
+
+        >>> import ensue
+        >>> text = 'rule late "Not shipped" [severity = "high"]: overdue(id) <- o: order(id), w: extend(o, 6).'
+        >>> (late,) = ensue.compile("event order(id: int).  " + text).rules
+        >>> late.name, late.event, late.title, late.about
+        ('late', 'overdue', 'Not shipped', {'severity': 'high'})
+        """
+        return tuple(map(info_of, self.typed.rules))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The values of the parameters, by name; None for one that must be given. A length is as rules write it."""
+        return {
+            each.name: each.value.value if isinstance(each.value, syntax.Literal) else each.value and show(each.value)
+            for each in self.typed.parameters
+        }
+
+    def check_parameters(self) -> None:
+        """For other parts of ensue: nothing can be run while a parameter has no value."""
+        missing = self.typed.missing
+        if missing:
+            names = " and ".join(f"{each.name!r} ({each.type})" for each in missing)
+            first = missing[0].name
+            raise DataError(
+                f"The rules need a value for the parameter{'s' if len(missing) > 1 else ''} {names}: hand it over, "
+                f'`params={{"{first}": …}}` or `--param {first}=…`, or state one in the rules, `param {first}: '
+                f"{missing[0].type} = ….`"
+            )
 
     @cached_property
     def typed_for_timestamps(self) -> typed.Program:

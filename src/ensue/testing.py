@@ -14,6 +14,7 @@ from ensue.data import DataError
 from ensue.data.results import arrow_type
 from ensue.errors import DetectError
 from ensue.language import syntax, typed
+from ensue.language.diagnostics import RuleError
 from ensue.language.print import show
 from ensue.language.types import is_list, item_of
 from ensue.program import Program
@@ -89,8 +90,10 @@ def run_tests(program: Program, execution: Execution = EXECUTIONS["embedded"]) -
 def run_test(program: Program, test: typed.Test, execution: Execution = EXECUTIONS["embedded"]) -> Outcome:
     """Runs one test; what cannot be evaluated has failed."""
     try:
+        if test.settings:
+            program = program.with_params({name: _given(value) for name, value in test.settings.items()})
         found = execution(program, _tables(program, test), test.until, list(test.expect))
-    except (DataError, DetectError) as error:
+    except (DataError, DetectError, RuleError) as error:
         return Outcome(test, (), str(error))
     differences = []
     for event, expected in test.expect.items():
@@ -107,6 +110,11 @@ def run_test(program: Program, test: typed.Test, execution: Execution = EXECUTIO
             unexpected = tuple(_written(program.typed.events[event], row, test.timestamps) for row in got)
             differences.append(Difference(event, tuple(missing), unexpected))
     return Outcome(test, tuple(differences))
+
+
+def _given(value: syntax.Expression) -> Any:
+    """A value of a parameter as a test states it."""
+    return value.value if isinstance(value, syntax.Literal) else show(value)
 
 
 def _tables(program: Program, test: typed.Test) -> dict[str, pa.Table]:

@@ -58,6 +58,7 @@ lengths = st.one_of(
     ),
 )
 durations = st.builds(syntax.Amount, st.integers(0, LARGEST), st.just(True))
+given_lengths = st.one_of(lengths, st.sampled_from(["limit", "wait"]).map(lambda n: syntax.Amount(1, False, n, n)))
 floats = st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: x != 0) | st.just(0.0)
 literals = st.builds(
     syntax.Literal,
@@ -157,14 +158,14 @@ def calls(depth: int = 3) -> st.SearchStrategy:
 def bodies(depth: int = 3) -> st.SearchStrategy:
     each = expressions(depth)
     suffixes = st.one_of(
-        st.builds(syntax.On, each), st.builds(syntax.Where, each), st.builds(syntax.Within, lengths),
-        st.builds(syntax.Lasting, lengths), st.builds(syntax.Policy, names),
+        st.builds(syntax.On, each), st.builds(syntax.Where, each), st.builds(syntax.Within, given_lengths),
+        st.builds(syntax.Lasting, given_lengths), st.builds(syntax.Policy, names),
     )  # fmt: skip
     items = st.one_of(
         each,
         st.builds(syntax.Absence, names, each),
         st.builds(syntax.Collection, names, each),
-        st.builds(syntax.Window, st.sampled_from(("last", "each")), lengths, each),
+        st.builds(syntax.Window, st.sampled_from(("last", "each")), given_lengths, each),
         st.builds(syntax.SinceWindow, each, each),
         st.builds(syntax.NotIn, expressions(depth, NOT), each, each),
     )
@@ -178,16 +179,32 @@ occurrences = st.one_of(
     st.builds(syntax.Occurrence, heads, points, points),
     st.builds(lambda call, point: syntax.Occurrence(call, point, point), heads, points),
 )
+values = expressions(2) | st.builds(syntax.ListLiteral, tuples(expressions(1)))
+settings_ = tuples(st.builds(syntax.Setting, names, values), 1)
+named_rules = st.one_of(
+    st.tuples(st.none() | names, st.none()),
+    st.tuples(names, st.builds(syntax.About, st.text(), st.just(()) | settings_)),
+    st.tuples(names, st.builds(syntax.About, st.none(), settings_)),
+)
 kinds = {
+    "parameter": st.builds(
+        syntax.ParameterDeclaration, names, names, st.none() | values.filter(lambda node: not ends_repeated(node))
+    ),
     "unit": st.builds(syntax.Unit, names),
     "event": st.builds(syntax.EventDeclaration, names, columns, st.booleans()),
     "table": st.builds(syntax.TableDeclaration, names, columns),
     "fact": st.builds(syntax.Fact, calls()),
-    "event rule": st.builds(syntax.EventRule, heads, bodies(), st.none() | names, st.none() | names),
-    "static rule": st.builds(syntax.StaticRule, heads, bodies(), st.none() | names),
+    "event rule": st.builds(
+        lambda head, body, named, beginning: syntax.EventRule(head, body, named[0], beginning, named[1]),
+        heads, bodies(), named_rules, st.none() | names,
+    ),
+    "static rule": st.builds(
+        lambda head, body, named: syntax.StaticRule(head, body, *named), heads, bodies(), named_rules
+    ),
     "test": st.builds(
         syntax.Test, st.text(), tuples(occurrences), st.none() | points,
         tuples(occurrences | st.builds(syntax.Nothing, names), 1),
+        st.just(()) | settings_.filter(lambda each: not ends_repeated(each[-1].value)),
     ),
     "reaction": st.builds(
         syntax.Reaction, heads, st.none() | expressions().filter(lambda node: not ends_repeated(node)), calls()

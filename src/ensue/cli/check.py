@@ -7,13 +7,15 @@ import click
 from ensue.cli.failures import WRONG_RULES, explained
 from ensue.cli.functions import functions_option
 from ensue.cli.output import counted, print_diagnostics
+from ensue.cli.parameters import parameter_options, with_parameters
 from ensue.cli.rules import compiled, read_rules
 
 
 @click.command(short_help="Say what is wrong with rules.")
 @click.argument("rules", nargs=-1, required=True)
 @functions_option
-def check(rules: tuple[str, ...], functions: str | None) -> int:
+@parameter_options
+def check(rules: tuple[str, ...], functions: str | None, param: tuple[str, ...], params: str | None) -> int:
     """Says everything that is wrong with rule files, and what to do about it.
 
     RULES are rule files; - is standard input. The exit code is 0 if they can be run, 1 if they are wrong, and 2 if one
@@ -32,7 +34,7 @@ def check(rules: tuple[str, ...], functions: str | None) -> int:
     diagnostics: list[Diagnostic] = []
     for path in rules:
         try:
-            program = compiled(read_rules(path), functions)
+            program = with_parameters(compiled(read_rules(path), functions), param, params)
         except DataError as error:
             code = explained(error)
         except RuleError as error:

@@ -10,6 +10,7 @@ import click
 
 from ensue.cli.functions import functions_option
 from ensue.cli.output import printable
+from ensue.cli.parameters import parameter_options, with_parameters
 from ensue.cli.progress import progress
 from ensue.cli.rules import STDIN, compiled, read_rules
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
@@ -38,6 +39,7 @@ def _column(name: str, what: str, parameter: str | None = None) -> Callable[[Any
 @click.option("--emit", metavar="TYPE", multiple=True, help="Only this type is wanted; may be repeated.")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @functions_option
+@parameter_options
 def explain(
     rules: str,
     form: str,
@@ -51,6 +53,8 @@ def explain(
     emit: tuple[str, ...],
     tables: tuple[str, ...],
     functions: str | None,
+    param: tuple[str, ...],
+    params: str | None,
 ) -> int:
     """Says how RULES are run: what each part of a rule keeps, for how long, and what that costs.
 
@@ -65,7 +69,7 @@ def explain(
     """
     if rules == STDIN and any(STDIN in paths_of(event_sources((each,))) for each in events):
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
-    program = compiled(read_rules(rules), functions)
+    program = with_parameters(compiled(read_rules(rules), functions), param, params)
     given = with_stdin_read(event_sources(events)) if events else None
     with progress("Explaining…"):
         found = program.explain(

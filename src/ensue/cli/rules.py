@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ensue.cli.output import print_diagnostics
+from ensue.cli.parameters import with_parameters
 
 if TYPE_CHECKING:
     from ensue.program import Program
@@ -80,9 +81,18 @@ def compiled(file: RuleFile, functions: str | None = None) -> Program:
     return compile(file.text if file.text.endswith("\n") else f"{file.text}\n", file.name, functions=given)
 
 
-def program_of(path: str, keep: str | None = None, functions: str | None = None) -> Program:
-    """The program of a rule file, whose warnings are printed; `keep` is a largest lifetime."""
-    program = compiled(read_rules(path), functions)
+def program_of(
+    path: str,
+    keep: str | None = None,
+    functions: str | None = None,
+    param: tuple[str, ...] = (),
+    params: str | None = None,
+) -> Program:
+    """The program of a rule file, whose warnings are printed.
+
+    `keep` is a largest lifetime; `param` and `params` are values of parameters (`cli/parameters.py`).
+    """
+    program = with_parameters(compiled(read_rules(path), functions), param, params)
     if keep is not None:
         program = program.keeping(keep)
     print_diagnostics(program.warnings)

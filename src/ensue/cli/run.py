@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ensue.cli.about import about_option, check_about, with_about
 from ensue.cli.engines import SPARK, chosen, engine_option
 from ensue.cli.files import replace_file
+from ensue.cli.folder import folder_of
 from ensue.cli.functions import functions_option
 from ensue.cli.output import counted, printable, say
+from ensue.cli.parameters import parameter_options
 from ensue.cli.progress import progress
 from ensue.cli.rules import STDIN, program_of
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
@@ -45,7 +48,8 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
     "-o",
     "--output",
     "FILE",
-    "Write to a file, as its ending says: .jsonl, .csv, .parquet or .arrow. With Spark also to a folder.",
+    "Write to a file, as its ending says: .jsonl, .csv, .parquet or .arrow; or to a folder, DIR/, a file for each "
+    "type. With Spark also to a folder of Spark's.",
     default=STDOUT,
 )
 @_option("--time", "COLUMN", "The column that holds the time of an event. [default: time]")
@@ -63,11 +67,15 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
 @_option("--emit", "TYPE", "Give only this type of what was found; may be repeated.", multiple=True)
 @_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
 @functions_option
+@parameter_options
+@about_option
 @click.option("--strict", is_flag=True, help="Stop at the first row that cannot be used, instead of leaving it out.")
 @engine_option
 @_option("--format", "NAME", "Spark: the format of EVENTS, where their names do not say it, such as delta.")
 @_option("--option", "options", "KEY=VALUE", "Spark: an option of that format; may be repeated.", multiple=True)
-@_option("--output-format", "NAME", "Spark: the format of a folder: parquet, json, csv or another. [default: parquet]")
+@_option(
+    "--output-format", "NAME", "The format of a folder: jsonl, csv, parquet or arrow; Spark: parquet, json or others."
+)
 @click.option("--mode", type=click.Choice(["error", "append", "overwrite"]), help="Spark: if there is output already.")
 @cluster_options
 def run(
@@ -84,6 +92,9 @@ def run(
     emit: tuple[str, ...],
     tables: tuple[str, ...],
     functions: str | None,
+    param: tuple[str, ...],
+    params: str | None,
+    about: tuple[str, ...],
     strict: bool,
     engine: str,
     format: str | None,
@@ -112,16 +123,16 @@ def run(
       ensue run shop.ensue events.jsonl
       ensue run shop.ensue order=orders.csv shipped=parcels.csv --time at
       ensue run shop.ensue 'logs/*.parquet' --emit overdue -o overdue.csv
+      ensue run shop.ensue events.jsonl -o found/ --param limit=80 --about severity
       zcat events.jsonl.gz | ensue run shop.ensue -
       ensue run shop.ensue s3a://logs/a.parquet --engine spark -o s3a://found
     """
     if engine == SPARK:
         check_installed()
-    elif format or options or output_format or mode or master or conf or log:
-        raise click.UsageError(
-            f"--format, --option, --output-format, --mode, --master, --conf and --log need --engine {SPARK}."
-        )
+    elif format or options or mode or master or conf or log:
+        raise click.UsageError(f"--format, --option, --mode, --master, --conf and --log need --engine {SPARK}.")
     from ensue.data import Columns
+    from ensue.data.results import picked
     from ensue.request import Request
 
     sources, static = event_sources(events), table_sources(tables)
@@ -130,18 +141,23 @@ def run(
         from ensue.cli.spark.batch import Job, run_on_spark
         from ensue.cli.spark.writing import Output
 
-        program = program_of(rules, keep, functions)
+        program = program_of(rules, keep, functions, param, params)
         output_ = Output(output, output_format, mode)
         cluster = Cluster(master, conf, log)
-        run_on_spark(Job(program, sources, request, format, options, output_, cluster), _write)
+        check_about(program, about, picked(program.typed, request.emit))
+        job = Job(program, sources, request, format, options, output_, cluster, about)
+        run_on_spark(job, lambda found, where: _write(with_about(found, program, about), where))
         return 0
     request = replace(request, engine=chosen(engine))
     paths = paths_of(sources)
     if rules == STDIN and STDIN in paths:
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
-    _check_writable(output)
+    folder = folder_of(output, output_format)
+    if folder is None:
+        _check_writable(output)
     _check_not_read(output, [path for path in paths if path != STDIN])
-    program = program_of(rules, keep, functions)
+    program = program_of(rules, keep, functions, param, params)
+    check_about(program, about, picked(program.typed, request.emit))
     for note in program.unused_types(sources) if isinstance(sources, dict) else ():
         say(note)
     events_read = with_stdin_read(sources)
@@ -151,7 +167,11 @@ def run(
     _note_nothing_read(program, read)
     for note in program.empty_attributes(read):
         say(note)
-    _write(found, output)
+    found = with_about(found, program, about)
+    if folder is None:
+        _write(found, output)
+    else:
+        folder.write(found, [path for path in paths if path != STDIN])
     if output != STDOUT:
         amounts = ", ".join(f"{table.num_rows} {name}" for name, table in found.items()) or "nothing"
         click.echo(printable(f"found {amounts}; written to {output}"), err=True)

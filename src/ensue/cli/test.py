@@ -10,6 +10,7 @@ import click
 from ensue.cli.failures import WRONG_RULES, explained
 from ensue.cli.functions import functions_option
 from ensue.cli.output import colours, printable
+from ensue.cli.parameters import parameter_options
 from ensue.cli.rules import program_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,15 @@ if TYPE_CHECKING:
 )
 @click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
 @functions_option
-def test(rules: tuple[str, ...], engine: str, keep: str | None, functions: str | None) -> int:
+@parameter_options
+def test(
+    rules: tuple[str, ...],
+    engine: str,
+    keep: str | None,
+    functions: str | None,
+    param: tuple[str, ...],
+    params: str | None,
+) -> int:
     """Runs the tests that rule files hold, and says of each whether it passed.
 
     The exit code is 0 if all passed, 1 if one failed or rules are wrong, and 2 if a file cannot be read. With
@@ -55,7 +64,7 @@ def test(rules: tuple[str, ...], engine: str, keep: str | None, functions: str |
     code = passed = failed = 0
     for path in rules:
         try:
-            program = program_of(path, keep, functions)
+            program = program_of(path, keep, functions, param, params)
         except (DataError, RuleError) as error:
             code = max(code, explained(error))
             continue

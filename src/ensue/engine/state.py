@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ensue.language import syntax
-from ensue.language.print import show
+from ensue.language.print import show_meaning
 
 MAGIC = b"ensue state\n"
 FORMAT = 1
@@ -47,7 +47,7 @@ class StateError(ValueError):
 def fingerprint(file: syntax.File) -> bytes:
     """What tells programs apart: all that is written in them but tests and reactions, which no state depends on."""
     kept = (s for s in file.statements if not isinstance(s, syntax.Test | syntax.Reaction))
-    return hashlib.sha256("\n".join(map(show, kept)).encode()).digest()
+    return hashlib.sha256("\n".join(map(show_meaning, kept)).encode()).digest()
 
 
 def seal(state: Any, program: bytes) -> bytes:

@@ -27,6 +27,8 @@ def _rule(rule: RuleExplained) -> dict[str, Any]:
         "event": rule.event,
         "name": rule.label,
         "line": rule.line,
+        "title": rule.about.title,
+        "about": dict(rule.about.settings),
         "family": rule.family,
         "possible": rule.possible,
         "extent": rule.extent,

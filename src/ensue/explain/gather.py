@@ -62,6 +62,7 @@ def explained(
                 waits[number],
                 None if run.ordered is None else run.ordered.times,
                 (observed or {}).get(number, {}),
+                rule.about,
                 _shared(plan, number, sharing),
             )
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ensue.explain.explanation import Explanation, RuleExplained
 from ensue.explain.words import (
@@ -18,6 +19,8 @@ from ensue.explain.words import (
     stage_said,
     waits_said,
 )
+from ensue.language.print import show
+from ensue.language.syntax import Literal
 from ensue.plan.description import Description
 from ensue.temporal.said import length_said
 
@@ -52,6 +55,10 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
     program = explanation.program
     name = rule.event if rule.label is None else f"{rule.label}: {rule.event}"
     yield f"{name} (line {rule.line}){others_said(rule, explanation)}"
+    if rule.about.title is not None:
+        yield f"  {rule.about.title}"
+    if rule.about.settings:
+        yield f"  {', '.join(f'{key} = {_value(value)}' for key, value in rule.about.settings)}"
     if not rule.possible:
         yield "  events that have one time each never match it; this is for events with a start and an end"
     yield f"  in a session: {waits_said(rule)}"
@@ -67,6 +74,10 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
     if rule.asked:
         yield f"  asked of Python once for each combination of values, and remembered: {', '.join(rule.asked)}"
     yield from _part(rule.plan, rule, explanation, "  ", "  ")
+
+
+def _value(value: Any) -> str:
+    return f"({', '.join(map(_value, value))})" if isinstance(value, tuple) else show(Literal(value))
 
 
 def _part(part: Description, rule: RuleExplained, explanation: Explanation, first: str, rest: str) -> Iterator[str]:

@@ -16,7 +16,8 @@ from ensue.language.source import Span
 from ensue.language.windows import WORDS
 
 KEYWORDS = frozenset(
-    """event instant table rule test given until expect no unit keep on if do from and or not in seq par before after
+    """event instant table param rule test with
+    given until expect no unit keep on if do from and or not in seq par before after
     meets met_by overlaps overlapped_by starts started_by during contains finishes finished_by equals without while
     collect where within lasting policy recent chronicle continuous cumulative true false null""".split()  # noqa: SIM905
 ) | frozenset(WORDS)
@@ -99,6 +100,10 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def keep(self, meta: Meta, parts: list[Any]) -> syntax.Keep:
         return syntax.Keep(parts[0], span=_span(meta))
 
+    def parameter(self, meta: Meta, parts: list[Any]) -> syntax.ParameterDeclaration:
+        name, type_, _, value = parts
+        return syntax.ParameterDeclaration(name, type_, value, span=_span(meta))
+
     def event_declaration(self, meta: Meta, parts: list[Any]) -> syntax.EventDeclaration:
         name, columns, instant = parts
         return syntax.EventDeclaration(name, columns or (), instant is not None, span=_span(meta))
@@ -111,22 +116,34 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def event_rule(self, meta: Meta, parts: list[Any]) -> syntax.EventRule:
         label, head, beginning, body = parts
-        return syntax.EventRule(head, body, label, beginning, span=_span(meta))
+        name, about = label or (None, None)
+        return syntax.EventRule(head, body, name, beginning, about, span=_span(meta))
 
     def static_rule(self, meta: Meta, parts: list[Any]) -> syntax.StaticRule:
         label, head, body = parts
-        return syntax.StaticRule(head, body, label, span=_span(meta))
+        name, about = label or (None, None)
+        return syntax.StaticRule(head, body, name, about, span=_span(meta))
 
     def test(self, meta: Meta, parts: list[Any]) -> syntax.Test:
-        title, given, until, expect = parts
-        return syntax.Test(_text(title), given or (), until, expect, span=_span(meta))
+        title, settings, given, until, expect = parts
+        return syntax.Test(_text(title), given or (), until, expect, settings or (), span=_span(meta))
 
     def reaction(self, meta: Meta, parts: list[Any]) -> syntax.Reaction:
         event, *condition, action = parts  # an inlined rule leaves no placeholder
         return syntax.Reaction(event, condition[0] if condition else None, action, span=_span(meta))
 
-    def label(self, meta: Meta, parts: list[Any]) -> syntax.Name:
-        return parts[0]  # type: ignore[no-any-return]
+    def label(self, meta: Meta, parts: list[Any]) -> tuple[syntax.Name, syntax.About | None]:
+        name, title, settings = parts
+        if title is None and settings is None:
+            return name, None
+        text = None if title is None else _text(title)
+        return name, syntax.About(text, settings or (), span=_span(meta))
+
+    def settings(self, meta: Meta, parts: list[Any]) -> tuple[Any, ...]:
+        return tuple(parts)
+
+    def setting(self, meta: Meta, parts: list[Any]) -> syntax.Setting:
+        return syntax.Setting(parts[0], parts[2], span=_span(meta))
 
     def bare_head(self, meta: Meta, parts: list[Any]) -> syntax.Call:
         return syntax.Call(parts[0], (), span=_span(meta))
@@ -301,6 +318,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def amount(self, meta: Meta, parts: list[Any]) -> syntax.Amount:
         minus, token = parts
+        if token.type in ("NAME", "QUOTED"):
+            name = _name(token).text
+            return syntax.Amount(-1 if minus else 1, False, f"{minus or ''}{token.value}", name, span=_span(meta))
         timed = token.type == "DURATION"
         value = _duration(token) if timed else _integer(token)
         written = f"{minus or ''}{token.value}"

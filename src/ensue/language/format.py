@@ -96,6 +96,7 @@ def _lines(statement: syntax.Statement) -> Iterator[str]:
 
 def _test_lines(test: syntax.Test) -> Iterator[str]:
     yield f"test {string(test.title)}"
+    yield from _filled("  with", _listed(test.settings)) if test.settings else ()
     given = list(_filled("  given", _listed(test.given))) if test.given else []
     until = "" if test.until is None else f"until {show(test.until)}"
     if until and len(given) == 1 and len(f"{given[0]} {until}") <= WIDTH:

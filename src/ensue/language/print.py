@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from enum import IntEnum, auto
 
 from ensue.language import syntax
@@ -86,6 +87,11 @@ def show(node: syntax.Node) -> str:
             return f"policy {show(name)}"
         case syntax.Column(name=name, type=type_):
             return f"{show(name)}: {show(type_)}"
+        case syntax.Setting(name=name, value=value):
+            return f"{show(name)} = {show(value)}"
+        case syntax.About(title=title, settings=settings):
+            parts = [] if title is None else [string(title)]
+            return " ".join([*parts, *([f"[{_commas(settings)}]"] if settings else [])])
         case syntax.Point(value=value):
             return show(value)
         case syntax.Occurrence(call=call, start=start, end=end):
@@ -155,6 +161,8 @@ def _statement(node: syntax.Node) -> str:
             return f"unit {show(name)}."
         case syntax.Keep(length=length):
             return f"keep {show(length)}."
+        case syntax.ParameterDeclaration(name=name, type=type_, value=value):
+            return f"param {show(name)}: {show(type_)}{'' if value is None else f' = {show(value)}'}."
         case syntax.EventDeclaration() | syntax.TableDeclaration():
             opening, end = around_columns(node)
             return f"{opening}{_commas(node.columns)}{end}"
@@ -162,14 +170,22 @@ def _statement(node: syntax.Node) -> str:
             return f"{show(call)}."
         case syntax.EventRule() | syntax.StaticRule():
             return f"{before_body(node)} {show(node.body)}."
-        case syntax.Test(title=title, given=given, until=until, expect=expect):
-            clauses = [f"given {_commas(given)}"] if given else []
+        case syntax.Test(title=title, given=given, until=until, expect=expect, settings=settings):
+            clauses = [f"with {_commas(settings)}"] if settings else []
+            clauses += [f"given {_commas(given)}"] if given else []
             clauses += [f"until {show(until)}"] if until is not None else []
             return " ".join([f"test {string(title)}", *clauses, f"expect {_commas(expect)}."])
         case syntax.Reaction():
             return " ".join(reaction_clauses(node))
         case _:
             raise TypeError(f"{type(node).__name__} is no node of a rule file")
+
+
+def show_meaning(statement: syntax.Statement) -> str:
+    """A statement without what is said about it for people."""
+    if isinstance(statement, syntax.EventRule | syntax.StaticRule) and statement.about is not None:
+        statement = replace(statement, about=None)
+    return show(statement)
 
 
 def around_columns(node: syntax.EventDeclaration | syntax.TableDeclaration) -> tuple[str, str]:
@@ -181,7 +197,8 @@ def around_columns(node: syntax.EventDeclaration | syntax.TableDeclaration) -> t
 
 def before_body(rule: syntax.EventRule | syntax.StaticRule) -> str:
     """A rule up to its arrow."""
-    opening = show(rule.head) if rule.label is None else f"rule {show(rule.label)}: {show(rule.head)}"
+    about = "" if rule.about is None else f" {show(rule.about)}"
+    opening = show(rule.head) if rule.label is None else f"rule {show(rule.label)}{about}: {show(rule.head)}"
     if isinstance(rule, syntax.StaticRule):
         return f"{opening} :-"
     return f"{opening} <-" if rule.beginning is None else f"{opening} from {show(rule.beginning)} <-"

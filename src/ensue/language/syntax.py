@@ -58,12 +58,16 @@ class Name(Node):
 class Amount(Node):
     """A length of time or a point in it: a plain number of the time column's units, or microseconds if `timed`.
 
-    `timed` says that it was written with units (``1h30m``); `written` is how, if it was.
+    `timed` says that it was written with units (``1h30m``); `written` is how, if it was. One that a parameter gives has
+    its name, and 1 or -1 as its value until parameters are replaced by their values.
     """
 
     value: int
     timed: bool = False
     written: str | None = field(default=None, compare=False)
+    parameter: str | None = None
+    of: str | None = field(default=None, compare=False)
+    """The parameter whose value it is, where it stands in the place of one."""
 
 
 # --- expressions and patterns, which share their operators ------------------------------------------------------------
@@ -74,6 +78,8 @@ class Literal(Node):
     """A constant: a number, a string, true, false or null."""
 
     value: int | float | str | bool | None
+    of: str | None = field(default=None, compare=False)
+    """The parameter whose value it is, where it stands in the place of one."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Literal):
@@ -329,6 +335,31 @@ class Keep(Node):
 
 
 @dataclass(frozen=True)
+class ParameterDeclaration(Node):
+    """``param limit: float = 100.0.``; one without a value must be given one."""
+
+    name: Name
+    type: Name
+    value: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Setting(Node):
+    """``severity = "high"`` in front of a rule, ``limit = 80.0`` in a test."""
+
+    name: Name
+    value: Expression
+
+
+@dataclass(frozen=True)
+class About(Node):
+    """``"Order not shipped" [severity = "high"]``: what people want to know of a rule; it changes nothing."""
+
+    title: str | None
+    settings: tuple[Setting, ...] = ()
+
+
+@dataclass(frozen=True)
 class Column(Node):
     """``id: int`` in a declaration."""
 
@@ -368,6 +399,7 @@ class EventRule(Node):
     body: Body
     label: Name | None = None
     beginning: Name | None = None
+    about: About | None = None
 
 
 @dataclass(frozen=True)
@@ -377,6 +409,7 @@ class StaticRule(Node):
     head: Call
     body: Body
     label: Name | None = None
+    about: About | None = None
 
 
 @dataclass(frozen=True)
@@ -404,12 +437,14 @@ class Nothing(Node):
 
 @dataclass(frozen=True)
 class Test(Node):
-    """``test "title" given … until … expect ….``"""
+    """``test "title" with … given … until … expect ….``"""
 
     title: str
     given: tuple[Occurrence, ...]
     until: Point | None
     expect: tuple[Occurrence | Nothing, ...]
+    settings: tuple[Setting, ...] = ()
+    """Values of parameters."""
 
 
 @dataclass(frozen=True)
@@ -421,7 +456,10 @@ class Reaction(Node):
     action: Call
 
 
-Statement = Unit | Keep | EventDeclaration | TableDeclaration | Fact | EventRule | StaticRule | Test | Reaction
+Statement = (
+    Unit | Keep | ParameterDeclaration | EventDeclaration | TableDeclaration | Fact | EventRule | StaticRule | Test
+    | Reaction
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

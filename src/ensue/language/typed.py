@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ensue.language import syntax
 from ensue.language.own import OwnFunction
+from ensue.language.parameters import Parameter
 from ensue.language.source import NOWHERE, Span
 from ensue.language.types import Type
 from ensue.language.windows import WINDOWS, WindowKind
@@ -374,6 +376,14 @@ class EventType:
 
 
 @dataclass(frozen=True)
+class About:
+    """What is said about a rule for people: a title, and values by any keys. It changes nothing that is derived."""
+
+    title: str | None = None
+    settings: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True)
 class Rule:
     """An event rule. `head` gives an expression for each attribute of the event that it derives."""
 
@@ -383,6 +393,7 @@ class Rule:
     body: Body
     beginning: str | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+    about: About = field(default=About(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -458,6 +469,8 @@ class Test:
     expect: Mapping[str, tuple[Occurrence, ...]]
     timestamps: bool
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+    settings: Mapping[str, syntax.Expression] = field(default_factory=dict)
+    """Values that it states for parameters, as written."""
 
 
 @dataclass(frozen=True)
@@ -489,3 +502,9 @@ class Program:
     """Whether lengths of time are written with units, so that integer times need the statement ``unit``."""
     keep: int | None = None
     """The largest lifetime (``keep 7d.``), which each of its bodies has, too."""
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def missing(self) -> tuple[Parameter, ...]:
+        """The parameters that have no value, without which nothing can be run."""
+        return tuple(parameter for parameter in self.parameters if parameter.value is None)

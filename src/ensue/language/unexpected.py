@@ -14,7 +14,7 @@ from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.relations import COMPARISONS
 from ensue.language.source import Source, Span
 
-STATEMENT_WORDS = frozenset({"event", "table", "rule", "test", "unit", "keep", "on"})
+STATEMENT_WORDS = frozenset({"event", "table", "param", "rule", "test", "unit", "keep", "on"})
 """The words that begin a statement."""
 
 _CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
@@ -189,7 +189,9 @@ def _hint(stuck: Stuck, token: Token, opened: Token | None) -> str:
     """What to do about a token that does not fit."""
     word = str(token.value)
     if stuck.at == 0:
-        return "a statement begins with a name, or with `event`, `table`, `rule`, `test`, `unit`, `keep` or `on`"
+        return (
+            "a statement begins with a name, or with `event`, `table`, `param`, `rule`, `test`, `unit`, `keep` or `on`"
+        )
     after_operand = stuck.takes("AND", "RELATION") or stuck.takes("COMMA", "WHERE")
     if word in _CLOSED_BY.values():
         if opened is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ensue.data import DataError
 from ensue.data.errors import did_you_mean, listed
 from ensue.language import syntax
-from ensue.language.print import show
+from ensue.language.print import show_meaning
 from ensue.rules import Rules
 
 
@@ -34,4 +34,4 @@ def without_rule(program: Rules, name: str) -> Rules:
 
 def rules_of(file: syntax.File) -> list[str]:
     """The event rules as they are written, in the order in which the typed program has them."""
-    return [show(statement) for statement in file.statements if isinstance(statement, syntax.EventRule)]
+    return [show_meaning(statement) for statement in file.statements if isinstance(statement, syntax.EventRule)]

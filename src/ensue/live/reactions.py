@@ -21,6 +21,7 @@ from ensue.engine.evaluate import evaluate, match_atom
 from ensue.engine.event import Event
 from ensue.engine.knowledge import Knowledge, Row
 from ensue.language import typed
+from ensue.language.about import RuleInfo, rules_by_event
 from ensue.live.detections import Shown
 
 log = logging.getLogger("ensue")
@@ -110,6 +111,8 @@ class _Reaction:
     shows: Sequence[Callable[[Any], Any] | None]
     action: Action
     keyed: bool
+    rules: Mapping[str, tuple[RuleInfo, ...]] | None
+    """The rules for each event, if the function takes them."""
 
     @property
     def name(self) -> str:
@@ -122,7 +125,10 @@ class _Reaction:
         found = [evaluate(term, match, held) for term in self.reaction.arguments]
         shown = zip(found, self.shows, strict=True)
         values = [value if value is None or show is None else show(value) for value, show in shown]
-        self.action(*values, **({"key": key} if self.keyed else {}))
+        named: dict[str, Any] = {"key": key} if self.keyed else {}
+        if self.rules is not None:
+            named["rules"] = self.rules.get(event.type, ())
+        self.action(*values, **named)
 
 
 class Reactions:
@@ -136,11 +142,12 @@ class Reactions:
         self.by_type: dict[str, list[_Reaction]] = {}
         if not program.reactions or actions is None:
             return
-        knowledge = Knowledge(program, tables)
+        knowledge, rules = Knowledge(program, tables), rules_by_event(program)
         for reaction in program.reactions:
             action = actions[reaction.action]
             shows = [shown.value(term.type) for term in reaction.arguments]
-            found = _Reaction(reaction, knowledge, shows, action, _takes_key(action, len(shows)))
+            keyed, told = (_takes_keyword(action, word, len(shows)) for word in ("key", "rules"))
+            found = _Reaction(reaction, knowledge, shows, action, keyed, rules if told else None)
             self.by_type.setdefault(reaction.atom.event, []).append(found)
 
     def add_calls(self, events: Iterable[Event], calls: Calls, callbacks: Mapping[str, Sequence[Action]]) -> None:
@@ -186,20 +193,21 @@ def _takes(function: Action, count: int) -> bool:
     if signature is None:
         return True
     try:
-        signature.bind(*([None] * count), **({"key": ""} if _takes_key(function, count) else {}))
+        named = {word: None for word in ("key", "rules") if _takes_keyword(function, word, count)}
+        signature.bind(*([None] * count), **named)
     except TypeError:
         return False
     return True
 
 
-def _takes_key(function: Action, count: int) -> bool:
-    """Whether a function takes a keyword `key` besides so many arguments by position."""
+def _takes_keyword(function: Action, word: str, count: int) -> bool:
+    """Whether a function takes a keyword besides so many arguments by position."""
     signature = _signature(function)
     if signature is None:
         return False
     for place, parameter in enumerate(signature.parameters.values()):
         by_name = parameter.kind is parameter.POSITIONAL_OR_KEYWORD and place >= count
-        if parameter.name == "key" and (by_name or parameter.kind is parameter.KEYWORD_ONLY):
+        if parameter.name == word and (by_name or parameter.kind is parameter.KEYWORD_ONLY):
             return True
         if parameter.kind is parameter.VAR_KEYWORD:
             return True

@@ -53,6 +53,7 @@ class Session:
         self, program: Rules, settings: Settings, actions: Mapping[str, Action] | None = None,
         on_late: Callable[[dict[str, Any]], object] | None = None, on_bad_row: Callable[[BadRow], object] | None = None,
     ) -> None:  # fmt: skip
+        program.check_parameters()
         check_actions(program.typed.reactions, actions, exactly=True)
         check_function(on_late, "`on_late`")
         check_function(on_bad_row, "`on_bad_row`")

@@ -17,7 +17,7 @@ from ensue.data.errors import listed
 from ensue.data.own_functions import read_functions
 from ensue.language import syntax, typed
 from ensue.language.own import OwnFunction
-from ensue.language.print import show
+from ensue.language.print import show_meaning
 from ensue.language.source import Source
 from ensue.live.arrangement import Settings
 from ensue.live.change import rules_of
@@ -108,7 +108,7 @@ class Job:
         apart = syntax.Test | syntax.Reaction | syntax.EventRule
         signatures = {name: own.signature for name, own in sorted(self.program.functions.items())}
         functions = [f"{signature.shown(name)} -> {signature.result}" for name, signature in signatures.items()]
-        return [*(show(s) for s in self.program.file.statements if not isinstance(s, apart)), *functions]
+        return [*(show_meaning(s) for s in self.program.file.statements if not isinstance(s, apart)), *functions]
 
     def fingerprint(self, index: int, wire: Wire, buckets: int) -> str:
         """What tells the states of stages apart: their form, and the rules."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ensue.cli.about import frame_with_about
 from ensue.cli.output import counted, printable, say
 from ensue.cli.progress import progress
 from ensue.cli.rules import STDIN
@@ -42,6 +43,7 @@ class Job:
     options: tuple[str, ...]
     output: Output
     cluster: Cluster
+    about: tuple[str, ...] = ()
 
 
 def run_on_spark(job: Job, write: Callable[[Mapping[str, pa.Table], str], None]) -> None:
@@ -121,7 +123,7 @@ def _in_folder(job: Job, whole: DataFrame) -> tuple[dict[str, int], LeftOut]:
     """Has the workers write all detections; how many there are of each type, and what was left out."""
     kept = whole.persist()
     try:
-        found = kept.where(f"{REJECTED} is null").drop(REJECTED)
+        found = frame_with_about(kept.where(f"{REJECTED} is null").drop(REJECTED), job.program, job.about)
         job.output.write_folder(found, from_here(job.output.where, job.cluster))
         amounts = {row["type"]: row["count"] for row in found.groupBy("type").count().collect()}
         return amounts, _counted(kept.where(f"{REJECTED} is not null").select(f"{REJECTED}.*"))

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ensue.cli.about import about_option, check_about, frame_with_about, with_about
 from ensue.cli.failures import BROKEN_PIPE, hush_broken_pipes
 from ensue.cli.functions import functions_option
 from ensue.cli.output import printable, say
+from ensue.cli.parameters import parameter_options
 from ensue.cli.rules import program_of
 from ensue.cli.sources import table_sources
 from ensue.cli.spark.options import Cluster, cluster_options, pairs
@@ -55,6 +57,8 @@ PAUSE = 1
 @click.option("--emit", multiple=True, metavar="TYPE", help="Give only this type of what was found; may be repeated.")
 @click.option("--table", "tables", multiple=True, metavar="NAME=FILE", help="Rows of a table that the rules declare.")
 @functions_option
+@parameter_options
+@about_option
 @click.option("--until", metavar="TIME", help="The end of time: what ends later does not count.")
 @click.option("--time", metavar="COLUMN", help="The column that holds the time of an event. [default: time]")
 @click.option("--start", metavar="COLUMN", help="The column that holds the start of an event. [default: start]")
@@ -71,8 +75,9 @@ PAUSE = 1
 def stream(
     rules: str, arriving: tuple[str, ...], sink: str, checkpoint: str, lateness: str, buckets: int | None,
     heartbeat: str | None, keep: str | None, trigger: str | None, rejected: str | None, emit: tuple[str, ...],
-    tables: tuple[str, ...], functions: str | None, until: str | None, time: str | None, start: str | None,
-    end: str | None, type_: str | None, sequence: str | None,
+    tables: tuple[str, ...], functions: str | None, param: tuple[str, ...], params: str | None,
+    about: tuple[str, ...], until: str | None, time: str | None, start: str | None, end: str | None,
+    type_: str | None, sequence: str | None,
     schema: str | None, options: tuple[str, ...], sink_options: tuple[str, ...], quiet: bool, master: str | None,
     conf: tuple[str, ...], log: str | None,
 ) -> int:  # fmt: skip
@@ -99,6 +104,7 @@ def stream(
     from ensue.cli.spark.failures import spark_failures
     from ensue.cli.spark.places import check_sink, place, sources
     from ensue.data import Columns
+    from ensue.data.results import picked
     from ensue.request import Request
 
     cluster = Cluster(master, conf, log)
@@ -106,13 +112,15 @@ def stream(
     for each in (to, *([side] if side is not None else [])):
         check_sink(each)
     job = StreamJob(
-        program_of(rules, keep, functions), sources(arriving), to, side, checkpoint, schema,
+        program_of(rules, keep, functions, param, params), sources(arriving), to, side, checkpoint, schema,
         pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
         Request(
             until, Columns(time, start, end, type_, sequence), table_sources(tables), emit or None,
             lateness=_number(lateness), buckets=buckets, heartbeat=heartbeat,
         ),
+        about,
     )  # fmt: skip
+    check_about(job.program, about, picked(job.program.typed, job.request.emit))
     partitions = str(_partitions(cores_of(cluster), buckets))
     with _stopped_by_signals() as stopped:
         try:
@@ -140,6 +148,7 @@ class StreamJob:
     trigger: dict[str, Any]
     quiet: bool
     request: Request
+    about: tuple[str, ...] = ()
     broken: threading.Event = field(default_factory=threading.Event)
     """Set when nobody reads standard output any more."""
 
@@ -177,7 +186,8 @@ class StreamJob:
         from ensue.data import DataError
 
         if self.rejected is None and self.sink.format != STDOUT:
-            return written(whole.where(f"{column} is null").drop(column), self.sink, self.sink_options)
+            found = frame_with_about(whole.where(f"{column} is null").drop(column), self.program, self.about)
+            return written(found, self.sink, self.sink_options)
         if os.environ.get("SPARK_REMOTE"):
             raise DataError(
                 "Through Spark Connect there is neither --sink - nor --rejected: this process sees no rows."
@@ -195,7 +205,8 @@ class StreamJob:
                 if self.sink.format == STDOUT:
                     self._print(found)
                 else:
-                    write_batch(found, self.sink, self.sink_options, number, self.checkpoint)
+                    said = frame_with_about(found, self.program, self.about)
+                    write_batch(said, self.sink, self.sink_options, number, self.checkpoint)
                 if self.rejected is not None:
                     side = kept.where(f"{column} is not null").select(f"{column}.*")
                     if not side.isEmpty():
@@ -212,9 +223,8 @@ class StreamJob:
 
         wanted = picked(self.program.typed, self.request.emit)
         try:
-            sys.stdout.writelines(
-                f"{line}\n" for line in json_lines_by_type(by_type(found.toArrow(), self.program, wanted))
-            )
+            tables = with_about(by_type(found.toArrow(), self.program, wanted), self.program, self.about)
+            sys.stdout.writelines(f"{line}\n" for line in json_lines_by_type(tables))
             sys.stdout.flush()
         except BrokenPipeError:
             self.broken.set()

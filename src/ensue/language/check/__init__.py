@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from ensue.language import syntax, typed
 from ensue.language.check.cases import check_reaction, check_test
 from ensue.language.check.declarations import Declarations, Known, declare
-from ensue.language.check.rules import check_rules
+from ensue.language.check.rules import check_about, check_rules
 from ensue.language.check.static import Static
 from ensue.language.diagnostics import Report
 from ensue.language.own import OwnFunction
+from ensue.language.parameters import declared_parameters, with_values
 from ensue.language.source import Span
 
 
@@ -27,13 +28,17 @@ def check_statements(
     `known` are types of attributes of events that are not declared, where something else tells them; `functions` are
     functions that were handed over.
     """
-    declarations = declare(file, report, functions or {})
+    parameters = declared_parameters(file, report)
+    file = with_values(file, parameters, report)
+    declarations = declare(file, report, functions or {}, parameters)
     declarations.known = known or {}
     statements = file.statements
     facts = [s for s in statements if isinstance(s, syntax.Fact)]
     static = [s for s in statements if isinstance(s, syntax.StaticRule)]
     predicates, static_rules, static_strata = Static(declarations).check(facts, static)
     rules = check_rules([s for s in statements if isinstance(s, syntax.EventRule)], declarations)
+    for rule in static:
+        check_about(rule.about, declarations)
     titles: set[str] = set()
     tests: list[typed.Test] = []
     reactions: list[typed.Reaction] = []
@@ -60,7 +65,7 @@ def check_statements(
             )  # fmt: skip
     return typed.Program(
         _events(declarations), rules, (), predicates, static_rules, static_strata, tuple(tests), tuple(reactions),
-        declarations.unit, declarations.durations, declarations.keep,
+        declarations.unit, declarations.durations, declarations.keep, tuple(parameters.values()),
     )  # fmt: skip
 
 

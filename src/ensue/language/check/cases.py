@@ -39,7 +39,8 @@ def check_test(test: syntax.Test, declarations: Declarations) -> typed.Test | No
         return None
     found_events = tuple(o for o in given if o)
     expected = {n: tuple(o) for n, o in expect.items()}
-    return typed.Test(test.title, found_events, until, expected, bool(timestamps), test.span)
+    settings = {setting.name.text: setting.value for setting in test.settings}
+    return typed.Test(test.title, found_events, until, expected, bool(timestamps), test.span, settings)
 
 
 def _timestamps(points: list[syntax.Point], declarations: Declarations) -> bool | None:

@@ -12,6 +12,7 @@ from ensue.language.build import MICROSECONDS
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import FUNCTIONS, TIMERS, Signature
 from ensue.language.own import OwnFunction
+from ensue.language.parameters import Parameter
 from ensue.language.source import NOWHERE, Span
 from ensue.language.types import DECLARED, Type
 
@@ -76,6 +77,7 @@ class Declarations:
     """What is known of events that are not declared."""
     functions: Mapping[str, OwnFunction] = field(default_factory=dict)
     """Functions that were handed over."""
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
     def signature(self, function: str) -> Signature | None:
         """The types of a function's arguments and result; None where there is none of the name."""
@@ -111,9 +113,14 @@ class Declarations:
         return self.in_units((found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1), span)
 
 
-def declare(file: syntax.File, report: Report, functions: Mapping[str, OwnFunction]) -> Declarations:
+def declare(
+    file: syntax.File,
+    report: Report,
+    functions: Mapping[str, OwnFunction],
+    parameters: Mapping[str, Parameter] | None = None,
+) -> Declarations:
     """Reads all declarations; heads and facts declare what has no statement of its own."""
-    declarations = Declarations(report, lost=file.lost, functions=functions)
+    declarations = Declarations(report, lost=file.lost, functions=functions, parameters=parameters or {})
     labels: dict[str, Span] = {}
     for statement in file.statements:
         match statement:
@@ -187,6 +194,9 @@ def _claim(name: syntax.Name, declarations: Declarations) -> bool:
             "choose another name, or hand the function over under another one",
         )  # fmt: skip
         return False
+    if word in declarations.parameters:
+        report.error("E106", name.span, f"`{word}` is the name of a parameter", "choose another name for one of them")
+        return False
     known = declarations.events.get(word) or declarations.predicates.get(word)
     if known is not None:
         kind = "an event" if word in declarations.events else "a table" if known.declared else "a static predicate"
@@ -252,6 +262,8 @@ def head_names(head: syntax.Call) -> list[str]:
             case syntax.Argument(name=syntax.Name(text=text)):
                 names.append(text)
             case syntax.Argument(value=syntax.Name(text=text)):
+                names.append(text)
+            case syntax.Argument(value=syntax.Literal(of=str() as text) | syntax.Amount(of=str() as text)):
                 names.append(text)
             case syntax.Argument(value=syntax.Call(name=syntax.Name(text=text))) if text in AGGREGATES:
                 names.append(text)

@@ -182,9 +182,9 @@ class Expressions(Names):
 
     def _comparison(self, node: syntax.Comparison, scope: Scope, aggregates: bool) -> typed.Expression:
         left, right = self.resolve(node.left, scope, aggregates), self.resolve(node.right, scope, aggregates)
-        if isinstance(right, typed.Constant) and isinstance(right.value, str) and left.type == "timestamp":
+        if isinstance(right, typed.Constant) and isinstance(right.value, str) and left.type in TIMES:
             right = typed.Constant(self.declarations.moment(right.value, node.right.span), "timestamp")
-        elif isinstance(left, typed.Constant) and isinstance(left.value, str) and right.type == "timestamp":
+        elif isinstance(left, typed.Constant) and isinstance(left.value, str) and right.type in TIMES:
             left = typed.Constant(self.declarations.moment(left.value, node.left.span), "timestamp")
         if is_list(left.type) or is_list(right.type):
             hint = "compare an aggregate instead, such as `count` or `max`"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ensue.language import syntax, typed
 from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.bodies import Bodies
 from ensue.language.check.declarations import Declarations, Event
 from ensue.language.check.patterns import Place
 from ensue.language.check.phrases import a, converted, counted
+from ensue.language.check.static import constant
 from ensue.language.diagnostics import Report, did_you_mean
+from ensue.language.print import show
 from ensue.language.types import common, fits, is_list
 
 
@@ -93,7 +97,33 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
     if beginning is not None and scope.find_label(beginning.text) is None:
         bodies.report_no_label(beginning, scope)
     label = rule.label.text if rule.label else None
-    return typed.Rule(label, event.name, tuple(checked), body, beginning.text if beginning else None, rule.span)
+    about = check_about(rule.about, declarations)
+    begins = beginning.text if beginning else None
+    return typed.Rule(label, event.name, tuple(checked), body, begins, rule.span, about)
+
+
+def check_about(about: syntax.About | None, declarations: Declarations) -> typed.About:
+    """A rule's title and settings, which are constants."""
+    settings: dict[str, typed.Value] = {}
+    for setting in about.settings if about is not None else ():
+        key = setting.name.text
+        if key in settings:
+            declarations.report.error("E106", setting.name.span, f"`{key}` is given already", "give it once")
+        settings[key] = _setting(setting.value, declarations)
+    return typed.About(None if about is None else about.title, tuple(settings.items()))
+
+
+def _setting(node: Any, declarations: Declarations) -> typed.Value:
+    match node:
+        case syntax.Group(body=syntax.Body(items=items, suffixes=())):
+            return tuple(_setting(item, declarations) for item in items)
+        case syntax.ListLiteral(items=items):
+            return tuple(_setting(item, declarations) for item in items)
+        case syntax.Amount():
+            return show(node)
+        case _:
+            found = constant(node, "string", declarations)
+            return None if found is None else found.value
 
 
 def _aggregated(node: syntax.Node) -> bool:

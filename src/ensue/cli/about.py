@@ -1,0 +1,81 @@
+"""`--about KEY`: what rules say about themselves, as a column of what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from ensue.program import Program
+
+about_option: Callable[[Any], Any] = click.option(
+    "--about",
+    metavar="KEY",
+    multiple=True,
+    help="Add what is said about the rules for an event under this key, such as severity; also rule for their names, "
+    "and title. May be repeated.",
+)
+
+
+def check_about(program: Program, keys: Iterable[str], emit: Iterable[str]) -> None:
+    """Refuses keys that no rule has, and those that attributes of what is found have, too."""
+    from ensue.data import DataError
+    from ensue.data.errors import did_you_mean, listed
+
+    known = list(dict.fromkeys(key for rule in program.rules for key in ("rule", "title", *rule.about)))
+    for key in keys:
+        if key not in known:
+            raise DataError(
+                f"No rule says anything about {key!r}; they say something about {listed(known)}."
+                f"{did_you_mean(key, known)}"
+            )
+        for name in emit:
+            if key in ("type", "start", "end", *program.typed.events[name].attributes):
+                raise DataError(f"{name} has an attribute {key!r} of its own, so --about {key} has no place in it.")
+
+
+def said_about(program: Program, key: str) -> dict[str, str | None]:
+    """What the rules for each event say under a key, as text: several values in the order of the rules."""
+    found: dict[str, list[str]] = {}
+    for rule in program.rules:
+        named = {"rule": rule.name, "title": rule.title, **rule.about}.get(key)
+        values = named if isinstance(named, tuple) else () if named is None else (named,)
+        own = found.setdefault(rule.event, [])
+        own.extend(text for text in map(_text, values) if text not in own)
+    return {event: ", ".join(values) if values else None for event, values in found.items()}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def with_about(found: Mapping[str, pa.Table], program: Program, keys: Iterable[str]) -> dict[str, pa.Table]:
+    """Detections with a column for each key."""
+    import pyarrow as pa
+
+    tables = dict(found)
+    for key in keys:
+        said = said_about(program, key)
+        for name, table in tables.items():
+            column = pa.nulls(table.num_rows, pa.string())
+            if said.get(name) is not None:
+                column = pa.repeat(pa.scalar(said[name], pa.string()), table.num_rows)
+            tables[name] = table.append_column(key, column)
+    return tables
+
+
+def frame_with_about(found: DataFrame, program: Program, keys: Iterable[str]) -> DataFrame:
+    """Detections of Spark with a column for each key."""
+    from pyspark.sql import functions as f
+
+    for key in keys:
+        column = f.lit(None).cast("string")
+        for name, said in said_about(program, key).items():
+            column = f.when(f.col("type") == name, f.lit(said)).otherwise(column)
+        found = found.withColumn(key, column)
+    return found

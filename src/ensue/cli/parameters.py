@@ -1,0 +1,35 @@
+"""`--param NAME=VALUE` and `--params FILE`: values of the parameters that rules declare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ensue.program import Program
+
+
+def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds both options to a command, which takes them as `param` and `params`."""
+    one = click.option(
+        "--param", metavar="NAME=VALUE", multiple=True, help="A value for a parameter of the rules; may be repeated."
+    )
+    all_ = click.option("--params", metavar="FILE", help="Values of parameters: a JSON object, or a .toml file.")
+    return one(all_(command))
+
+
+def with_parameters(program: Program, param: tuple[str, ...], params: str | None) -> Program:
+    """The program with the values that the options give; those of `--param` count where both give one."""
+    from ensue.data.parameters import read_parameters
+
+    values: dict[str, Any] = {} if params is None else read_parameters(params)
+    given: dict[str, str] = {}
+    for each in param:
+        name, sign, value = each.partition("=")
+        if not sign or not name:
+            raise click.UsageError(f"--param {each!r} gives no value; write --param limit=80.")
+        given[name] = value
+    program = program.with_params({name: value for name, value in values.items() if name not in given})
+    return program.with_params(given, texts=True)

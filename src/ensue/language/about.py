@@ -1,0 +1,34 @@
+"""Rules as people know them: their names, titles, and whatever else a rule file says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ensue.language import typed
+
+
+@dataclass(frozen=True)
+class RuleInfo:
+    """A rule: its name, the event that it derives, and what is said about it.
+
+    `about` has the values in brackets by their keys; a value in parentheses is a tuple.
+    """
+
+    name: str | None
+    event: str
+    title: str | None = None
+    about: Mapping[str, typed.Value] = field(default_factory=dict)
+
+
+def info_of(rule: typed.Rule) -> RuleInfo:
+    """A rule as people know it."""
+    return RuleInfo(rule.label, rule.event, rule.about.title, dict(rule.about.settings))
+
+
+def rules_by_event(program: typed.Program) -> dict[str, tuple[RuleInfo, ...]]:
+    """The rules for each event that a program derives, in the order in which they are written."""
+    found: dict[str, tuple[RuleInfo, ...]] = {}
+    for rule in program.rules:
+        found[rule.event] = (*found.get(rule.event, ()), info_of(rule))
+    return found
