@@ -108,6 +108,16 @@ def compare(operator: str, left: Any, right: Any) -> bool | None:
             raise LookupError(f"there is no comparison {operator}")
 
 
+def among(value: Any, *others: Any) -> bool | None:
+    """Equal to one of several; null where it is equal to none, and null or not comparable to one of them.
+
+    >>> among(1, 1, None), among(2, 1, None), among(2, 1, 3)
+    (True, None, False)
+    """
+    found = [compare("=", value, other) for other in others]
+    return True if True in found else None if None in found else False
+
+
 def calculate(operator: str, left: Any, right: Any) -> Any:
     if not (is_number(left) and is_number(right)):
         return None

@@ -30,6 +30,9 @@ TERMS = [
     "least(i, j, n)", "greatest(x, y, i)", "least(null, x, i)", "greatest(i, null)", "nullif(null, i)", "nullif(s, u)",
     "nullif(x, null)", "coalesce(x, i)", "if_else(o, x, i)", "-i", "-x", "abs(i) + abs(x)", "round(x / y, 3)",
     "int(s)", "float(s)", "starts_with(s, u)", "length(s)", "concat(s, i)", "least(s, u)", "mod(i, 0)", "x // 0",
+    "i in (j, n, 1)", "i not in (j, x)", "x in (i, y, null)", "s in (u, \"x\")", "o in (q, true)", "x between i and y",
+    "i not between j and x", "s like u", "s not ilike \"1%\"", "x is null", "s is not null",
+    "case when o then x else i end", "case i when j then 1 when n then 2 end", "string(case when o then x else i end)",
 ]  # fmt: skip
 
 INTEGERS = [0, 1, -1, 2, -2, 3, 5, 7, 10, 15, 25, -5, -15, 50, 99, 2**31, 2**53 + 1, -(2**53) - 1, 2**62, 2**63 - 1]
@@ -172,6 +175,7 @@ def test_an_unknown_name_is_an_error():
 
 def test_numbers_are_computed_without_asking():
     asked = ("int(s)", "float(s)", "starts", "length", "concat", "least(s", "nullif(null", "greatest(i, null")
+    asked += ("s like", "s not ilike", "string(case")
     terms = [term for term in TERMS if not term.startswith(asked)]
     run = Run(program_of(terms).typed, compiled=False)
     questions = [q.expression.name for lane in run.lanes for q in lane.code.unit.questions.values()]

@@ -47,6 +47,7 @@ names = st.builds(
     st.one_of(
         st.sampled_from(["a", "b", "x1", "_", "größe", "日本", "x²", "collected", "on_time", "lasting_"]),
         st.sampled_from(sorted(KEYWORDS)),
+        st.sampled_from(["case", "when", "then", "else", "end", "is", "like", "ilike", "between"]),
         st.text(st.characters(exclude_characters="`\n", exclude_categories=["Cs"]), min_size=1, max_size=6),
     ),
 )
@@ -93,8 +94,8 @@ def is_needed(group: syntax.Group) -> bool:
 
 
 LEVELS = (
-    ("or",), ("and",), ("not",), ("without",), ("temporal",), ("context",), ("comparison",), ("sum",), ("product",),
-    ("negative",), ("repeat",), ("labelled",), ("leaf", "leaf", "call", "group"),
+    ("or",), ("and",), ("not",), ("without",), ("temporal",), ("context",), ("comparison", "words"), ("sum",),
+    ("product",), ("negative",), ("repeat",), ("labelled",), ("leaf", "leaf", "call", "case", "group"),
 )  # fmt: skip
 OR, AND, NOT, WITHOUT, TEMPORAL, CONTEXT, COMPARISON, SUM, PRODUCT, UNARY, REPEAT, LABELLED, PRIMARY = range(13)
 leaves = st.one_of(names, literals, durations, st.builds(syntax.Attribute, names, names))
@@ -125,6 +126,12 @@ def expressions(draw: st.DrawFn, depth: int = 3, level: int = OR) -> syntax.Expr
         case "comparison":
             operator = draw(st.sampled_from(["=", "=", "!=", "<", "<=", ">", ">="]))
             return syntax.Comparison(operator, inside(SUM), inside(SUM))
+        case "words":
+            return draw(conditions_of_words(depth - 1))
+        case "case":
+            operand = draw(st.none() | value_before_word(depth - 1, SUM))
+            when = st.builds(syntax.Branch, value_before_word(depth - 1, OR), value_before_word(depth - 1, OR))
+            return syntax.Case(operand, draw(tuples(when, 1, 2)), draw(st.none() | value_before_word(depth - 1, OR)))
         case "sum":
             operator, left, right = draw(st.sampled_from("+-")), inside(SUM), inside(PRODUCT)
             return syntax.Arithmetic("+" if ends_repeated(left) else operator, left, right)
@@ -146,6 +153,21 @@ def expressions(draw: st.DrawFn, depth: int = 3, level: int = OR) -> syntax.Expr
             return group if is_needed(group) else group.body.items[0]
         case _:
             return draw(leaves)
+
+
+def value_before_word(depth: int, level: int) -> st.SearchStrategy:
+    """An expression before a word that is a name elsewhere: a repetition before it would be a sum or a product."""
+    return expressions(depth, level).filter(lambda node: not ends_repeated(node))
+
+
+def conditions_of_words(depth: int) -> st.SearchStrategy:
+    operand, each = value_before_word(depth, SUM), expressions(depth, SUM)
+    return st.one_of(
+        st.builds(syntax.Among, operand, tuples(each, 1), st.booleans()),
+        st.builds(syntax.InRange, operand, operand, each, st.booleans()),
+        st.builds(syntax.Like, st.sampled_from(["like", "ilike"]), operand, each, st.booleans()),
+        st.builds(syntax.IsNull, operand, st.booleans()),
+    )
 
 
 def calls(depth: int = 3) -> st.SearchStrategy:

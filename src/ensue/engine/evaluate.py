@@ -10,7 +10,7 @@ from ensue.engine.event import Event
 from ensue.language import typed
 from ensue.language.functions import apply
 from ensue.plan import late
-from ensue.values import as_integer, calculate, compare, equality
+from ensue.values import among, as_integer, calculate, compare, equality
 
 
 def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
@@ -28,6 +28,8 @@ def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
             return None if values[0] is None else not values[0]
         case "=" | "!=" | "<" | "<=" | ">" | ">=":
             return compare(name, *values)
+        case "in":
+            return among(*values)
         case "+" | "-" | "*" | "/" | "//" | "%":
             return calculate(name, *values)
         case late.ROW:
@@ -105,7 +107,8 @@ def evaluate(expression: typed.Expression, match: Matched, held: Held) -> Any:
             values = [None if term is None else evaluate(term, match, held) for term in terms]
             return held(predicate, values, [term is not None for term in terms])
         case typed.Operation(name="if_else", arguments=(condition, one, other)):
-            return evaluate(one if holds(condition, match, held) else other, match, held)
+            found = evaluate(one if holds(condition, match, held) else other, match, held)
+            return float(found) if expression.type == "float" and isinstance(found, int) else found
         case typed.Operation(arguments=terms):
             return operate(expression, [evaluate(term, match, held) for term in terms])
         case _:

@@ -230,6 +230,34 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         word = {"==": "=", "<>": "!="}.get(operator.value, operator.value)
         return syntax.Comparison(word, left, right, span=_span(meta))
 
+    def among(self, meta: Meta, parts: list[Any]) -> syntax.Among:
+        operand, negated, *values = parts
+        return syntax.Among(operand, tuple(values), negated is not None, span=_span(meta))
+
+    def in_range(self, meta: Meta, parts: list[Any]) -> syntax.InRange:
+        operand, negated, low, high = parts
+        return syntax.InRange(operand, low, high, negated is not None, span=_span(meta))
+
+    def like(self, meta: Meta, parts: list[Any]) -> syntax.Like:
+        operand, negated, word, pattern = parts
+        return syntax.Like(str(word), operand, pattern, negated is not None, span=_span(meta))
+
+    def is_null(self, meta: Meta, parts: list[Any]) -> syntax.IsNull:
+        return syntax.IsNull(parts[0], span=_span(meta))
+
+    def is_not_null(self, meta: Meta, parts: list[Any]) -> syntax.IsNull:
+        return syntax.IsNull(parts[0], True, span=_span(meta))
+
+    def case(self, meta: Meta, parts: list[Any]) -> syntax.Case:
+        operand, *branches, otherwise = parts
+        return syntax.Case(operand, tuple(branches), otherwise, span=_span(meta))
+
+    def branch(self, meta: Meta, parts: list[Any]) -> syntax.Branch:
+        return syntax.Branch(parts[0], parts[1], span=_span(meta))
+
+    def otherwise(self, meta: Meta, parts: list[Any]) -> Any:
+        return parts[0]
+
     def arithmetic(self, meta: Meta, parts: list[Any]) -> syntax.Arithmetic:
         left, operator, right = parts
         return syntax.Arithmetic(str(operator), left, right, span=_span(meta))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ensue import regex
+from ensue.language.like import is_like, is_like_in_any_case
 from ensue.language.types import Type, common
 from ensue.values import (
     as_float,
@@ -233,7 +234,7 @@ FUNCTIONS: dict[str, Signature] = {
     ),
 }  # fmt: skip
 
-OPERATORS: dict[str, Meaning] = {"neg": _negated}
+OPERATORS: dict[str, Meaning] = {"neg": _negated, "like": is_like, "ilike": is_like_in_any_case}
 """Operators that are computed as functions are."""
 
 

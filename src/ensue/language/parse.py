@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -21,6 +21,7 @@ from ensue.language.limits import DEEPEST
 from ensue.language.source import Source, Span
 from ensue.language.syntax import Arithmetic, File, Literal, Node, Statement, Temporal, Without
 from ensue.language.unexpected import STATEMENT_WORDS, Stuck, report_unexpected, report_unreadable
+from ensue.language.words import kind_of
 
 _LEXEME = re.compile(
     r"""
@@ -143,7 +144,8 @@ def _parse_statement(
     after_period = 0 < begin == token_span(tokens[0]).start
     for index, token in enumerate(tokens):
         try:
-            parser.feed_token(token)
+            kind = kind_of(tokens, index, _accepted(parser))
+            parser.feed_token(token if kind == token.type else Token.new_borrow_pos(kind, token.value, token))
         except UnexpectedToken:
             accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
             new = index > 0 and _begins_line(token, tokens[0], source)
@@ -162,6 +164,13 @@ def _parse_statement(
         _report_missing_period(tokens[-1], report)
         parser.feed_token(Token.new_borrow_pos("DOT", ".", tokens[-1]))
     return _build(parser, report), []
+
+
+def _accepted(parser: Any) -> Collection[str]:
+    """The kinds of tokens that the parser has something to do with; some of them it may refuse later on."""
+    state = parser.parser_state
+    found: Collection[str] = state.parse_conf.parse_table.states[state.position]
+    return found
 
 
 def _report_missing_period(last: Token, report: Report) -> None:

@@ -14,10 +14,13 @@ from enum import IntEnum, auto
 
 from ensue.language import syntax
 from ensue.language.build import KEYWORDS, MICROSECONDS
+from ensue.language.words import BEFORE_OPERANDS, INFIX
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _FUNCTION_WORDS = frozenset({"contains", "last"})
 """Words of the language that are functions too, and need no backticks before a parenthesis."""
+_MISREAD = INFIX | BEFORE_OPERANDS
+"""Names that stand in backticks, because they are words of the language next to some others."""
 
 
 class _Level(IntEnum):
@@ -52,7 +55,7 @@ def show(node: syntax.Node) -> str:
     """
     match node:
         case syntax.Name(text=text):
-            return text if _IDENTIFIER.fullmatch(text) and text not in KEYWORDS else f"`{text}`"
+            return f"`{text}`" if text in _MISREAD else _plain(text)
         case syntax.Amount(written=str() as written):
             return written
         case syntax.Amount(value=value, timed=timed):
@@ -62,7 +65,7 @@ def show(node: syntax.Node) -> str:
         case syntax.ListLiteral(items=items):
             return f"[{_commas(items)}]"
         case syntax.Attribute(owner=owner, name=name):
-            return f"{show(owner)}.{show(name)}"
+            return f"{show(owner)}.{_plain(name.text)}"
         case syntax.Argument():
             return _argument(node)
         case syntax.Call(name=name, arguments=arguments):
@@ -86,7 +89,7 @@ def show(node: syntax.Node) -> str:
         case syntax.Policy(name=name):
             return f"policy {show(name)}"
         case syntax.Column(name=name, type=type_):
-            return f"{show(name)}: {show(type_)}"
+            return f"{_plain(name.text)}: {show(type_)}"
         case syntax.Setting(name=name, value=value):
             return f"{show(name)} = {show(value)}"
         case syntax.About(title=title, settings=settings):
@@ -121,6 +124,14 @@ def _operation(node: syntax.Node) -> str:
             return f"{context} {_fitting(pattern, _Level.COMPARISON)}"
         case syntax.Comparison(operator=operator, left=left, right=right):
             return f"{_fitting(left, _Level.SUM)} {operator} {_fitting(right, _Level.SUM)}"
+        case syntax.Among() | syntax.InRange() | syntax.Like() | syntax.IsNull():
+            return _comparison(node)
+        case syntax.Case(operand=operand, branches=branches, otherwise=otherwise):
+            compared = [] if operand is None else [_fitting(operand, _Level.SUM)]
+            last = [] if otherwise is None else [f"else {_fitting(otherwise, _Level.OR)}"]
+            return " ".join(["case", *compared, *map(show, branches), *last, "end"])
+        case syntax.Branch(condition=condition, value=value):
+            return f"when {_fitting(condition, _Level.OR)} then {_fitting(value, _Level.OR)}"
         case syntax.Arithmetic(operator=operator, left=left, right=right):
             level = _level(node)
             after = _fitting(right, _Level(level + 1))
@@ -135,6 +146,20 @@ def _operation(node: syntax.Node) -> str:
             return f"{show(name)}: {_fitting(pattern, _Level.PRIMARY)}"
         case _:
             return ""
+
+
+def _comparison(node: syntax.Among | syntax.InRange | syntax.Like | syntax.IsNull) -> str:
+    """An operator of a word or two between values."""
+    operand, negated = _fitting(node.operand, _Level.SUM), "not " if node.negated else ""
+    match node:
+        case syntax.Among(values=values):
+            return f"{operand} {negated}in ({', '.join(_fitting(value, _Level.SUM) for value in values)})"
+        case syntax.InRange(low=low, high=high):
+            return f"{operand} {negated}between {_fitting(low, _Level.SUM)} and {_fitting(high, _Level.SUM)}"
+        case syntax.Like(word=word, pattern=pattern):
+            return f"{operand} {negated}{word} {_fitting(pattern, _Level.SUM)}"
+        case syntax.IsNull():
+            return f"{operand} is {negated}null"
 
 
 def _item(node: syntax.Node) -> str:
@@ -215,6 +240,8 @@ def reaction_clauses(node: syntax.Reaction) -> list[str]:
 _LEVELS: dict[type[syntax.Node], _Level] = {
     syntax.Or: _Level.OR, syntax.And: _Level.AND, syntax.Not: _Level.NOT, syntax.Without: _Level.WITHOUT,
     syntax.Temporal: _Level.TEMPORAL, syntax.InContext: _Level.CONTEXT, syntax.Comparison: _Level.COMPARISON,
+    syntax.Among: _Level.COMPARISON, syntax.InRange: _Level.COMPARISON, syntax.Like: _Level.COMPARISON,
+    syntax.IsNull: _Level.COMPARISON,
     syntax.Negative: _Level.UNARY, syntax.Repeat: _Level.REPEAT, syntax.Labelled: _Level.LABELLED,
     syntax.Absence: _Level.ITEM, syntax.Collection: _Level.ITEM, syntax.Window: _Level.ITEM,
     syntax.SinceWindow: _Level.ITEM, syntax.NotIn: _Level.ITEM,
@@ -236,6 +263,11 @@ def _fitting(node: syntax.Node, level: _Level) -> str:
     return show(node) if _level(node) >= level else f"({show(node)})"
 
 
+def _plain(text: str) -> str:
+    """A name where no operand can stand, or one that cannot be misread as a word."""
+    return text if _IDENTIFIER.fullmatch(text) and text not in KEYWORDS else f"`{text}`"
+
+
 def _commas(nodes: Iterable[syntax.Node]) -> str:
     return ", ".join(map(show, nodes))
 
@@ -243,7 +275,7 @@ def _commas(nodes: Iterable[syntax.Node]) -> str:
 def _argument(argument: syntax.Argument) -> str:
     value = show(argument.value)
     if argument.name is not None:
-        return f"{show(argument.name)} = {value}"
+        return f"{_plain(argument.name.text)} = {value}"
     # `f(x = y)` names an argument, `f(x == y)` compares.
     return re.sub(r"\A([^\W\d]\w*|`[^`]+`) = ", r"\1 == ", value)
 

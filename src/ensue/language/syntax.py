@@ -147,6 +147,60 @@ class Comparison(Node):
 
 
 @dataclass(frozen=True)
+class Among(Node):
+    """``x in (1, 2)``, ``x not in (1, 2)``."""
+
+    operand: Expression
+    values: tuple[Expression, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class InRange(Node):
+    """``x between 1 and 2``, ``x not between 1 and 2``."""
+
+    operand: Expression
+    low: Expression
+    high: Expression
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Like(Node):
+    """``s like "a%"``, ``s not ilike "a%"``; `word` is ``like`` or ``ilike``."""
+
+    word: str
+    operand: Expression
+    pattern: Expression
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class IsNull(Node):
+    """``x is null``, ``x is not null``."""
+
+    operand: Expression
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Branch(Node):
+    """``when x > 1 then 2``."""
+
+    condition: Expression
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Case(Node):
+    """``case when x > 1 then 2 else 3 end``, or ``case x when 1 then 2 end`` with an operand to compare."""
+
+    operand: Expression | None
+    branches: tuple[Branch, ...]
+    otherwise: Expression | None = None
+
+
+@dataclass(frozen=True)
 class Not(Node):
     """``not x``, of a condition."""
 
@@ -228,9 +282,12 @@ class Group(Node):
 
 
 Expression = (
-    Literal | ListLiteral | Name | Attribute | Call | Amount | Negative | Arithmetic | Comparison | Not | And | Or
-    | Temporal | Without | InContext | Repeat | Labelled | Group
+    Literal | ListLiteral | Name | Attribute | Call | Amount | Negative | Arithmetic | Comparison | Among | InRange
+    | Like | IsNull | Case | Not | And | Or | Temporal | Without | InContext | Repeat | Labelled | Group
 )  # fmt: skip
+
+Condition = Comparison | Among | InRange | Like | IsNull | Not
+"""What is true or false by its form, whatever its names mean."""
 
 
 # --- bodies -----------------------------------------------------------------------------------------------------------

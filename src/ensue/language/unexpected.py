@@ -13,6 +13,7 @@ from ensue.language.build import KEYWORDS, token_span
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.relations import COMPARISONS
 from ensue.language.source import Source, Span
+from ensue.language.words import SOFT
 
 STATEMENT_WORDS = frozenset({"event", "table", "param", "rule", "test", "unit", "keep", "on"})
 """The words that begin a statement."""
@@ -213,7 +214,7 @@ def _hint(stuck: Stuck, token: Token, opened: Token | None) -> str:
 
 _OPERAND = frozenset(
     {"NAME", "QUOTED", "ATTRIBUTE", "STRING", "INT", "FLOAT", "DURATION", "TRUE", "FALSE", "NULL"}
-    | {"LPAR", "LSQB", "CONTEXT", "NOT", "LAST"}
+    | {"LPAR", "LSQB", "CONTEXT", "NOT", "LAST", "_CASE"}
 )
 """What an event, a condition or a value can begin with."""
 
@@ -244,6 +245,20 @@ def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -
             return "the attributes of a head stand in parentheses, as in `income(total = a + b) <- …`"
         case "WHILE" if stuck.takes("NAME"):
             return "`while …` is an item of its own, behind a comma; inside a pattern it stands in parentheses"
+        case "IN" if stuck.takes("AND") and stuck.following is not None and stuck.following.type == "NAME":
+            return f"one of several values is `x in (1, 2)`; a table is asked with `{stuck.following.value}(x)`"
+        case "IN" if stuck.takes("AND"):
+            return "values stand in parentheses, `x in (1, 2)`; brackets are for events: `not p in [a, b]`"
+        case "NOT" if stuck.takes("_IS") and stuck.following is not None and stuck.following.value == "is":
+            return "write `x is not null`"
+        case "RPAR" if stuck.at > 1 and stuck.tokens[stuck.at - 2].type == "IN":
+            return "at least one value stands in the parentheses: `x in (1, 2)`"
+        case _ if stuck.accepted == {"NOT", "NULL"}:
+            return "`is` asks for null, `x is null` or `x is not null`; values are compared with `=`"
+        case _ if stuck.takes("_THEN") and _begins_operand(token):
+            return "a value stands behind `then`, as in `case when x > 3 then 1 else 2 end`"
+        case _ if stuck.takes("_END") and _begins_operand(token):
+            return "a `case` goes on with `when … then …` or `else …`, and ends with `end`"
         case "NOT" if stuck.takes("NAME"):
             return "what is absent is written `not p in [a, b]`, `a without p` or `while w: not p`"
         case "NOT" | "NAME" if stuck.accepted == {"COLON", "_COLON_COLLECT"}:
@@ -261,7 +276,7 @@ def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -
 _SUFFIXES = frozenset({"WHERE", "ON", "WITHIN", "LASTING", "POLICY"})
 _OPERATORS = frozenset(
     {"PLUS", "MINUS", "TIMES", "SLASH", "DIVIDE", "COMPARE", "EQUAL", "PLUS_AFTER", "STAR_AFTER", "LBRACE"}
-    | {"AND", "OR", "WITHOUT", "RELATION"}
+    | {"AND", "OR", "WITHOUT", "RELATION", "LIKE", "ILIKE", "_BETWEEN", "_IS", "_AMONG", "NOT_BEFORE"}
 )
 _GROUPS: tuple[tuple[frozenset[str], frozenset[str], tuple[str, ...]], ...] = (
     # Where all of the first are accepted, all of the second are said with these words.
@@ -277,6 +292,7 @@ _SHOWN = {
     "_COLON_COLLECT": "`: collect`", "_ARROW": "`<-`", "_IMPLIED": "`:-`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`",
     "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`", "COLON": "`:`", "AT": "`@`", "EQUAL": "`=`", "SLASH": "`/`",
     "PLUS": "`+`", "MINUS": "`-`", "TIMES": "`*`", "PLUS_AFTER": "`+`", "STAR_AFTER": "`*`", "__ANON_0": "`..`",
+    "_WHEN": "`when`", "_THEN": "`then`", "_ELSE": "`else`", "_END": "`end`",
 }  # fmt: skip
 
 
@@ -298,6 +314,7 @@ def _expected(stuck: Stuck) -> str:
 def _words(stuck: Stuck) -> Iterable[str]:
     """The words of the language that could stand there."""
     words = [kind.lower() for kind in stuck.accepted if kind.lower() in KEYWORDS]
+    words += [word for word in sorted(SOFT - {"is"}) if {f"_{word.upper()}", word.upper()} & stuck.accepted]
     if "RELATION" in stuck.accepted and "AND" in stuck.accepted:
         words += COMPARISONS
     if "CONTEXT" in stuck.accepted:

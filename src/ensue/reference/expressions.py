@@ -9,7 +9,7 @@ from ensue.language import typed
 from ensue.language.aggregates import aggregate
 from ensue.language.functions import apply
 from ensue.reference.matches import Match
-from ensue.values import calculate, compare
+from ensue.values import among, calculate, compare
 
 Held = Callable[[str, list[Any], list[bool]], bool]
 """Whether a static predicate has a row with these values; the flags say which of them matter."""
@@ -72,7 +72,8 @@ def _operation(operation: typed.Operation, match: Match, held: Held) -> Any:
                 return decisive
             return None if any(value is None for value in values) else not decisive
         case "if_else":
-            return evaluate(terms[1 if holds(terms[0], match, held) else 2], match, held)
+            found = evaluate(terms[1 if holds(terms[0], match, held) else 2], match, held)
+            return float(found) if operation.type == "float" and isinstance(found, int) else found
     values = [evaluate(term, match, held) for term in terms]
     if operation.own is not None:
         return operation.own.call(values)
@@ -81,6 +82,8 @@ def _operation(operation: typed.Operation, match: Match, held: Held) -> Any:
             return None if values[0] is None else not values[0]
         case "=" | "!=" | "<" | "<=" | ">" | ">=":
             return compare(name, *values)
+        case "in":
+            return among(*values)
         case "+" | "-" | "*" | "/" | "//" | "%":
             return calculate(name, *values)
     found = apply(name, values, [term.type for term in terms])

@@ -77,7 +77,8 @@ def term_said(term: typed.Variable | typed.Constant) -> str:
             return str(value)
 
 
-_LOOSEST = (("or",), ("and",), ("not",), ("=", "!=", "<", "<=", ">", ">="), ("+", "-"), ("*", "/", "//", "%"), ("neg",))
+_COMPARED = ("=", "!=", "<", "<=", ">", ">=", "like", "ilike")
+_LOOSEST = (("or",), ("and",), ("not",), _COMPARED, ("+", "-"), ("*", "/", "//", "%"), ("neg",))
 _LEVELS = {name: level for level, names in enumerate(_LOOSEST) for name in names}
 
 Names = Callable[[str], str | typed.Expression]
@@ -115,6 +116,9 @@ def expression_said(expression: typed.Expression, program: typed.Program, name: 
             unary = {"not": "not ", "neg": "-"}.get(operator)
             said = f" {operator} ".join(operands) if unary is None else f"{unary}{operands[0]}"
             return f"({said})" if own < level else said
+        case typed.Operation(name="in", arguments=(first, *others)):
+            said = f"{inner(first, _LEVELS['+'])} in ({', '.join(inner(other, _LEVELS['+']) for other in others)})"
+            return f"({said})" if _LEVELS["="] < level else said
         case typed.Operation(name=function, arguments=arguments):
             return f"{function}({', '.join(map(inner, arguments))})"
         case typed.Holds(predicate=predicate, arguments=terms):

@@ -81,6 +81,10 @@ def _operation(unit: Unit, w: Writer, operation: typed.Operation, name: str, cod
         case "=" | "!=" | "<" | "<=" | ">" | ">=":
             found = comparison(w, name, *codes)
             return found or unit.called(w, operation, codes)
+        case "in":
+            return _in(unit, w, operation, codes)
+        case "like" | "ilike":
+            return unit.called(w, operation, codes)
         case "+" | "-" | "*" | "/":
             return _arithmetic(w, name, *codes) or unit.called(w, operation, codes)
         case "//":
@@ -104,6 +108,15 @@ def _operation(unit: Unit, w: Writer, operation: typed.Operation, name: str, cod
             return unit.called(w, operation, codes)
         case _:
             return function_of(unit, w, operation, codes)
+
+
+def _in(unit: Unit, w: Writer, operation: typed.Operation, codes: list[Code]) -> Code:
+    """Whether a value equals one of several: comparisons, of which one that holds is enough."""
+    operand, *others = (w.held(code) for code in codes)
+    null = Code("False", "False", "b")
+    found = [null if other.valid == "False" else comparison(w, "=", operand, other) for other in others]
+    known = [code for code in found if code is not None]
+    return _logic(known, "or") if len(known) == len(found) else unit.called(w, operation, codes)
 
 
 def _among(unit: Unit, w: Writer, code: Code, family: object) -> Code:

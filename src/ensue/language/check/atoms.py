@@ -68,7 +68,9 @@ class Atoms:
                             waiting.append(item)
                 case syntax.Call(name=name) as call if self.is_event_name(name.text):
                     found += _variables(call)
-                case syntax.Call() | syntax.Comparison() | syntax.Not() | syntax.Arithmetic():
+                case syntax.Call() | syntax.Arithmetic() | syntax.Case():
+                    pass
+                case condition if isinstance(condition, syntax.Condition):
                     pass
                 case other:
                     waiting.extend(other.children())
@@ -91,6 +93,11 @@ class Atoms:
                 return text in self.declarations.events or text not in self.occurrences
             case syntax.And(operands=operands) | syntax.Or(operands=operands):
                 return any(self.is_pattern(operand) for operand in operands)
+            case (
+                syntax.Among(operand=syntax.Call(name=name))
+                | syntax.Not(operand=syntax.Among(operand=syntax.Call(name=name)))
+            ):
+                return name.text in self.declarations.events
             case syntax.Group(body=body):
                 return len(body.items) > 1 or bool(body.suffixes) or self.is_pattern(body.items[0])
             case (
@@ -199,7 +206,7 @@ class Atoms:
             case syntax.Literal(value=None):
                 self.report.error(
                     "E202", node.span, "nothing is equal to null, so this never matches",
-                    "use a variable, and `is_null(…)` behind `where`",
+                    "use a variable, and `x is null` behind `where`",
                 )  # fmt: skip
                 return typed.Constant(None, "null")
             case syntax.Literal(value=str() as text) if wanted == "timestamp":

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ensue import regex
 from ensue.language import syntax, typed
 from ensue.language.aggregates import AGGREGATES
-from ensue.language.check.names import Names
-from ensue.language.check.phrases import a, converted, counted, given
+from ensue.language.check.comparisons import UNKNOWN, Comparisons
+from ensue.language.check.phrases import a, counted, given
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import FUNCTIONS, TIMERS, Signature, result_type
 from ensue.language.source import Span
 from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, fits, is_list
-
-UNKNOWN = typed.Constant(None, "any")
-"""Stands where something was wrong and has been reported; of any type, so that no error follows from it."""
+from ensue.language.walk import conjuncts
 
 
-class Expressions(Names):
+class Expressions(Comparisons):
     """Checks the expressions of one rule."""
 
     def condition(self, node: syntax.Expression, scope: Scope, aggregates: bool = True) -> typed.Expression:
@@ -41,6 +38,8 @@ class Expressions(Names):
                     yield from self.conjuncts(operand, scope, aggregates)
             case syntax.Group(body=syntax.Body(items=(inner,), suffixes=())):
                 yield from self.conjuncts(inner, scope, aggregates)  # type: ignore[arg-type]
+            case syntax.InRange(negated=False):
+                yield from conjuncts(self.resolve(node, scope, aggregates))
             case _:
                 yield self.condition(node, scope, aggregates)
 
@@ -60,7 +59,12 @@ class Expressions(Names):
             case syntax.Arithmetic():
                 return self._arithmetic(node, scope, aggregates)
             case syntax.Comparison():
-                return self._comparison(node, scope, aggregates)
+                return self.comparison(node, scope, aggregates)
+            case syntax.Among() | syntax.InRange() | syntax.Like() | syntax.IsNull():
+                found = self.condition_of_words(node, scope, aggregates)
+                return typed.Operation("not", (found,), "bool") if node.negated and found is not UNKNOWN else found
+            case syntax.Case():
+                return self.case(node, scope, aggregates)
             case syntax.Not(operand=syntax.Call(name=name)) if name.text in self.declarations.events:
                 return self._wrong(
                     node.span, f"`{name.text}` is an event, and cannot be negated in a condition",
@@ -79,7 +83,7 @@ class Expressions(Names):
                 return self._call(node, scope, aggregates)
             case syntax.ListLiteral():
                 return self._wrong(
-                    node.span, "a list can stand only in a test", "compare with each value, and join these with `or`"
+                    node.span, "a list can stand only in a test", "one of several values is `x in (1, 2)`"
                 )
             case syntax.Repeat(high=None, low=low):
                 sign = "*" if low == 0 else "+"
@@ -147,12 +151,9 @@ class Expressions(Names):
     def _number(self, node: syntax.Expression, scope: Scope, aggregates: bool) -> typed.Expression:
         found = self.resolve(node, scope, aggregates)
         if found.type not in NUMBERS and found.type not in ("any", "null"):
-            self._wrong_type(node.span, "number", found.type)
+            self.wrong_type(node.span, "number", found.type)
             return UNKNOWN
         return found
-
-    def _wrong_type(self, span: Span, wanted: Type, given: Type, hint: str | None = None) -> None:
-        self.report.error("E202", span, f"{a(wanted)} is needed here, this is {a(given)}", hint or converted(wanted))
 
     def _arithmetic(self, node: syntax.Arithmetic, scope: Scope, aggregates: bool) -> typed.Expression:
         left, right = self.resolve(node.left, scope, aggregates), self.resolve(node.right, scope, aggregates)
@@ -165,7 +166,7 @@ class Expressions(Names):
             return "int"
         if operator in "+-" and {left, right} & TIMES and {left, right} - TIMES <= {"int", "null", "any"}:
             if operator == "-" and right in TIMES:
-                self._wrong_type(node.left.span, "time", left, "a time can be taken only from a time")
+                self.wrong_type(node.left.span, "time", left, "a time can be taken only from a time")
                 return None
             if not (left in TIMES and right in TIMES):
                 return left if left in TIMES else right
@@ -174,33 +175,11 @@ class Expressions(Names):
                 hint = "use `concat` to put text together" if type_ == "string" and operator == "+" else None
                 if left in TIMES and right in TIMES:
                     hint = "how far two times are apart is their difference: `s.start - o.end`"
-                self._wrong_type(side.span, "number", type_, hint)
+                self.wrong_type(side.span, "number", type_, hint)
                 return None
         if operator == "/":
             return "float"
         return common(left, right)
-
-    def _comparison(self, node: syntax.Comparison, scope: Scope, aggregates: bool) -> typed.Expression:
-        left, right = self.resolve(node.left, scope, aggregates), self.resolve(node.right, scope, aggregates)
-        if isinstance(right, typed.Constant) and isinstance(right.value, str) and left.type in TIMES:
-            right = typed.Constant(self.declarations.moment(right.value, node.right.span), "timestamp")
-        elif isinstance(left, typed.Constant) and isinstance(left.value, str) and right.type in TIMES:
-            left = typed.Constant(self.declarations.moment(left.value, node.left.span), "timestamp")
-        if is_list(left.type) or is_list(right.type):
-            hint = "compare an aggregate instead, such as `count` or `max`"
-            self.report.error("E202", node.span, "a list cannot be compared", hint)
-            return UNKNOWN
-        if {left.type, right.type} == {"int", "timestamp"} or not comparable(left.type, right.type):
-            self.report.error(
-                "E202", node.span, f"{a(left.type)} cannot be compared with {a(right.type)}", _comparable(left, right)
-            )
-            return UNKNOWN
-        if isinstance(right, typed.Constant) and right.value is None and right.type == "null":
-            self.report.error(
-                "E202", node.right.span, "nothing is equal to null, so this never holds",
-                "use `is_null(…)` or `is_not_null(…)`",
-            )  # fmt: skip
-        return typed.Operation(node.operator, (left, right), "bool")
 
     # --- calls
 
@@ -253,7 +232,7 @@ class Expressions(Names):
         for index, argument in enumerate(arguments):
             wanted = signature.parameter(index)
             if not (_accepts(wanted, argument.type) if own is None else fits(argument.type, wanted)):
-                self._wrong_type(node.arguments[index].span, wanted, argument.type)
+                self.wrong_type(node.arguments[index].span, wanted, argument.type)
                 return UNKNOWN
         if signature.pattern is not None:
             self._check_pattern(node.arguments[signature.pattern].span, arguments[signature.pattern])
@@ -287,7 +266,7 @@ class Expressions(Names):
                 continue
             found = self.resolve(argument, scope, aggregates)
             if not comparable(found.type, predicate.types[column]):
-                self._wrong_type(argument.span, predicate.types[column], found.type)
+                self.wrong_type(argument.span, predicate.types[column], found.type)
             resolved.append(found)
         return typed.Holds(node.name.text, tuple(resolved))
 
@@ -397,7 +376,7 @@ class Expressions(Names):
         type_ = AGGREGATES[name].type(inner.type)
         if type_ is None:
             wanted = "value" if is_list(inner.type) else "number"
-            self._wrong_type(argument.span, wanted, inner.type)
+            self.wrong_type(argument.span, wanted, inner.type)
             return UNKNOWN
         return typed.Aggregate(name, inner, path, type_)
 
@@ -424,14 +403,6 @@ def type_of(value: object) -> Type:
             return "float"
         case _:
             return "string"
-
-
-def _comparable(left: typed.Expression, right: typed.Expression) -> str:
-    """How to make two values comparable."""
-    for one, other in ((left, right), (right, left)):
-        if isinstance(one, typed.Constant) and other.type in NUMBERS and re.fullmatch(r"[\d.]+", str(one.value)):
-            return f"without the quotes it is a number: `{one.value}`"
-    return "convert one of them: `int(…)`, `float(…)`, `string(…)` or `timestamp(…)`"
 
 
 def _aggregate_in(node: syntax.Node) -> syntax.Call | None:

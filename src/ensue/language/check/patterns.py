@@ -92,7 +92,13 @@ class Patterns(Atoms):
             case syntax.InContext():
                 self._report_idle_context(node)
                 return self.pattern(node.pattern, place, pending)
-            case syntax.Comparison() | syntax.Not():
+            case syntax.Not(operand=syntax.Among()) | syntax.Among() if self.is_pattern(node):
+                self.report.error(
+                    "E408", node.span, "one of several values is looked for here, and this is an event",
+                    "what is absent between two events stands in brackets: `not p in [a, b]`",
+                )  # fmt: skip
+                return self._missing()
+            case _ if isinstance(node, syntax.Condition):
                 self.report.error(
                     "E408", node.span, "this is a condition, and cannot be joined to a pattern here",
                     "give it an item of its own, after a comma, or put it behind `where`",

@@ -1,0 +1,148 @@
+"""Comparisons of values, `in`, `between`, `like`, `is null`, and `case`, which chooses by them."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from typing import NamedTuple
+
+from ensue.language import syntax, typed
+from ensue.language.check.names import Names
+from ensue.language.check.phrases import a, converted
+from ensue.language.check.scope import Scope
+from ensue.language.source import Span
+from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, is_list
+
+UNKNOWN = typed.Constant(None, "any")
+"""Stands where something was wrong and has been reported; of any type, so that no error follows from it."""
+
+
+class Side(NamedTuple):
+    """One side of a comparison, and where it stands."""
+
+    value: typed.Expression
+    span: Span
+
+
+class Comparisons(Names):
+    """Checks comparisons; `expressions.Expressions` adds all other expressions."""
+
+    @abstractmethod
+    def resolve(self, node: syntax.Expression, scope: Scope, aggregates: bool = True) -> typed.Expression:
+        """An expression with its type."""
+
+    @abstractmethod
+    def condition(self, node: syntax.Expression, scope: Scope, aggregates: bool = True) -> typed.Expression:
+        """An expression that must be true or false."""
+
+    def wrong_type(self, span: Span, wanted: Type, given: Type, hint: str | None = None) -> None:
+        self.report.error("E202", span, f"{a(wanted)} is needed here, this is {a(given)}", hint or converted(wanted))
+
+    def comparison(self, node: syntax.Comparison, scope: Scope, aggregates: bool) -> typed.Expression:
+        left, right = self.resolve(node.left, scope, aggregates), self.resolve(node.right, scope, aggregates)
+        return self._compared(node.operator, Side(left, node.left.span), Side(right, node.right.span), node.span)
+
+    def _compared(self, operator: str, one: Side, other: Side, span: Span) -> typed.Expression:
+        """A comparison of two values, which must have types that can be compared."""
+        pair = self._comparable(one, other, span)
+        if pair is None:
+            return UNKNOWN
+        if is_null(pair[1]):
+            self.report.error(
+                "E202", other.span, "nothing is equal to null, so this never holds",
+                "write `x is null` or `x is not null`",
+            )  # fmt: skip
+        return typed.Operation(operator, pair, "bool")
+
+    def _comparable(self, one: Side, other: Side, span: Span) -> tuple[typed.Expression, typed.Expression] | None:
+        """Two values as they are compared, text as a moment beside a timestamp; None if they cannot be."""
+        left, right = self._beside(one, other), self._beside(other, one)
+        if is_list(left.type) or is_list(right.type):
+            hint = "compare an aggregate instead, such as `count` or `max`"
+            self.report.error("E202", span, "a list cannot be compared", hint)
+            return None
+        if {left.type, right.type} == {"int", "timestamp"} or not comparable(left.type, right.type):
+            self.report.error(
+                "E202", span, f"{a(left.type)} cannot be compared with {a(right.type)}", _comparable(left, right)
+            )
+            return None
+        return left, right
+
+    def _beside(self, one: Side, other: Side) -> typed.Expression:
+        found = one.value
+        if isinstance(found, typed.Constant) and isinstance(found.value, str) and other.value.type in TIMES:
+            return typed.Constant(self.declarations.moment(found.value, one.span), "timestamp")
+        return found
+
+    def condition_of_words(
+        self, node: syntax.Among | syntax.InRange | syntax.Like | syntax.IsNull, scope: Scope, aggregates: bool
+    ) -> typed.Expression:
+        """`in`, `between`, `like` or `is null`, as if it were not negated."""
+        operand = Side(self.resolve(node.operand, scope, aggregates), node.operand.span)
+
+        def side(part: syntax.Expression) -> Side:
+            return Side(self.resolve(part, scope, aggregates), part.span)
+
+        match node:
+            case syntax.Among(values=values):
+                pairs = [self._comparable(operand, side(value), value.span) for value in values]
+                if any(pair is None for pair in pairs):
+                    return UNKNOWN
+                found = [pair for pair in pairs if pair is not None]
+                return typed.Operation("in", (found[0][0], *(value for _, value in found)), "bool")
+            case syntax.InRange(low=low, high=high):
+                first = self._compared(">=", operand, side(low), low.span)
+                second = self._compared("<=", operand, side(high), high.span)
+                return UNKNOWN if UNKNOWN in (first, second) else typed.Operation("and", (first, second), "bool")
+            case syntax.Like(word=word, pattern=pattern):
+                parts = (operand, side(pattern))
+                for part in parts:
+                    if part.value.type not in ("string", "any", "null"):
+                        self.wrong_type(part.span, "string", part.value.type)
+                        return UNKNOWN
+                return typed.Operation(word, tuple(part.value for part in parts), "bool")
+            case syntax.IsNull():
+                if is_list(operand.value.type):
+                    self.wrong_type(operand.span, "value", operand.value.type)
+                    return UNKNOWN
+                return typed.Operation("is_null", (operand.value,), "bool")
+
+    def case(self, node: syntax.Case, scope: Scope, aggregates: bool) -> typed.Expression:
+        """Alternatives by conditions, the first that holds: each is `if_else` with the next in its last place."""
+        conditions: list[typed.Expression] = []
+        if node.operand is None:
+            conditions = [self.condition(branch.condition, scope, aggregates) for branch in node.branches]
+        else:
+            operand = Side(self.resolve(node.operand, scope, aggregates), node.operand.span)
+            for branch in node.branches:
+                other = Side(self.resolve(branch.condition, scope, aggregates), branch.condition.span)
+                conditions.append(self._compared("=", operand, other, other.span))
+        values = [branch.value for branch in node.branches]
+        values += [node.otherwise] if node.otherwise is not None else []
+        found = [self.resolve(value, scope, aggregates) for value in values]
+        type_: Type | None = "null"
+        for node_of_value, value in zip(values, found, strict=True):
+            type_ = None if type_ is None or is_list(value.type) else common(type_, value.type)
+            if type_ is None:
+                self.report.error(
+                    "E202", node_of_value.span, "the values of this `case` have no type in common",
+                    "convert them to one type: `int(…)`, `float(…)` or `string(…)`",
+                )  # fmt: skip
+                return UNKNOWN
+        result: typed.Expression = found.pop() if node.otherwise is not None else typed.Constant(None, "null")
+        for condition, value in zip(reversed(conditions), reversed(found), strict=True):
+            result = typed.Operation("if_else", (condition, value, result), type_ or "null")
+        return result
+
+
+def is_null(expression: typed.Expression) -> bool:
+    """Tell whether an expression is the constant null, as it is written."""
+    return isinstance(expression, typed.Constant) and expression.value is None and expression.type == "null"
+
+
+def _comparable(left: typed.Expression, right: typed.Expression) -> str:
+    """How to make two values comparable."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, typed.Constant) and other.type in NUMBERS and re.fullmatch(r"[\d.]+", str(one.value)):
+            return f"without the quotes it is a number: `{one.value}`"
+    return "convert one of them: `int(…)`, `float(…)`, `string(…)` or `timestamp(…)`"

@@ -1,0 +1,81 @@
+"""Words that are names as well: `like`, `between`, `is`, `case`, `when`, `then`, `else`, `end`, and `in` before values.
+
+They are read as words only where no name can stand, or where what follows leaves no other reading, so that events,
+attributes and variables may be called like them. In backticks they are always names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from lark import Token
+
+INFIX = frozenset({"like", "ilike", "between", "is"})
+"""Words between an operand and what it is compared with."""
+BEFORE_OPERANDS = frozenset({"case", "when"})
+"""Words that an operand may follow."""
+_KINDS = {
+    "like": "LIKE", "ilike": "ILIKE", "between": "_BETWEEN", "is": "_IS", "when": "_WHEN", "then": "_THEN",
+    "else": "_ELSE", "end": "_END",
+}  # fmt: skip
+SOFT = INFIX | BEFORE_OPERANDS | frozenset(_KINDS)
+"""All words that are names elsewhere."""
+_OPERAND_ENDS = frozenset(
+    {"NAME", "QUOTED", "ATTRIBUTE", "STRING", "INT", "FLOAT", "DURATION", "TRUE", "FALSE", "NULL", "RPAR", "RBRACE"}
+)
+_OPERAND_BEGINS = frozenset(
+    {"NAME", "QUOTED", "ATTRIBUTE", "STRING", "INT", "FLOAT", "DURATION", "TRUE", "FALSE", "NULL", "LAST"}
+)
+_IN_VALUES = frozenset(
+    _OPERAND_ENDS | {"PLUS", "MINUS", "TIMES", "SLASH", "DIVIDE", "LPAR", "LBRACE", "LAST", "RELATION", "COLON"}
+) | {"PLUS_AFTER", "STAR_AFTER"}
+"""What an operand of `case` is made of, brackets aside."""
+_OPENING, _CLOSING = frozenset({"LPAR", "LSQB", "LBRACE"}), frozenset({"RPAR", "RSQB", "RBRACE"})
+
+
+def kind_of(tokens: Sequence[Token], at: int, accepted: Collection[str]) -> str:
+    """The kind of a token where the parser takes some kinds: its own, or that of the word that it is there."""
+    token = tokens[at]
+    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    match token.type:
+        case "IN" if after is not None and after.type == "LPAR":
+            return "_AMONG"
+        case "NOT" if "NOT" not in accepted and after is not None and _is_negated(after):
+            return "NOT_BEFORE"
+        case "NAME" if token.value == "case" and "NAME" in accepted and _begins_case(tokens, at):
+            return "_CASE"
+        case "NAME" if token.value == "when" and at > 0 and "_WHEN" in accepted and "NAME" in accepted:
+            return "_WHEN"  # right behind `case`
+        case "NAME" if "NAME" not in accepted:
+            return _KINDS.get(str(token.value), "NAME")
+    return token.type
+
+
+def _is_negated(token: Token) -> bool:
+    return token.type == "IN" or (token.type == "NAME" and token.value in INFIX - {"is"})
+
+
+def _begins_case(tokens: Sequence[Token], at: int) -> bool:
+    """Tell whether a name `case` is the word: an operand follows it, and `when` behind that."""
+    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    if after is None:
+        return False
+    if after.type in _OPERAND_BEGINS:
+        return not (after.type == "NAME" and after.value in INFIX)
+    return after.type in ("LPAR", "MINUS", "RELATION") and _has_branch(tokens, at + 1)
+
+
+def _has_branch(tokens: Sequence[Token], at: int) -> bool:
+    """Tell whether `when` follows values and signs between them."""
+    depth = 0
+    for index in range(at, len(tokens)):
+        token = tokens[index]
+        if token.type in _OPENING:
+            depth += 1
+        elif token.type in _CLOSING:
+            depth -= 1
+        if depth < 0 or (depth == 0 and token.type not in _IN_VALUES):
+            return False
+        if depth == 0 and token.type == "NAME" and token.value == "when" and tokens[index - 1].type in _OPERAND_ENDS:
+            return bool(tokens[index - 1].value != "case")
+    return False
