@@ -14,7 +14,7 @@ from ensue.live.reactions import Calls
 
 
 class Notices:
-    """Calls the functions that were given for them; warns where there are none, of late events once."""
+    """Has the functions called that were given for them; warns where there are none, of late events once."""
 
     def __init__(
         self, calls: Calls, on_late: Callable[[dict[str, Any]], object] | None,
@@ -24,25 +24,31 @@ class Notices:
         self.on_late = on_late
         self.on_bad_row = on_bad_row
         self.warned = False
+        self.warnings: list[tuple[str, type[Warning]]] = []
 
-    def late(self, events: Sequence[dict[str, Any]], time: object, stacklevel: int) -> None:
+    def late(self, events: Sequence[dict[str, Any]], time: object) -> None:
+        """Note events that came too late."""
         if self.on_late is not None:
             for event in events:
                 self.calls.add("on_late", partial(dict, event), partial(self.on_late, event))
-            self.calls.run()
         elif not self.warned:
             self.warned = True
-            warnings.warn(
+            said = (
                 f"An event came too late and was left out: {events[0]!r}. Time has been evaluated up to {time}. Start "
-                "with a larger `lateness`, or take late events with `on_late`; `late` counts them.",
-                LateEventsWarning,
-                stacklevel=stacklevel + 1,
+                "with a larger `lateness`, or take late events with `on_late`; `late` counts them."
             )
+            self.warnings.append((said, LateEventsWarning))
 
-    def bad(self, rows: Sequence[BadRow], count: int, stacklevel: int) -> None:
+    def bad(self, rows: Sequence[BadRow], count: int) -> None:
+        """Note rows that cannot be used."""
         if self.on_bad_row is not None:
             for row in rows:
                 self.calls.add("on_bad_row", partial(str, row), partial(self.on_bad_row, row))
-            self.calls.run()
         elif count:
-            warnings.warn(bad_rows_said(rows, count), BadRowsWarning, stacklevel=stacklevel + 1)
+            self.warnings.append((bad_rows_said(rows, count), BadRowsWarning))
+
+    def warn(self, stacklevel: int) -> None:
+        """Warn of what was noted and is told to nobody."""
+        while self.warnings:
+            said, kind = self.warnings.pop(0)
+            warnings.warn(said, kind, stacklevel=stacklevel + 1)

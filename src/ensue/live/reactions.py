@@ -28,6 +28,8 @@ log = logging.getLogger("ensue")
 
 Action = Callable[..., object]
 Call = Callable[[], object]
+Callbacks = Mapping[str, Sequence[Action]]
+"""Functions that are called with the detections of a type."""
 
 
 class ActionError(Exception):
@@ -40,18 +42,34 @@ class ActionError(Exception):
         self.error = error
 
 
+@dataclass(frozen=True)
+class ToDo:
+    """A function to call, and one that gives the event it is called for, should it fail.
+
+    `kept` is what a state has of it: the kind of the call, the event, the number of the function among those for its
+    type, and what else it takes. None for what no state has, such as notices of late events.
+    """
+
+    name: str
+    event: Call
+    call: Call
+    kept: tuple[str, Event, int, str] | None = None
+
+
 class Calls:
-    """Functions to be called one after the other, also where one of them leads to more; and which of them failed."""
+    """Functions to be called one after the other, also where one of them leads to more; and which of them failed.
+
+    A call that is interrupted has been done; those behind it wait until calls are next run.
+    """
 
     def __init__(self, most: int = 1000) -> None:
         self.failures: deque[ActionError] = deque(maxlen=most)
         self.failed = 0
-        self._waiting: deque[tuple[str, Call, Call]] = deque()
+        self.waiting: deque[ToDo] = deque()
         self._calling = False
 
-    def add(self, name: str, event: Call, call: Call) -> None:
-        """A function to call, and one that gives the event it is called for, should it fail."""
-        self._waiting.append((name, event, call))
+    def add(self, name: str, event: Call, call: Call, kept: tuple[str, Event, int, str] | None = None) -> None:
+        self.waiting.append(ToDo(name, event, call, kept))
 
     def run(self) -> None:
         """Calls all that wait. What a call adds is called after those that were there before."""
@@ -59,12 +77,12 @@ class Calls:
             return
         self._calling = True
         try:
-            while self._waiting:
-                name, event, call = self._waiting.popleft()
+            while self.waiting:
+                todo = self.waiting.popleft()
                 try:
-                    call()
+                    todo.call()
                 except Exception as error:
-                    failure = ActionError(name, event(), error)
+                    failure = ActionError(todo.name, todo.event(), error)
                     self.failed += 1
                     self.failures.append(failure)
                     log.error("%s", failure, exc_info=error)
@@ -150,21 +168,43 @@ class Reactions:
             found = _Reaction(reaction, knowledge, shows, action, keyed, rules if told else None)
             self.by_type.setdefault(reaction.atom.event, []).append(found)
 
-    def add_calls(self, events: Iterable[Event], calls: Calls, callbacks: Mapping[str, Sequence[Action]]) -> None:
+    def add_calls(self, events: Iterable[Event], calls: Calls, callbacks: Callbacks) -> None:
         """What is to be called for events, in their order: functions for detections first, then reactions."""
         seen: dict[str, int] = {}
         for event in sorted(events, key=lambda event: (event.key, event.identity if is_given(event) else -1)):
-            shown = partial(self.shown.given if is_given(event) else self.shown.row, event)
-            for function in () if is_given(event) else callbacks.get(event.type, ()):
-                calls.add(f"on {event.type}", shown, partial(_with, function, shown))
+            for number in range(0 if is_given(event) else len(callbacks.get(event.type, ()))):
+                self._add_callback(calls, callbacks, event, number)
             reactions = self.by_type.get(event.type, ())
             key = _key(event, seen) if any(reaction.keyed for reaction in reactions) else ""
-            for reaction in reactions:
-                calls.add(f"do {reaction.name}", shown, partial(reaction.react, event, key))
+            for number in range(len(reactions)):
+                self._add_reaction(calls, event, number, key)
+
+    def _add_callback(self, calls: Calls, callbacks: Callbacks, event: Event, number: int) -> None:
+        shown = partial(self.shown.row, event)
+        call = partial(_call_back, callbacks, event.type, number, shown)
+        calls.add(f"on {event.type}", shown, call, ("on", event, number, ""))
+
+    def _add_reaction(self, calls: Calls, event: Event, number: int, key: str) -> None:
+        shown = partial(self.shown.given if is_given(event) else self.shown.row, event)
+        reaction = self.by_type[event.type][number]
+        call = partial(reaction.react, event, key)
+        calls.add(f"do {reaction.name}", shown, call, (f"do {reaction.name}", event, number, key))
+
+    def add_again(self, kept: tuple[str, Event, int, str], calls: Calls, callbacks: Callbacks) -> None:
+        """Adds a call that a state has kept; one of a reaction that is no more there is left out."""
+        what, event, number, key = kept
+        reactions = self.by_type.get(event.type, ())
+        if what == "on":
+            self._add_callback(calls, callbacks, event, number)
+        elif number < len(reactions) and f"do {reactions[number].name}" == what:
+            self._add_reaction(calls, event, number, key)
 
 
-def _with(function: Action, shown: Call) -> None:
-    function(shown())
+def _call_back(callbacks: Callbacks, type_: str, number: int, shown: Call) -> None:
+    """Calls one of the functions for a type; after a session is resumed there may be fewer of them."""
+    functions = callbacks.get(type_, ())
+    if number < len(functions):
+        functions[number](shown())
 
 
 def is_given(event: Event) -> bool:

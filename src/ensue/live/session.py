@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from threading import RLock
 from types import TracebackType
 from typing import Any
 
@@ -21,8 +22,9 @@ from ensue.engine.sizes import Size
 from ensue.engine.state import StateError, fingerprint, seal, unseal
 from ensue.live.arrangement import Arrangement, Settings
 from ensue.live.change import with_statements, without_rule
-from ensue.live.detections import derived
+from ensue.live.guard import Uninterrupted, alone
 from ensue.live.notices import Notices
+from ensue.live.owed import Owed, plain, restored
 from ensue.live.progress import Progress
 from ensue.live.reactions import Action, ActionError, Calls, check_actions
 from ensue.live.sent import ROWS, Sent
@@ -57,14 +59,18 @@ class Session:
         check_actions(program.typed.reactions, actions, exactly=True)
         check_function(on_late, "`on_late`")
         check_function(on_bad_row, "`on_bad_row`")
+        self.lock = RLock()
+        """One thread after the other uses a session; functions that it calls may use it, too."""
         self._calls = Calls()
+        self._owed = Owed()
+        self._whole = Uninterrupted()
         self._callbacks: dict[str, list[Action]] = {}
         self._notices = Notices(self._calls, on_late, on_bad_row)
         self._progress = Progress()
         self._form = ROWS
         self._ended: str | None = None
         self._until: Moment | None = None
-        self._tables = Tables(self._check_open, lambda: self._arranged)
+        self._tables = Tables(self._check_open, lambda: self._arranged, self.lock)
         self._arrange(Arrangement(program, settings, actions))
 
     # --- what comes in
@@ -76,17 +82,29 @@ class Session:
         event type; an empty dict is no event. What no later event can change is given at once; what can be changed when
         all has come that belongs to its moment: see `lateness` and `in_order` of `Program.start`.
         """
-        self._check_open()
-        self._settle_tables()
-        progress = self._progress
-        if type(events) is dict and (row := self._plain(events, progress.received)) is not None:
-            self._form = ROWS
-            if not progress.take_row(row, row[0] in self._events):
-                self._notices.late([events], self.time, stacklevel=2)
-        elif not (isinstance(events, Mapping) and not events):
-            self._take(self._arranged.reading.read(events, progress.received))
-        return self._answer(self._evaluated(progress.evaluate_complete))
+        with self.lock:
+            self._check_open()
+            if self._tables.changed:
+                self._settle_tables()
+            progress = self._progress
+            row = self._plain(events, progress.received) if type(events) is dict else None
+            nothing = row is not None or (isinstance(events, Mapping) and not events)
+            sent = None if nothing else self._arranged.reading.read(events, progress.received)
+            with self._whole:
+                if row is not None:
+                    self._form = ROWS
+                    if not progress.take_row(row, row[0] in self._events):
+                        self._notices.late([events], self.time)
+                elif sent is not None:
+                    self._take(sent)
+                self._find(progress.evaluate_complete)
+            if self._notices.warnings:
+                self._notices.warn(stacklevel=2)
+            if not self._owed and not self._calls.waiting and self._form is ROWS:
+                return []
+            return self._answer()
 
+    @alone
     def advance(self, time: Moment) -> Any:
         """Says that all events up to a time have come: evaluates up to then, and gives what is detected by it.
 
@@ -96,20 +114,24 @@ class Session:
         self._check_open()
         self._settle_tables()
         moment = self._moment(time)
-        return self._answer(self._evaluated(partial(self._progress.evaluate, moment)))
+        with self._whole:
+            self._find(partial(self._progress.evaluate, moment))
+        return self._answer()
 
+    @alone
     def close(self, until: Moment | None = None) -> Any:
         """Evaluates all that waits and gives what is detected by it: time runs to the last end seen, or to `until`.
 
         A closed session takes no more events. Closing it again does nothing.
         """
         if self._ended is not None:
-            return self._answer(None)
+            return self._answer()
         self._settle_tables()
         moment = self._progress.largest if until is None else self._moment(until)
-        batch = None if moment is None else self._evaluated(partial(self._progress.evaluate, moment))
-        self._ended = CLOSED
-        return self._answer(batch)
+        with self._whole:
+            self._find(lambda: None if moment is None else self._progress.evaluate(moment))
+            self._ended = CLOSED
+        return self._answer()
 
     def __enter__(self) -> Session:
         return self
@@ -125,6 +147,7 @@ class Session:
 
     # --- what is called
 
+    @alone
     def on(self, event: str, function: Callable[[dict[str, Any]], object]) -> None:
         """Has a function called with each detection of a type, a dict, as it is found."""
         names = [name for name, type_ in self._events.items() if type_.derived]
@@ -174,6 +197,7 @@ class Session:
         """For other parts of ensue: as `send`, but the answer is a table for each type."""
         self._take(self._arranged.reading.read(events, self._progress.received))
         batch = self._evaluated(self._progress.evaluate_complete)
+        self._tell(stacklevel=3)
         return self._arranged.shown.tables(batch, self._wanted)
 
     def step_by_type(self, events: Any, time: int) -> dict[str, pa.Table]:
@@ -181,6 +205,7 @@ class Session:
         if events is not None:
             self._take(self._arranged.reading.read(events, self._progress.received))
         batch = self._evaluated(partial(self._progress.evaluate, time))
+        self._tell(stacklevel=3)
         return self._arranged.shown.tables(batch, self._wanted)
 
     def begin(self, timestamps: bool, timezone: str | None) -> None:
@@ -218,6 +243,7 @@ class Session:
         """How many events came too late."""
         return self._progress.late
 
+    @alone
     def sizes(self) -> list[Size]:
         """How many keys and tuples each part of the rules keeps, beside the events that wait."""
         return [] if self._progress.run is None else self._progress.run.sizes()
@@ -260,7 +286,8 @@ class Session:
         changed = self._tables.settled()
         if changed:
             settings = self._arranged.settings.with_tables(changed)
-            self._evaluated(partial(self._know, settings))
+            with self._whole:
+                self._evaluated(partial(self._know, settings))
 
     def _know(self, settings: Settings) -> None:
         self._arrange(replace(self._arranged, settings=settings))
@@ -268,17 +295,23 @@ class Session:
 
     # --- rules that change
 
+    @alone
     def add(self, statements: str) -> None:
         """Adds statements to the rules: rules, events, tables, facts, reactions.
 
         All is checked as a whole; where something is wrong `RuleError` says so and nothing changes. Rules that were
         there keep what they know; a new one sees the events whose time has not been evaluated yet.
         """
-        self._change(with_statements(self.program, statements))
+        program = with_statements(self.program, statements)
+        with self._whole:
+            self._change(program)
 
+    @alone
     def remove(self, rule: str) -> None:
         """Removes the rule of a name (``rule late: …``)."""
-        self._change(without_rule(self.program, rule))
+        program = without_rule(self.program, rule)
+        with self._whole:
+            self._change(program)
 
     def _change(self, program: Rules) -> None:
         self._check_open()
@@ -299,14 +332,20 @@ class Session:
 
     # --- state
 
+    @alone
     def save(self) -> bytes:
         """All that the session knows as bytes, to go on from here with `Program.resume`.
 
-        Functions are not part of it: hand them over again.
+        Functions are not part of it: hand them over again. What they were still to be called with is, and detections
+        that had not been given back.
         """
         self._check_open()
         self._settle_tables()
-        state = {"settings": self._arranged.settings.saved(), **self.state()}
+        with self._whole:
+            state = {"settings": self._arranged.settings.saved(), **self.state()}
+        todo = [todo.kept for todo in self._calls.waiting if todo.kept is not None]
+        state["calls"] = [[what, plain(event), number, key] for what, event, number, key in todo]
+        state["owed"] = self._owed.saved(self._wanted)
         return seal(state, fingerprint(self.program.file))
 
     def state(self) -> dict[str, Any]:
@@ -328,10 +367,19 @@ class Session:
                 decided = None if saved is None else Decided.restored(saved)
                 self._decide(state["timestamps"], state["timezone"], decided)
             self._progress.restore(state["progress"])
+            self._restore_calls(state)
         except StateError:
             raise
         except Exception as error:
             raise StateError("The state is damaged, so it cannot be resumed; use another copy of it.") from error
+
+    def _restore_calls(self, state: Mapping[str, Any]) -> None:
+        run = self._progress.run
+        if run is not None:
+            self._owed.restore(state.get("owed", ()), run.batch)
+            for what, event, number, key in state.get("calls", ()):
+                kept = (what, restored(event, run.batch()), number, key)
+                self._arranged.reactions.add_again(kept, self._calls, self._callbacks)
 
     def take_over(self, other: Session) -> None:
         """For other parts of ensue: goes on from what a session of other rules knew; rules that both have keep it."""
@@ -395,8 +443,13 @@ class Session:
             else:
                 shown = self._arranged.shown
                 events = [shown.given(Event(row[0], row[1], row[2], row[3], (0, None), row[5])) for row in late]
-            self._notices.late(events, self.time, stacklevel=3)
-        self._notices.bad(sent.bad, sent.bad_count, stacklevel=3)
+            self._notices.late(events, self.time)
+        self._notices.bad(sent.bad, sent.bad_count)
+
+    def _tell(self, stacklevel: int) -> None:
+        """Tell of events that took no part."""
+        self._notices.warn(stacklevel)
+        self._calls.run()
 
     def _moment(self, written: Moment) -> int:
         """A time to evaluate up to. Where no event has come yet, it says what times are."""
@@ -420,13 +473,23 @@ class Session:
             self._ended = f"Detection failed ({type(error).__name__}); resume a saved state, or start another session."
             raise
 
-    def _answer(self, batch: Batch | None) -> Any:
-        """What was detected, once everyone who wants to know has been called."""
-        shown, wanted, form = self._arranged.shown, self._wanted, self._form
-        if batch is not None and (self._reacting or self._callbacks):
-            events = batch.events({*self._reacting, *self._callbacks})
-            self._arranged.reactions.add_calls(events, self._calls, self._callbacks)
-            self._calls.run()
-        if form == ROWS:
-            return [] if batch is None else [shown.row(event) for event in derived(batch, wanted)]
-        return shown.back(batch, wanted, form)
+    def _find(self, evaluate: Callable[[], Batch | None]) -> None:
+        """Evaluate, and note what is to be called and given back for it."""
+        batch = self._evaluated(evaluate)
+        if batch is not None:
+            if self._reacting or self._callbacks:
+                events = batch.events({*self._reacting, *self._callbacks})
+                self._arranged.reactions.add_calls(events, self._calls, self._callbacks)
+            self._owed.add(batch)
+
+    def _answer(self) -> Any:
+        """What was detected, once everyone who wants to know has been called; if that fails, the next answer has it."""
+        holder = object()
+        try:
+            found = self._owed.take(holder)
+            if self._calls.waiting:
+                self._calls.run()
+            return self._owed.give(found, self._arranged.shown, self._wanted, self._form)
+        except BaseException:
+            self._owed.leave(holder)
+            raise

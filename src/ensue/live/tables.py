@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ensue.data import DataError
 from ensue.live.arrangement import Arrangement
+from ensue.live.guard import alone
 from ensue.rules import Rules
 from ensue.values import identity
+
+if TYPE_CHECKING:
+    from threading import RLock
 
 Row = tuple[Any, ...]
 
@@ -32,13 +36,15 @@ def distinct(rows: Any) -> Rows:
 class Tables(Mapping[str, "Table"]):
     """The tables that the rules of a session declare, by name.
 
-    `check` raises an error where the session has ended; `arranged` gives its rules and settings as they are.
+    `check` raises an error where the session has ended; `arranged` gives its rules and settings as they are; `lock` is
+    the session's.
     """
 
-    def __init__(self, check: Callable[[], None], arranged: Callable[[], Arrangement]) -> None:
-        self.check, self._arranged = check, arranged
+    def __init__(self, check: Callable[[], None], arranged: Callable[[], Arrangement], lock: RLock) -> None:
+        self.check, self._arranged, self.lock = check, arranged, lock
         self._held: dict[str, Rows] = {}
-        self._changed: set[str] = set()
+        self.changed: set[str] = set()
+        """Tables whose rows have changed since they were last asked for."""
 
     def __getitem__(self, name: str) -> Table:
         self.program.declared_table(name)
@@ -74,12 +80,12 @@ class Tables(Mapping[str, "Table"]):
 
     def has_changed(self, name: str) -> None:
         """Notes that the rows of a table are others."""
-        self._changed.add(name)
+        self.changed.add(name)
 
     def settled(self) -> dict[str, list[Row]]:
         """The rows of the tables that have changed since this was last asked."""
-        changed = {name: list(self._held[name].values()) for name in sorted(self._changed)}
-        self._changed.clear()
+        changed = {name: list(self._held[name].values()) for name in sorted(self.changed)}
+        self.changed.clear()
         return changed
 
     def forget(self) -> None:
@@ -93,7 +99,9 @@ class Table:
     def __init__(self, name: str, tables: Tables) -> None:
         self.name = name
         self._tables = tables
+        self.lock = tables.lock
 
+    @alone
     def replace(self, rows: Any) -> None:
         """Replace all rows by these. Facts that the rules state for the table go, too."""
         self._tables.check()
@@ -102,6 +110,7 @@ class Table:
         held.update(new)
         self._tables.has_changed(self.name)
 
+    @alone
     def add(self, rows: Any) -> int:
         """Add rows, and return how many of them are new."""
         self._tables.check()
@@ -112,6 +121,7 @@ class Table:
         self._note(len(held) != before)
         return len(held) - before
 
+    @alone
     def remove(self, rows: Any) -> int:
         """Remove rows, which are given with all their columns, and return how many of them were there."""
         self._tables.check()

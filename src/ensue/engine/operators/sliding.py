@@ -109,7 +109,7 @@ class Sliding:
                 case "extreme":
                     self._add_best(value_field(one), one.algorithm.larger, slots, rows)
                 case "ends" if self.columns[value_field(one)].nullable and value_field(one) not in self.some:
-                    self.some[value_field(one)] = name = unit.fresh("some")
+                    self.some[value_field(one)] = name = f"some_{self._held(value_field(one))}"
                     unit.use(in_order_of_arrival(name))
                     slots |= queue_slots(name)
                     rows |= queue_rows(name)
@@ -122,15 +122,20 @@ class Sliding:
     def _add_best(self, field: Field, larger: bool, slots: dict[str, Element], rows: dict[str, Element]) -> None:
         if (field, larger) in self.best:
             return
-        self.best[field, larger] = name = self.unit.fresh("best")
-        held = "start" if field == START else f"f{list(self.columns).index(field)}"
-        kind = "i" if field == START else self.columns[field].kind
+        held, kind = self._held(field), "i" if field == START else self.columns[field].kind
+        # columns are named by what they are for, not by numbers of the unit: a state outlives the rules beside it
+        name = f"{'greatest' if larger else 'least'}_{held}_{kind}{'_by_start' if self.by_start else ''}"
+        self.best[field, larger] = name
         one, other = f"groups.{held}[one]", f"groups.{held}[other]"
         # of values of any type that are equal (1 and 1.0) the first stays
         beats = smaller(one, other, larger, kind) if kind == "o" else f"not {smaller(other, one, larger, kind)}"
         self.unit.use(unbeaten(name, beats, self.by_start))
         slots |= queue_slots(name)
         rows |= queue_rows(name)
+
+    def _held(self, field: Field) -> str:
+        """The column that holds a field."""
+        return "start" if field == START else f"f{list(self.columns).index(field)}"
 
     def read(self, row: str) -> Env:
         found = read_row(self.groups, row, self.columns)

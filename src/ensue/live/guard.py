@@ -1,0 +1,70 @@
+"""One call at a time, and none that is left half done: threads wait for each other, and Ctrl-C for a whole state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
+from threading import get_ident, main_thread
+from types import FrameType, TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+try:  # as in `signal`, without making enumerations of numbers, which costs ten times as much as all else
+    _signal: Any = import_module("_signal")
+except ImportError:
+    _signal = import_module("signal")
+SIGINT, getsignal, set_signal = _signal.SIGINT, _signal.getsignal, _signal.signal
+
+
+def alone(method: Callable[P, R]) -> Callable[P, R]:
+    """Have a method of an object with a `lock` run in one thread at a time; a call inside of a call does not wait."""
+
+    @wraps(method)
+    def locked(*arguments: P.args, **named: P.kwargs) -> R:
+        owner: Any = arguments[0]
+        with owner.lock:
+            return method(*arguments, **named)
+
+    return locked
+
+
+class Uninterrupted:
+    """Has Ctrl-C wait until what is done inside is complete. A second one does not wait.
+
+    Only the main thread is interrupted by Ctrl-C; in any other there is nothing to do. Exceptions that are raised in
+    a thread by other means come through.
+    """
+
+    __slots__ = ("_before", "_came", "_number")
+
+    def __init__(self) -> None:
+        self._came: FrameType | None = None
+        self._number = 0
+        self._before: Any = None
+
+    def __enter__(self) -> None:
+        self._came = self._before = None
+        if get_ident() == main_thread().ident:
+            before = getsignal(SIGINT)
+            if callable(before):
+                self._before = before
+                try:
+                    set_signal(SIGINT, self._note)
+                except ValueError:  # the main thread of an interpreter beside the main one
+                    self._before = None
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self._came is not None:
+            self._before(number, frame)
+        self._came, self._number = frame, number
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            set_signal(SIGINT, self._before)
+            if self._came is not None and kind is None:
+                self._before(self._number, self._came)
