@@ -253,17 +253,17 @@ class Writer(Draws):
                 bound.variables[name] = type_
         while bound.labels and self.chance(30):
             timer = self.fresh("w")
-            kind = self.choice(["extend", "extend_backward", "shift", "extend"])
+            kind = self.choice(["extend", "extend_backward", "shift", "following", "preceding", "extend"])
             items.append(f"{timer}: {kind}({self.choice(sorted(bound.labels))}, {self.number(0, 6)})")
             bound.labels[timer] = {}
         labels = sorted(bound.labels)
         if len(labels) > 1 and self.chance(20):
             items.append(f"{self.choice(labels)} {self.choice(RELATIONS)} {self.choice(labels)}")
         while labels and self.chance(25):
-            items.append(f"while {self.choice(labels)}: not {self.inner(bound, nested)[0]}")
+            items.append(f"while {self.extent(labels)}: not {self.inner(bound, nested)[0]}")
         if labels and self.chance(30):
             text, inner = self.inner(bound, nested)
-            items.append(f"while {self.choice(labels)}: collect {text}")
+            items.append(f"while {self.extent(labels)}: collect {text}")
             bound = bound.join(inner.gather(set(inner.variables) & set(bound.variables)))
         suffixes = []
         if self.chance(30):
@@ -277,6 +277,11 @@ class Writer(Draws):
         if self.chance(4):
             suffixes.append(f"lasting {self.number(0, 6)}")
         return ", ".join(items) + "".join(f" {suffix}" for suffix in suffixes), bound
+
+    def extent(self, labels):
+        """A window, with the ends that count."""
+        opening, closing = self.choice(["  ", "  ", "[]", "[]", "(]", "[)", "()"])
+        return f"{opening}{self.choice(labels)}{closing}".strip()
 
     def under_policy(self, depth, nested):
         """A body whose pairings all follow one policy; none of them has a context of its own."""
@@ -456,8 +461,9 @@ class Writer(Draws):
                 shift = f"w: shift(e, {self.number(2, 5)})"
                 return f"{first} {name}(t0 = u + 1) from w <- e: {name}(u), {shift} where u < 9."
             case "quiet":
-                window = f"w: extend_backward(e, {self.number(1, 6)})"
-                return f"{name}(t0 = r) from e <- e: {event}(_, r), {window}, while w: not {name}({self.choice('r_')})."
+                window = f"w: {self.choice(['extend_backward', 'preceding'])}(e, {self.number(1, 6)})"
+                absent = f"while {self.choice(['w', '[w)', '(w)'])}: not {name}({self.choice('r_')})"
+                return f"{name}(t0 = r) from e <- e: {event}(_, r), {window}, {absent}."
             case _:
                 return f"{first} {name}(t0 = r) <- {context}{name}(u) seq {event}(u, r) within {self.number(3, 9)}."
 

@@ -17,7 +17,7 @@ from ensue.data.moments import Length
 from ensue.data.own_functions import read_functions
 from ensue.language.diagnostics import Diagnostic, Report
 from ensue.language.parse import parse
-from ensue.plan.notes import note_changed, note_kept
+from ensue.plan.notes import note
 from ensue.request import DEFAULT_ENGINE, USUAL, Request
 from ensue.rules import Rules, source_of
 from ensue.temporal.check import check
@@ -64,8 +64,7 @@ def check_rules(
     report = Report(source)
     program = check(parse(source, report), report, functions=read_functions(functions))
     if not report.failed:
-        note_kept(program, report)
-        note_changed(program, report)
+        note(program, report)
     return report.sorted()
 
 

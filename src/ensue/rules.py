@@ -27,7 +27,7 @@ from ensue.language.parse import parse
 from ensue.language.print import show
 from ensue.language.source import Source
 from ensue.language.walk import atoms
-from ensue.plan.notes import note_changed, note_kept
+from ensue.plan.notes import note
 from ensue.temporal.check import check
 
 if TYPE_CHECKING:
@@ -94,10 +94,9 @@ class Rules:
     @cached_property
     def notes(self) -> tuple[Diagnostic, ...]:
         """Notes on the rules that are worth knowing, and may be just what is meant: one for each that keeps something
-        for ever, and for each that the largest lifetime may change."""
+        for ever, for each that the largest lifetime may change, and for windows that leave their ends out."""
         report = Report(self.file.source)
-        note_kept(self.typed, report)
-        note_changed(self.typed, report)
+        note(self.typed, report)
         return report.sorted()
 
     def keeping(self, keep: Length) -> Self:

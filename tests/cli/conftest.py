@@ -20,7 +20,7 @@ event shipped(id: int, tracking: string).
 unit s.
 
 comp(id, product) <- o: order(id, product, q), s: shipped(id, t), o before s.
-late(id) <- o: order(id, p, q), w: extend(o, 6h), while w: not shipped(id, _).
+late(id) <- o: order(id, p, q), w: extend(o, 6h), while [w]: not shipped(id, _).
 
 test "an order that ships is complete"
   given order(42, "muffins", 2) @ 3, shipped(42, "x") @ 7

@@ -177,6 +177,9 @@ def calls(depth: int = 3) -> st.SearchStrategy:
     return st.builds(syntax.Call, called, tuples(st.builds(syntax.Argument, values, st.none() | names), most=2))
 
 
+ends = st.sampled_from(("", "[]", "[)", "(]", "()"))
+
+
 def bodies(depth: int = 3) -> st.SearchStrategy:
     each = expressions(depth)
     suffixes = st.one_of(
@@ -185,8 +188,8 @@ def bodies(depth: int = 3) -> st.SearchStrategy:
     )  # fmt: skip
     items = st.one_of(
         each,
-        st.builds(syntax.Absence, names, each),
-        st.builds(syntax.Collection, names, each),
+        st.builds(syntax.Absence, names, ends, each),
+        st.builds(syntax.Collection, names, ends, each),
         st.builds(syntax.Window, st.sampled_from(("last", "each")), given_lengths, each),
         st.builds(syntax.SinceWindow, each, each),
         st.builds(syntax.NotIn, expressions(depth, NOT), each, each),

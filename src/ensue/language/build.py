@@ -47,6 +47,11 @@ def _name(token: Token) -> syntax.Name:
     return syntax.Name(token.value.strip("`"), span=token_span(token))
 
 
+def _extent(written: syntax.Name | tuple[syntax.Name, str]) -> tuple[syntax.Name, str]:
+    """The name behind ``while``, and the brackets around it."""
+    return written if isinstance(written, tuple) else (written, "")
+
+
 def _integer(token: Token, most: int = LARGEST) -> int:
     value = int(token.value) if len(token.value) <= 20 else most + 1
     if value > most:
@@ -162,10 +167,22 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return syntax.Body(items, suffixes, span=_span(meta))
 
     def absence(self, meta: Meta, parts: list[Any]) -> syntax.Absence:
-        return syntax.Absence(parts[0], parts[1], span=_span(meta))
+        return syntax.Absence(*_extent(parts[0]), parts[1], span=_span(meta))
 
     def collection(self, meta: Meta, parts: list[Any]) -> syntax.Collection:
-        return syntax.Collection(parts[0], parts[1], span=_span(meta))
+        return syntax.Collection(*_extent(parts[0]), parts[1], span=_span(meta))
+
+    def closed(self, meta: Meta, parts: list[Any]) -> tuple[syntax.Name, str]:
+        return parts[0], "[]"
+
+    def closed_open(self, meta: Meta, parts: list[Any]) -> tuple[syntax.Name, str]:
+        return parts[0], "[)"
+
+    def open_closed(self, meta: Meta, parts: list[Any]) -> tuple[syntax.Name, str]:
+        return parts[0], "(]"
+
+    def open(self, meta: Meta, parts: list[Any]) -> tuple[syntax.Name, str]:
+        return parts[0], "()"
 
     def window(self, meta: Meta, parts: list[Any]) -> syntax.Window:
         return syntax.Window(str(parts[0]), parts[1], parts[2], span=_span(meta))

@@ -159,6 +159,36 @@ def _outside_of_body(body: typed.Body) -> set[str]:
     return found
 
 
+def needs_whole_step(part: Apart) -> bool:
+    """Tell whether what ends with a match can lie in its scope, so that all of its step must be known to decide it.
+
+    That is so where the scope includes its end, or where a scope inside what is negated or gathered is an interval
+    outside of that, and includes its end.
+    """
+    return typed.includes_end(part.scope) or bool(closed_outside(part.pattern))
+
+
+def closed_outside(pattern: typed.Pattern | None) -> set[str]:
+    """The names outside a pattern whose intervals are scopes in it that include their ends."""
+    match pattern:
+        case typed.Pair(left=left, right=right):
+            return closed_outside(left) | closed_outside(right)
+        case typed.Either(alternatives=alternatives):
+            return set().union(*map(closed_outside, alternatives))
+        case typed.Lacking(pattern=inner) | typed.Run(pattern=inner):
+            return closed_outside(inner)
+        case typed.Nested(body=body):
+            found = closed_outside(body.pattern)
+            apart: list[Apart] = [*body.absences, *body.gatherings]
+            for part in apart:
+                found |= closed_outside(part.pattern)
+                if isinstance(part.scope, typed.During) and part.scope.to_end:
+                    found.add(part.scope.label)
+            return found - known_names(body)
+        case _:
+            return set()
+
+
 def known_names(body: typed.Body) -> set[str]:
     """The names that a body binds for its conditions."""
     nested = typed.Nested(0, body)

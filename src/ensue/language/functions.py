@@ -268,6 +268,8 @@ TIMERS: dict[str, str] = {
     "extend": "from the event's start to so long after its end",
     "extend_backward": "from so long before the event's start to its end",
     "shift": "the event's interval, moved",
+    "following": "from the event's end to so long after it",
+    "preceding": "from so long before the event's start to that start",
     "at": "that instant",
     "every": "each multiple of that length",
 }

@@ -165,10 +165,10 @@ def _comparison(node: syntax.Among | syntax.InRange | syntax.Like | syntax.IsNul
 def _item(node: syntax.Node) -> str:
     """What is a whole item of a body or stands in parentheses; nothing for other nodes."""
     match node:
-        case syntax.Absence(window=window, pattern=pattern):
-            return f"while {show(window)}: not {_fitting(pattern, _Level.OR)}"
-        case syntax.Collection(window=window, pattern=pattern):
-            return f"while {show(window)}: collect {_fitting(pattern, _Level.OR)}"
+        case syntax.Absence(window=window, ends=ends, pattern=pattern):
+            return f"while {bracketed(show(window), ends)}: not {_fitting(pattern, _Level.OR)}"
+        case syntax.Collection(window=window, ends=ends, pattern=pattern):
+            return f"while {bracketed(show(window), ends)}: collect {_fitting(pattern, _Level.OR)}"
         case syntax.Window(word=word, size=size, pattern=pattern):
             return f"while {word} {show(size)}: collect {_fitting(pattern, _Level.OR)}"
         case syntax.SinceWindow(beginning=beginning, pattern=pattern):
@@ -178,6 +178,11 @@ def _item(node: syntax.Node) -> str:
             return f"not {_fitting(absent, _Level.NOT)} in {between}"
         case _:
             return ""
+
+
+def bracketed(name: str, ends: str) -> str:
+    """The name of a window with its brackets: ``[w)``, or ``w`` without any."""
+    return f"{ends[:1]}{name}{ends[1:]}"
 
 
 def _statement(node: syntax.Node) -> str:

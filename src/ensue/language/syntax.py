@@ -295,17 +295,19 @@ Condition = Comparison | Among | InRange | Like | IsNull | Not
 
 @dataclass(frozen=True)
 class Absence(Node):
-    """``while w: not p``."""
+    """``while w: not p``, ``while [w]: not p``; `ends` are the brackets, if there are some."""
 
     window: Name
+    ends: str
     pattern: Expression
 
 
 @dataclass(frozen=True)
 class Collection(Node):
-    """``while w: collect p``."""
+    """``while w: collect p``, ``while [w): collect p``; `ends` are the brackets, if there are some."""
 
     window: Name
+    ends: str
     pattern: Expression
 
 

@@ -220,7 +220,11 @@ Pattern = Atom | Moment | Periodic | Pair | Either | Lacking | Run | Nested
 
 @dataclass(frozen=True)
 class Timer:
-    """A relative timer: the interval of the event `of`, its ends moved."""
+    """A relative timer: its start and its end are points of the event `of`, moved.
+
+    `start_at_end` says that its start refers to the event's end (``following``), `end_at_start` that its end refers to
+    the event's start (``preceding``).
+    """
 
     id: int
     of: str
@@ -228,6 +232,13 @@ class Timer:
     end_shift: int
     label: str | None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+    start_at_end: bool = False
+    end_at_start: bool = False
+
+    @property
+    def points(self) -> tuple[tuple[bool, int], tuple[bool, int]]:
+        """For its start and its end: the point of the event (True is the end), and how far that is moved."""
+        return (self.start_at_end, self.start_shift), (not self.end_at_start, self.end_shift)
 
 
 @dataclass(frozen=True)
@@ -251,9 +262,13 @@ class Related:
 
 @dataclass(frozen=True)
 class During:
-    """Strictly inside the event or timer with this name."""
+    """Inside the event or timer with this name: strictly, but for the ends that are included."""
 
     label: str
+    from_start: bool = False
+    to_end: bool = False
+    bare: Span | None = field(default=None, compare=False, repr=False)
+    """Where it is written, if that is without brackets."""
 
 
 @dataclass(frozen=True)
@@ -271,6 +286,16 @@ class Inside:
 
 
 Scope = During | Between | Inside
+
+
+def includes_start(scope: Scope) -> bool:
+    """Tell whether what starts with a scope lies in it."""
+    return scope.from_start if isinstance(scope, During) else isinstance(scope, Inside)
+
+
+def includes_end(scope: Scope) -> bool:
+    """Tell whether what ends with a scope lies in it: then a step must be complete before its matches are decided."""
+    return scope.to_end if isinstance(scope, During) else isinstance(scope, Inside)
 
 
 @dataclass(frozen=True)

@@ -161,8 +161,8 @@ class _Splitting:
         for timer in self.timers_in(group):
             place = -timer.id
             places.append(place)
-            for end, shift in ((False, timer.start_shift), (True, timer.end_shift)):
-                distances.require((bases[timer.of], end), (place, end), shift, shift)
+            for end, (point_of, shift) in zip((False, True), timer.points, strict=True):
+                distances.require((bases[timer.of], point_of), (place, end), shift, shift)
             if timer.label is not None:
                 bases[timer.label] = place
         return (kind for kind in (point[1], not point[1]) if covers(point, kind, places, distances))

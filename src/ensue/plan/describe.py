@@ -16,7 +16,7 @@ from ensue.plan.windows import describe_window
 from ensue.temporal.constraints import BODY
 from ensue.temporal.memory import UNBOUNDED, constant, window
 from ensue.temporal.restricted import tightest
-from ensue.temporal.said import A_TIMER, events_said, pattern_said, term_said
+from ensue.temporal.said import A_TIMER, events_said, pattern_said, scope_said, term_said
 
 PASSING = plan.Distinct | plan.Restrict | plan.Wait | plan.Seeing
 """What passes on the matches of a body, or some of them."""
@@ -90,8 +90,8 @@ class _Describer:
         """What is negated or gathered in a scope."""
         part = node.part
         match part.scope:
-            case typed.During(label=label):
-                where = f"during {label}"
+            case typed.During():
+                where = f"during {scope_said(part.scope)}"
             case typed.Between():
                 where = "between the two"
             case typed.Inside():
@@ -209,8 +209,10 @@ def _anew(part: Description) -> Description:
 
 def _opener(node: plan.Absent | plan.Gather) -> str | None:
     """The event that opens a scope."""
+    if node.opener is None:
+        return None
     scans = (each for each in walk(node.input) if isinstance(each, plan.Scan))
-    opens = (scan.atom.event for scan in scans if node.opener is not None and scan.atom.id == node.opener.atom)
+    opens = (scan.atom.event for scan in scans if scan.atom.id == node.opener.atom)
     return next(opens, None)
 
 

@@ -1,4 +1,4 @@
-"""Notes on memory: rules that keep something for ever, and rules that a largest lifetime may change."""
+"""Notes on rules: those that keep something for ever, that a largest lifetime may change, and on ends of windows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ from ensue.temporal.instants import possible, with_instants
 from ensue.temporal.keeping import can_change
 from ensue.temporal.possible import head_span
 from ensue.temporal.said import A_TIMER, length_said
+from ensue.temporal.unlikely import note_strict_ends
+
+
+def note(program: typed.Program, report: Report) -> None:
+    """Notes all that is worth knowing of rules, and may be just what is meant."""
+    note_kept(program, report)
+    note_changed(program, report)
+    note_strict_ends(program, report)
 
 
 def note_kept(program: typed.Program, report: Report) -> None:

@@ -13,7 +13,7 @@ from ensue.temporal.joins import Side
 from ensue.temporal.lifetimes import Lifetime
 from ensue.temporal.memory import Memory
 from ensue.temporal.openers import Opener
-from ensue.temporal.said import pattern_said, relation_said, term_said
+from ensue.temporal.said import pattern_said, relation_said, scope_said, term_said
 
 
 def show(derive: plan.Derive, program: typed.Program) -> str:
@@ -48,15 +48,16 @@ def _said(held: Any, words: Words) -> str:
         case typed.Absence(scope=scope) | typed.Gathering(scope=scope):
             by = f" by {' '.join(held.shared)}" if held.shared else ""
             return f"{pattern_said(held.pattern)}{by}, {_said(scope, words)}"
-        case typed.During(label=name):
-            return f"during {name}"
+        case typed.During():
+            return f"during {scope_said(held)}"
         case typed.Between() | typed.Inside():
             return type(held).__name__.lower()
         case typed.Window(kind=kind, size=size):
             keys = " ".join((*held.shared, *held.keys))
             return f"{kind} {size} of {pattern_said(held.pattern)}{f' by {keys}' if keys else ''}"
-        case typed.Timer(of=of, start_shift=start, end_shift=end, label=label):
-            return f"{label} is {of} from {start:+} to {end:+}"
+        case typed.Timer(of=of, points=points, label=label):
+            begin, end = (f"{'end' if end else 'start'}{shift:+}" for end, shift in points)
+            return f"{label} is {of} from {begin} to {end}"
         case typed.Related(left=left, relation=relation, right=right):
             return f"{left} {relation_said(relation, words.length)} {right}"
         case typed.Lookup(predicate=predicate, arguments=terms):

@@ -115,15 +115,12 @@ class World:
         if span is None:
             return []  # a side of an `or` that was not taken
         start, end = span
-        ends_included = isinstance(part.scope, typed.Inside)
+        first, last = start + (not typed.includes_start(part.scope)), end - (not typed.includes_end(part.scope))
         seen = _seeing(match, outer)
         return [
             inner
             for inner in self._agreeing(part, body.keep, seen)
-            if _known_at(match.end, inner, body.keep)
-            and (
-                start <= inner.start and inner.end <= end if ends_included else start < inner.start and inner.end < end
-            )
+            if _known_at(match.end, inner, body.keep) and first <= inner.start and inner.end <= last
         ]
 
     def _agreeing(self, part: typed.Absence | typed.Gathering, keep: int | None, seen: Match) -> list[Match]:
@@ -417,7 +414,7 @@ def _interval(id_: int, label: str | None, start: int, end: int) -> Match:
 def _timer(timer: typed.Timer, match: Match) -> Match:
     """A relative timer, for the event that it refers to."""
     of = match.labels[timer.of]
-    start, end = max(of.start + timer.start_shift, EARLIEST), max(of.end + timer.end_shift, EARLIEST)
+    start, end = (max((of.end if end else of.start) + shift, EARLIEST) for end, shift in timer.points)
     return _interval(timer.id, timer.label, start, end)
 
 

@@ -1,6 +1,6 @@
 """All checks of a program: those of the language, and then what temporal reasoning finds.
 
-In order: how long derived events last, what can never happen, recursion.
+In order: how long derived events last, what can never happen, what is probably not meant, recursion.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ensue.language.own import OwnFunction
 from ensue.temporal.lengths import with_lengths
 from ensue.temporal.possible import check_possible
 from ensue.temporal.recursion import check_recursion
+from ensue.temporal.unlikely import warn_of_unlikely
 
 
 def check(
@@ -32,4 +33,5 @@ def check(
     program = with_lengths(program)
     for rule in () if program.missing else program.rules:  # a value that is not known yet may make it possible
         check_possible(rule, program, report)
+        warn_of_unlikely(rule, program, report)
     return replace(program, strata=check_recursion(program.rules, program.events, report))

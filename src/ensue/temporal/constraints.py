@@ -55,8 +55,8 @@ def _constrain_body(body: typed.Body, id_: int, events: Events, distances: Dista
         _covers(id_, timer.id, distances)
         if timer.of in labels:
             of = labels[timer.of]
-            for end, shift in ((False, timer.start_shift), (True, timer.end_shift)):
-                distances.require((of, end), (timer.id, end), shift, shift, timer)
+            for end, (point, shift) in zip((False, True), timer.points, strict=True):
+                distances.require((of, point), (timer.id, end), shift, shift, timer)
         if timer.label is not None:
             labels[timer.label] = timer.id
     for related in body.related:

@@ -69,7 +69,7 @@ def _changes(body: typed.Body, events: Events) -> bool:
 def _reaches(part: Apart, body: typed.Body, events: Events) -> bool:
     """Whether something in a scope may have ended too long before the end of the match."""
     points = scope_points(part.scope, body)
-    strict = not isinstance(part.scope, typed.Inside)
+    strict = not typed.includes_start(part.scope)
     return points is None or _beyond(_before_end(body, points[0], events), (body.keep or 0) + strict)
 
 

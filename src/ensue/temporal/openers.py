@@ -30,7 +30,7 @@ def opener_of(part: Apart, frame: Frame, events: Events) -> Opener | None:
         return None
     begin, end = points
     distances = frame.distances(begin[0], events)
-    least = 1 if isinstance(part.scope, typed.Inside) else 0
+    least = 1 if typed.includes_start(part.scope) else 0
     found = []
     for atom in constituents(frame.body.pattern):
         if set(part.shared) <= visible_variables(atom):

@@ -12,6 +12,7 @@ from ensue.language.diagnostics import Report
 from ensue.language.source import Span
 from ensue.temporal.constraints import BODY, bodies, constrain, labelled, length_of_event, parts
 from ensue.temporal.distances import Distances, Point
+from ensue.temporal.lifetimes import scope_points
 from ensue.temporal.said import length_said
 
 
@@ -19,7 +20,7 @@ def check_possible(rule: typed.Rule, program: typed.Program, report: Report) -> 
     """Reports what can never happen in a rule, and warns where one event may be matched twice."""
     events = program.events
     possible = [_check_contradiction(body, program, report) for body in bodies(rule.body)]
-    possible.append(_check_own_parts(rule.body, report))
+    possible.append(_check_own_parts(rule.body, events, report))
     if all(possible):
         for body in bodies(rule.body):
             _warn_of_too_short_a_life(body, program, report)
@@ -77,21 +78,60 @@ def _lasting(event: str, program: typed.Program) -> str:
     return f"`{event}` lasts {f'{said(low)} to {said(high)}' if low else f'{said(high)} at most'}"
 
 
-def _check_own_parts(body: typed.Body, report: Report) -> bool:
-    """Whether no ``p without q`` has a part of `p` that is always a `q`; says so if not."""
+def _check_own_parts(body: typed.Body, events: Mapping[str, typed.EventType], report: Report) -> bool:
+    """Whether nothing that is absent always is there, because the match itself has it; says so if not.
+
+    Where only a null could keep the match from having it, that is a warning.
+    """
+    distances = constrain(body, events)
     for absence in body.absences:
-        negated = absence.pattern
-        if body.restricted or not isinstance(absence.scope, typed.Inside) or not isinstance(negated, typed.Atom):
+        negated, shared = absence.pattern, set(absence.shared)
+        if body.restricted or not isinstance(negated, typed.Atom):
             continue
-        for part, certain in _surely_inside(body.pattern, absence.scope.pattern):
-            if _always_matches(negated, part, set(absence.shared), certain):
+        for part, certain in _surely_matched_in(absence.scope, body):
+            if not _always_matches(negated, part, shared, shared) or not _lies_in(absence.scope, part, body, distances):
+                continue
+            if _always_matches(negated, part, shared, certain):
                 report.error(
                     "E501", negated.span,
                     f"this can never happen: an event `{part.event}` is always inside, the one that is matched",
-                    f"look for it between other events, with `not {part.event}(…) in [… , …]`",
+                    _elsewhere(absence.scope, part.event),
                 )  # fmt: skip
                 return False
+            names = " or ".join(f"`{name}`" for name in absence.shared if name not in certain)
+            report.warning(
+                "W012", negated.span,
+                f"this holds only where {names} is null: an event `{part.event}` is always inside, the one that is "
+                "matched",
+                _elsewhere(absence.scope, part.event),
+            )  # fmt: skip
     return True
+
+
+def _elsewhere(scope: typed.Scope, event: str) -> str:
+    if isinstance(scope, typed.During):
+        return f"leave the end out at which that `{event}` is: `while [w)` or `while (w]`"
+    return f"look for it between other events, with `not {event}(…) in [… , …]`"
+
+
+def _surely_matched_in(scope: typed.Scope, body: typed.Body) -> Iterator[tuple[typed.Atom, set[str]]]:
+    """The events of every match that may lie in a scope, with the variables that are surely not null."""
+    match scope:
+        case typed.Inside(pattern=id_):
+            yield from _surely_inside(body.pattern, id_)
+        case typed.During() if body.pattern is not None:
+            yield from _surely_matched(body.pattern, set())
+
+
+def _lies_in(scope: typed.Scope, part: typed.Atom, body: typed.Body, distances: Distances) -> bool:
+    """Whether an event always lies in a scope."""
+    points = scope_points(scope, body) if isinstance(scope, typed.During) else None
+    if points is None:
+        return isinstance(scope, typed.Inside)
+    after = distances.shortest(points[0], (part.id, False))
+    until = distances.shortest((part.id, True), points[1])
+    first, last = not typed.includes_start(scope), not typed.includes_end(scope)
+    return after is not None and after >= first and until is not None and until >= last
 
 
 def _surely_inside(pattern: typed.Pattern | None, id_: int) -> Iterator[tuple[typed.Atom, set[str]]]:

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ensue.language import typed
+from ensue.language.contained import Apart, closed_outside, needs_whole_step
 from ensue.language.diagnostics import Report
 from ensue.language.graphs import components
 from ensue.language.source import Span
 from ensue.temporal.constraints import BODY, constrain
 from ensue.temporal.distances import Distances
+from ensue.temporal.lifetimes import scope_points
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,11 @@ def _body_uses(
     body: typed.Body, distances: Distances, ends: list[tuple[int, bool]], how: str | None, earlier: bool
 ) -> Iterator[Use]:
     how = how or ("selected by the policy" if body.restricted else None)
-    spans = _scopes(body)
     if body.pattern is not None:
         yield from _pattern_uses(body.pattern, distances, ends, how, earlier)
-    parts: tuple[typed.Absence | typed.Gathering, ...] = (*body.absences, *body.gatherings)
+    parts: tuple[Apart, ...] = (*body.absences, *body.gatherings)
     for part in parts:
-        inside = isinstance(part.scope, typed.Inside)
-        before = earlier or not inside or _is_earlier(spans.get(part.scope), distances, ends)
+        before = earlier or not needs_whole_step(part) or _is_earlier(_closing(part, body), distances, ends)
         yield from _apart_uses(part.pattern, before, "negated" if isinstance(part, typed.Absence) else "collected")
     if body.window is not None:
         yield from _apart_uses(body.window.pattern, earlier or body.window.record.ends_later, "collected")
@@ -105,9 +105,10 @@ def _apart_uses(pattern: typed.Pattern, earlier: bool, how: str) -> Iterator[Use
         yield Use(use.event, use.span, earlier, use.how)
 
 
-def _scopes(body: typed.Body) -> dict[typed.Scope, int]:
-    """The id of the pattern that each ``without`` looks into."""
-    return {part.scope: part.scope.pattern for part in body.absences if isinstance(part.scope, typed.Inside)}
+def _closing(part: Apart, body: typed.Body) -> int | None:
+    """The id of the pattern or timer with which a scope ends; None where something in it may end later."""
+    points = None if closed_outside(part.pattern) else scope_points(part.scope, body)
+    return None if points is None else points[1][0]
 
 
 def _is_earlier(id_: int | None, distances: Distances, ends: list[tuple[int, bool]]) -> bool:

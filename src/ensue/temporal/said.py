@@ -40,6 +40,17 @@ def pattern_said(pattern: typed.Pattern, length: Callable[[int], str] = str) -> 
             return events_said(pattern)
 
 
+def scope_said(scope: typed.During) -> str:
+    """The name of a window with the brackets that say which ends are included.
+
+    >>> scope_said(typed.During("w")), scope_said(typed.During("w", from_start=True))
+    ('w', '[w)')
+    """
+    if not (scope.from_start or scope.to_end):
+        return scope.label
+    return f"{'[' if scope.from_start else '('}{scope.label}{']' if scope.to_end else ')'}"
+
+
 def events_said(pattern: typed.Pattern) -> str:
     """The names of the events in a pattern, each once."""
     return ", ".join(dict.fromkeys(_constituents(pattern))) or A_TIMER

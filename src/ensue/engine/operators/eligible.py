@@ -18,8 +18,8 @@ from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.join import related
 from ensue.engine.operators.parts import Shared, part_types
+from ensue.engine.operators.wait import set_timer
 from ensue.language import typed
-from ensue.language.limits import EARLIEST
 from ensue.language.walk import names_used
 from ensue.plan import operators as plan
 from ensue.temporal.constraints import Events, constrain
@@ -125,9 +125,7 @@ class Eligible:
         unit = self.unit
         start, end = f"min({points[0][0]}, {points[1][0]})", "clock.now"
         for timer in self.timers:
-            of = [env["time", timer.of, which].value for which in ("start", "end")]
-            begins = w.let("begin", f"max({of[0]} + {unit.number(timer.start_shift)}, {EARLIEST})")
-            ends = w.let("finish", f"max({of[1]} + {unit.number(timer.end_shift)}, {EARLIEST})")
+            begins, ends = set_timer(unit, w, env, timer)
             if timer.label is not None:
                 env["time", timer.label, "start"] = Code(begins, "True", "i")
                 env["time", timer.label, "end"] = Code(ends, "True", "i")

@@ -1,8 +1,9 @@
 """Absent and Gather: what lies in a scope of a match, with the values that the match has.
 
 Matches of the negated or collected pattern are stored by the variables that they share with the rest, as long as a
-scope can reach back to them. A scope is strict, but for ``without``: what ends with the match counts there, so such a
-match waits until its step is complete. Null correlates with nothing. State: the inner matches within reach.
+scope can reach back to them. A scope is strict, but for ``without`` and the ends that brackets include (``while [w]``).
+Where it includes its end, what ends with the match counts, so such a match waits until its step is complete. Null
+correlates with nothing. State: the inner matches within reach.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ensue.engine.operators.storing import store_match
 from ensue.engine.structures.rows import StepRows, rows_layout
 from ensue.engine.structures.store import Store, store_layout
 from ensue.language import typed
+from ensue.language.contained import needs_whole_step
 from ensue.plan import operators as plan
 
 
@@ -33,7 +35,8 @@ class Scope(Passing):
         super().__init__(unit, title, input_, layer)
         self.node, self.inner, self.scope = node, inner, node.part.scope
         self.shared = node.part.shared
-        self.included = isinstance(self.scope, typed.Inside)
+        self.from_start, self.to_end = typed.includes_start(self.scope), typed.includes_end(self.scope)
+        self.waits = needs_whole_step(node.part)
         self.held: str | None = None
         self.store: str | None = None
         span = self._span()
@@ -47,7 +50,7 @@ class Scope(Passing):
         if opener is not None and scan is not None and same_kinds(self.shared, scan, input_):
             self.gate = Gate(unit, scan, inner, self.shared, opener.reach)
         inner.feed(self.keep)
-        if self.included:
+        if self.waits:
             late = unit.comes_late(node.part.pattern, layer)
             unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()", last=late)
 
@@ -80,7 +83,7 @@ class Scope(Passing):
     # --- matches
 
     def take(self, w: Writer, env: Env) -> None:
-        if self.included:
+        if self.waits:
             self._hold(w, env)
         else:
             self.decide(w, env)
@@ -102,7 +105,7 @@ class Scope(Passing):
             at = lookup(unit, w, "find", store, key.parts)
             with w.when(f"{at} >= 0" if key.parts else "True"):
                 row = w.let("row", f"{store}.newest[{at}]")
-                before = "<" if self.included else "<="
+                before = "<" if self.from_start else "<="
                 with w.block(f"if {store}.newest_end[{at}] {before} {begin.value}:"):
                     w.line(f"{row} = -1")
                 with w.block(f"while {row} >= {store}.low:"):
@@ -113,28 +116,29 @@ class Scope(Passing):
                         with w.block(f"if clock.now - {store}.end[{place}] > {unit.number(self.node.keep)}:"):
                             w.line("break")
                     w.line(f"{row} = {store}.older[{place}]")
-                    if self.included:
-                        lies = f"{begin.value} <= {store}.start[{place}] and {store}.end[{place}] <= {end.value}"
-                    else:
-                        lies = f"{begin.value} < {store}.start[{place}] and {store}.end[{place}] < {end.value}"
-                    with w.block(f"if {lies}:"):
+                    with w.block(f"if {self._lies(begin, end, f'{store}.start[{place}]', f'{store}.end[{place}]')}:"):
                         inner = read_row(store, place, self.inner.columns)
                         seen = Env({**env, **inner, START: Code(f"{store}.start[{place}]", "True", "i")})
                         tests = [f"({truth(unit, w, c, seen)})" for c in self.node.conditions]
                         with w.when(all_of(*(t for t in tests if t != "(True)"))):
                             each(w, seen)
 
+    def _lies(self, begin: Code, end: Code, first: str, last: str) -> str:
+        """Source for whether what starts and ends at these times lies in the scope."""
+        after, until = "<=" if self.from_start else "<", "<=" if self.to_end else "<"
+        return f"{begin.value} {after} {first} and {last} {until} {end.value}"
+
     def _visit_anew(self, inner: Anew, w: Writer, env: Env, each: Take) -> None:
         """The same for what is matched anew."""
         begin, end = (w.held(env[field]) for field in self._span())
         keep = "" if self.node.keep is None else self.unit.number(self.node.keep)
-        less, most = ("<", "<=") if self.included else ("<=", "<")
+        before = "<" if self.from_start else "<="
 
         def over(time: str) -> str:
-            return f"{time} {less} {begin.value}" + (f" or clock.now - {time} > {keep}" if keep else "")
+            return f"{time} {before} {begin.value}" + (f" or clock.now - {time} > {keep}" if keep else "")
 
         def lies(first: str, last: str) -> str:
-            return f"{begin.value} {most} {first} and {last} {most} {end.value}"
+            return self._lies(begin, end, first, last)
 
         with w.when(begin.valid):
             inner.visit(w, env, self.shared, lies, over, each)
@@ -152,7 +156,7 @@ class Scope(Passing):
 
     def write(self) -> None:
         super().write()
-        if not self.included:
+        if not self.waits:
             return
         held = self.held
         assert held is not None

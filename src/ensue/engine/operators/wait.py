@@ -58,12 +58,7 @@ class Wait(Passing):
         start, due = env[START].value, "clock.now"
         env = Env(env)
         for timer in self.timers:
-            begins = w.let(
-                "begin", f"max({env['time', timer.of, 'start'].value} + {unit.number(timer.start_shift)}, {EARLIEST})"
-            )
-            ends = w.let(
-                "finish", f"max({env['time', timer.of, 'end'].value} + {unit.number(timer.end_shift)}, {EARLIEST})"
-            )
+            begins, ends = set_timer(unit, w, env, timer)
             part = self.input.parts + self.timers.index(timer)
             for field in (("time", timer.label), ("part", part)):
                 env[*field, "start"] = Code(begins, "True", "i")
@@ -119,6 +114,15 @@ class Wait(Passing):
         env = read_row(rows, row, self.columns)
         env[START] = Code(f"{rows}.start[{row}]", "True", "i")
         self.push(w, env)
+
+
+def set_timer(unit: Unit, w: Writer, env: Env, timer: typed.Timer) -> tuple[str, str]:
+    """Writes when a timer begins and ends."""
+    begins, ends = (
+        w.let(name, f"max({env['time', timer.of, 'end' if end else 'start'].value} + {unit.number(shift)}, {EARLIEST})")
+        for name, (end, shift) in zip(("begin", "finish"), timer.points, strict=True)
+    )
+    return begins, ends
 
 
 TIMER = 1 << 20

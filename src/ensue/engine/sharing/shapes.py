@@ -177,7 +177,7 @@ class _Walk:
         return typed.Relation("", distances)
 
     def scope(self, scope: typed.Scope) -> typed.Scope:
-        return typed.During(self.name(scope.label)) if isinstance(scope, typed.During) else scope
+        return replace(scope, label=self.name(scope.label)) if isinstance(scope, typed.During) else scope
 
     def absence(self, absence: typed.Absence) -> typed.Absence:
         pattern, shared = self.pattern(absence.pattern), self.sorted_names(absence.shared)

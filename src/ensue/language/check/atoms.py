@@ -17,7 +17,7 @@ from ensue.language.functions import TIMERS
 from ensue.language.source import Span
 from ensue.language.types import common, comparable
 
-RELATIVE_TIMERS = frozenset({"extend", "extend_backward", "shift"})
+RELATIVE_TIMERS = frozenset({"extend", "extend_backward", "shift", "following", "preceding"})
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,7 @@ def is_timer(node: syntax.Node) -> bool:
 
 
 def is_relative_timer(node: syntax.Node) -> bool:
-    """Whether something is ``extend(…)``, ``extend_backward(…)`` or ``shift(…)``, with or without a name."""
+    """Whether something is ``extend(…)``, ``following(…)`` or the like, with or without a name."""
     match node:
         case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)):
             return name.text in RELATIVE_TIMERS

@@ -322,10 +322,14 @@ class Bodies(Patterns):
         if name != "shift" and length < 0:
             self.report.error(
                 "E505", call.arguments[1].span, "with a negative length this timer would end before it starts",
-                "use a length that is not negative; `extend_backward` reaches back, and `shift` moves",
+                "use a length that is not negative; `extend_backward` and `preceding` reach back, and `shift` moves",
             )  # fmt: skip
-        shifts = {"extend": (0, length), "extend_backward": (-length, 0), "shift": (length, length)}[name]
-        return typed.Timer(next(self.ids), owner.text, *shifts, label.text if label else None, call.span)
+        back = name in ("extend_backward", "preceding")
+        shifts = (length, length) if name == "shift" else (-length, 0) if back else (0, length)
+        return typed.Timer(
+            next(self.ids), owner.text, *shifts, label.text if label else None, call.span,
+            start_at_end=name == "following", end_at_start=name == "preceding",
+        )  # fmt: skip
 
     def report_no_label(self, name: syntax.Name, scope: Scope, example: str = "order(id)") -> None:
         """Says why a name stands for no matched event here."""
@@ -394,7 +398,7 @@ class Bodies(Patterns):
         for item in items.absences:
             if scope.find_label(item.window.text) is None:
                 self.report_no_label(item.window, scope, "extend(o, 6h)")
-            waiting.append((typed.During(item.window.text), item.pattern, Scope()))
+            waiting.append((_during(item), item.pattern, Scope()))
         for where, node, local in waiting:
             seen = Scope(local.variables | scope.variables, local.labels | scope.labels, outer=scope.outer)
             pattern, inner, shared, self_contained = self.inner(node, seen, place)
@@ -418,7 +422,7 @@ class Bodies(Patterns):
         for item in items.collections:
             if scope.find_label(item.window.text) is None:
                 self.report_no_label(item.window, scope, "extend(o, 6h)")
-            waiting.append((typed.During(item.window.text), item.pattern, 1, None, Scope()))
+            waiting.append((_during(item), item.pattern, 1, None, Scope()))
         for where, node, low, high, local in waiting:
             seen = Scope(local.variables | scope.variables, local.labels | scope.labels, outer=scope.outer)
             pattern, inner, shared, self_contained = self.inner(node, seen, place)
@@ -543,6 +547,12 @@ class Bodies(Patterns):
                 yield node.span, "repetitions"
             case syntax.Call(name=name) if name.text in TIMERS and name.text not in self.declarations.events:
                 yield node.span, "timers"
+
+
+def _during(item: syntax.Absence | syntax.Collection) -> typed.During:
+    """The scope of ``while w``, with the ends that its brackets include."""
+    bare = None if item.ends else item.window.span
+    return typed.During(item.window.text, item.ends.startswith("["), item.ends.endswith("]"), bare)
 
 
 def _grouped(node: syntax.Expression) -> syntax.Expression:
