@@ -20,6 +20,9 @@ FUNCTIONS = {
         "sign({int})", "sign({float})", "mod({int}, {int})", "floor({float})", "ceil({float})", "trunc({float})",
         "int({float})", "int({string})", "length({string})", "round({int}, -1)", "least({int}, {int})",
         "greatest({int}, {int})", "coalesce({int}, {int})", "nullif({int}, {int})", "if_else({bool}, {int}, {int})",
+        "hash({any})", "year(timestamp({int} * 86400000000))", "month(timestamp({int} * 86400000000))",
+        "day(timestamp({int} * 86400000000))", "weekday(timestamp({int}))", "hour(timestamp({int}))",
+        'hour(timestamp({int}), "Asia/Kolkata")', 'int(string(date_trunc("day", timestamp({int})) - timestamp(0)))',
         "case when {bool} then {int} when {bool} then {int} else {int} end", "case {int} when {int} then {int} end",
     ],
     "float": [
@@ -35,6 +38,8 @@ FUNCTIONS = {
         'replace({string}, "p", {string})', "trim({string})", "ltrim({string})", "rtrim({string})",
         "least({string}, {string})", "greatest({string}, {string})", "coalesce({string}, {string})",
         "nullif({string}, {string})", "if_else({bool}, {string}, {string})", "string({float})",
+        "split({string}, {string}, {int})", "lpad({string}, {int} % 9, {string})", "rpad({string}, 3)",
+        'extract({string}, "(p)|(q)", 1)', "extract({string}, {string})",
         "case {string} when {string} then {string} else {string} end",
     ],
     "bool": [

@@ -218,8 +218,8 @@ class Rules:
         """For other parts of ensue: lengths with units on integer times need to know what one of these is."""
         if self.typed.durations and self.typed.unit is None and not timestamps:
             raise DataError(
-                "The rules write lengths of time with units, but the times of these events are plain integers. "
-                "State what one of them is, as in `unit s.`, at the top of the rules."
+                "The rules write lengths of time with units, or ask for parts of times, but the times of these events "
+                "are plain integers. State what one of them is, as in `unit s.`, at the top of the rules."
             )
 
     def empty_attributes(self, read: Events) -> list[str]:

@@ -32,6 +32,10 @@ TERMS = [
     "int(s)", "float(s)", "starts_with(s, u)", "length(s)", "concat(s, i)", "least(s, u)", "mod(i, 0)", "x // 0",
     "i in (j, n, 1)", "i not in (j, x)", "x in (i, y, null)", "s in (u, \"x\")", "o in (q, true)", "x between i and y",
     "i not between j and x", "s like u", "s not ilike \"1%\"", "x is null", "s is not null",
+    *(f"{part}(timestamp(i))" for part in ("year", "month", "day", "hour", "minute", "second", "weekday")),
+    *(f'date_trunc("{span}", timestamp(i))' for span in ("second", "minute", "Hour", "day", "week", "month", "year")),
+    "date_trunc(s, timestamp(i))", 'hour(timestamp(i), "Europe/Berlin")', "hour(timestamp(i), s)", "hash(i)", "hash(x)",
+    "hash(s)", "hash(o)", "split(s, u, n)", "lpad(s, n, u)", "rpad(s, n)", "extract(s, u)", "extract(s, \"([0-9])\", n)",
     "case when o then x else i end", "case i when j then 1 when n then 2 end", "string(case when o then x else i end)",
 ]  # fmt: skip
 
@@ -175,7 +179,8 @@ def test_an_unknown_name_is_an_error():
 
 def test_numbers_are_computed_without_asking():
     asked = ("int(s)", "float(s)", "starts", "length", "concat", "least(s", "nullif(null", "greatest(i, null")
-    asked += ("s like", "s not ilike", "string(case")
+    asked += ("s like", "s not ilike", "string(case", "hash", "split", "lpad", "rpad", "extract", "date_trunc(s")
+    asked += ("hour(timestamp(i), ", 'date_trunc("month"', 'date_trunc("year"')
     terms = [term for term in TERMS if not term.startswith(asked)]
     run = Run(program_of(terms).typed, compiled=False)
     questions = [q.expression.name for lane in run.lanes for q in lane.code.unit.questions.values()]

@@ -1,9 +1,10 @@
 """The functions of expressions: what each takes, gives and computes. A function is one record in `FUNCTIONS`.
 
-A parameter is a type, or one of two groups: ``number`` (int or float) and ``value`` (anything that can be compared).
-A trailing ``...`` repeats the last parameter. A result of ``same`` is the common type of the arguments marked
-``number`` or ``value``; ``number`` arguments of type any give any. Every execution computes a function by its meaning,
-or has machine code that does the same: of a function that is marked `machine` the meaning itself becomes machine code.
+A parameter is a type, or one of three groups: ``number`` (int or float), ``time`` (a timestamp, or the start or end of
+an event) and ``value`` (anything that can be compared). A trailing ``...`` repeats the last parameter. A result of
+``same`` is the common type of the arguments marked with a group; ``number`` arguments of type any give any. Every
+execution computes a function by its meaning, or has machine code that does the same: of a function that is marked
+`machine` the meaning itself becomes machine code.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ensue import regex
+from ensue.language import calendar
+from ensue.language.hashing import stable_hash
 from ensue.language.like import is_like, is_like_in_any_case
 from ensue.language.types import Type, common
 from ensue.values import (
@@ -55,6 +58,12 @@ class Signature:
     uses nothing but what machine code knows, and is never null."""
     pattern: int | None = None
     """The place of the argument that is a regular expression."""
+    zone: int | None = None
+    """The place of the argument that is the name of a time zone."""
+    span: int | None = None
+    """The place of the argument that is the word for a span of the calendar."""
+    per: int | None = None
+    """Divides a length of time into so many microseconds: the checker writes the division, which knows the unit."""
     many: Callable[..., list[Any]] | None = None
     """Computes the function of many first arguments, which are strings, with the same others: a list of the results,
     where one call costs much more than one result."""
@@ -171,6 +180,57 @@ def _negated(x: Any) -> Any:
     return (wrap(-x) if isinstance(x, int) else -x) if is_number(x) else None
 
 
+def _extract(text: str, pattern: str, group: int | None = None) -> str | None:
+    return extract_all([text], pattern, group)[0]
+
+
+def extract_all(texts: Sequence[str], pattern: str, group: int | None = None) -> list[str | None]:
+    """A group of the first place that matches in each text; without a number the first, or all if there are none."""
+    if regex.problem(pattern) is not None:
+        return [None] * len(texts)
+    groups = regex.count_groups(pattern)
+    number = min(groups, 1) if group is None else group
+    if not 0 <= number <= groups:
+        return [None] * len(texts)
+    return [None if found is None else found[number] for found in regex.groups_all(texts, pattern)]
+
+
+def _split(text: str, separator: str, number: int) -> str | None:
+    """A part of a text between separators; the first is 1, the last -1. Null where there is none."""
+    parts = text.split(separator) if separator else [text]
+    if number == 0 or not -len(parts) <= number <= len(parts):
+        return None
+    return parts[number - 1 if number > 0 else number]
+
+
+LONGEST_PADDED = 1_000_000
+"""No text is filled up to more characters."""
+
+
+def _padding(text: str, length: int, fill: str) -> str | None:
+    """What is missing to a length; None if that is too long."""
+    missing = max(0, length - len(text)) if fill else 0
+    return None if length > LONGEST_PADDED else (fill * (missing // len(fill or " ") + 1))[:missing]
+
+
+def _lpad(text: str, length: int, fill: str = " ") -> str | None:
+    padding = _padding(text, length, fill)
+    return None if padding is None else padding + text[: max(0, length)]
+
+
+def _rpad(text: str, length: int, fill: str = " ") -> str | None:
+    padding = _padding(text, length, fill)
+    return None if padding is None else text[: max(0, length)] + padding
+
+
+def _part(name: str, text: str) -> Signature:
+    return _f("time string", "int", text, calendar.part(name), 1, zone=1)
+
+
+def _length(word: str, size: int) -> Signature:
+    return _f("number", "float", f"a difference of times in {word}", lambda d: float(d) / size, per=size)
+
+
 FUNCTIONS: dict[str, Signature] = {
     # numbers
     "abs": _f("number", "same", "the absolute value", _absolute),
@@ -188,6 +248,7 @@ FUNCTIONS: dict[str, Signature] = {
         "number number", "same", "the remainder, as `%`: it has the sign of the divisor",
         lambda x, y: calculate("%", x, y),
     ),
+    "hash": _f("value", "int", "a number that is the same for equal values, everywhere and for ever", stable_hash),
     "is_nan": _f("number", "bool", "whether it is not a number", is_nan),
     # any value
     "least": _f("value value ...", "same", "the smallest of the arguments, nulls passed over", _least, nulls=True),
@@ -225,6 +286,30 @@ FUNCTIONS: dict[str, Signature] = {
         "string string", "bool", "whether the regular expression is found in it", regex.search, pattern=1,
         many=regex.search_all,
     ),
+    "extract": _f(
+        "string string int", "string",
+        "a group of the regular expression where it is first found (without a number the first group, or all of it)",
+        _extract, 1, pattern=1, many=extract_all,
+    ),
+    "split": _f("string string int", "string", "a part between separators: the first is 1, the last -1", _split),
+    "lpad": _f("string int string", "string", "filled up on the left to a length, or cut to it", _lpad, 1),
+    "rpad": _f("string int string", "string", "filled up on the right to a length, or cut to it", _rpad, 1),
+    # times
+    "year": _part("year", "the year"),
+    "month": _part("month", "the month, 1 to 12"),
+    "day": _part("day", "the day of the month"),
+    "hour": _part("hour", "the hour, 0 to 23"),
+    "minute": _part("minute", "the minute of the hour"),
+    "second": _part("second", "the second of the minute"),
+    "weekday": _part("weekday", "the day of the week: Monday is 1, Sunday 7"),
+    "date_trunc": _f(
+        "string time string", "same", "the beginning of the second, minute, hour, day, week, month, quarter or year",
+        calendar.date_trunc, 1, zone=2, span=0,
+    ),
+    "seconds": _length("seconds", calendar.SECOND),
+    "minutes": _length("minutes", 60 * calendar.SECOND),
+    "hours": _length("hours", 3600 * calendar.SECOND),
+    "days": _length("days", calendar.DAY),
     # conversions
     "int": _f("value", "int", "as an integer: decimals cut off, text read; null if it is none", as_integer),
     "float": _f("value", "float", "as a floating point number; null if it is none", as_float),
@@ -281,6 +366,6 @@ def result_type(signature: Signature, arguments: list[Type]) -> Type | None:
         return signature.result
     result: Type | None = "null"
     for index, argument in enumerate(arguments):
-        if signature.parameter(index) in ("number", "value"):
+        if signature.parameter(index) in ("number", "value", "time"):
             result = common(result, argument) if result else None
     return result

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, get_type_hints
 from ensue.engine.generate.comparisons import comparison
 from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
 from ensue.engine.structures import functions as kernels
-from ensue.language import typed
+from ensue.language import calendar, typed
+from ensue.language.calendar import PARTS
 from ensue.language.functions import FUNCTIONS, Meaning
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ def function_of(unit: Unit, w: Writer, operation: typed.Operation, codes: Sequen
     native = NATIVE.get(operation.name)
     if record.machine:
         found = _called(unit, w, record.meaning, codes)
+    elif operation.name in PARTS and len(codes) == 1:
+        found = _part_of(unit, w, PARTS[operation.name], codes)
+    elif operation.name == "date_trunc":
+        found = _begin(unit, w, operation, codes)
     else:
         found = None if native is None else native(unit, w, list(codes))
     if found is None:
@@ -55,6 +60,23 @@ def _called(unit: Unit, w: Writer, meaning: Meaning, codes: Sequence[Code]) -> C
     arguments = [_float(code) if kind == "f" else code.value for code, kind in zip(codes, parameters, strict=True)]
     there = all_of(*(code.valid for code in codes))
     return _guarded(w, f"{meaning.__name__}({', '.join(arguments)})", there, result)
+
+
+def _part_of(unit: Unit, w: Writer, function: Meaning, codes: Sequence[Code]) -> Code | None:
+    """A part of a timestamp in UTC."""
+    if codes[0].kind != "i":
+        return None
+    unit.use(getsource(calendar.civil))
+    return _called(unit, w, function, codes)
+
+
+def _begin(unit: Unit, w: Writer, operation: typed.Operation, codes: Sequence[Code]) -> Code | None:
+    """The beginning of a span that is always equally long, and not looked for in a zone."""
+    span = operation.arguments[0]
+    length = calendar.LENGTHS.get(str(span.value).lower()) if isinstance(span, typed.Constant) else None
+    if length is None or len(codes) > 2 or codes[1].kind != "i":
+        return None
+    return _called(unit, w, calendar.begin_of_length, [codes[1], Code(str(length), "True", "i")])
 
 
 TAKEN = {("i", "i"), ("f", "f"), ("b", "b"), ("i", "f")}

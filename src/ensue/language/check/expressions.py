@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ensue import regex
 from ensue.language import syntax, typed
 from ensue.language.aggregates import AGGREGATES
+from ensue.language.check.calls import Calls
 from ensue.language.check.comparisons import UNKNOWN, Comparisons
 from ensue.language.check.phrases import a, counted, given
 from ensue.language.check.scope import Scope
@@ -17,7 +17,7 @@ from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, fits,
 from ensue.language.walk import conjuncts
 
 
-class Expressions(Comparisons):
+class Expressions(Comparisons, Calls):
     """Checks the expressions of one rule."""
 
     def condition(self, node: syntax.Expression, scope: Scope, aggregates: bool = True) -> typed.Expression:
@@ -234,8 +234,8 @@ class Expressions(Comparisons):
             if not (_accepts(wanted, argument.type) if own is None else fits(argument.type, wanted)):
                 self.wrong_type(node.arguments[index].span, wanted, argument.type)
                 return UNKNOWN
-        if signature.pattern is not None:
-            self._check_pattern(node.arguments[signature.pattern].span, arguments[signature.pattern])
+        if own is None and not self.check_constants(node, signature, arguments):
+            return UNKNOWN
         type_ = result_type(signature, [argument.type for argument in arguments])
         if type_ is None:
             self.report.error(
@@ -243,15 +243,9 @@ class Expressions(Comparisons):
                 "convert them to one type: `int(…)`, `float(…)` or `string(…)`",
             )  # fmt: skip
             return UNKNOWN
+        if own is None and (signature.per is not None or signature.zone is not None):
+            return self.of_times(name, signature, arguments, type_)
         return typed.Operation(name, tuple(arguments), type_, own=own)
-
-    def _check_pattern(self, span: Span, argument: typed.Expression) -> None:
-        """Refuse a constant that is no regular expression; one from data makes the result null."""
-        if isinstance(argument, typed.Constant) and isinstance(argument.value, str):
-            pattern = argument.value
-            wrong = regex.problem(pattern)
-            if wrong is not None:
-                self.report.error("E208", span, f"the regular expression is wrong: {wrong}", regex.advice(pattern))
 
     def holds(self, node: syntax.Call, scope: Scope, aggregates: bool = True) -> typed.Expression:
         """A static predicate as a condition: every variable has its value already."""
@@ -386,6 +380,8 @@ def _accepts(parameter: str, given: Type) -> bool:
         return True
     if parameter == "number":
         return given in NUMBERS
+    if parameter == "time":
+        return given in TIMES
     if parameter == "value":
         return not is_list(given)
     return given == parameter

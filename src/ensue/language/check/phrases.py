@@ -27,6 +27,8 @@ def converted(wanted: Type) -> str | None:
     match wanted:
         case "number":
             return "convert it with `int(…)` or `float(…)`"
+        case "time":
+            return "use `o.start`, `o.end` or a timestamp; convert text or microseconds since 1970 with `timestamp(…)`"
         case "int" | "float" | "string" | "timestamp":
             return f"convert it with `{wanted}(…)`"
         case "bool":
