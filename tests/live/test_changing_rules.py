@@ -143,7 +143,7 @@ class Played:
             found = [row for row in self.found if row["type"] == f"f{number}"]
             assert sorted(map(repr, ({n: row[n] for n in names or row} for row in found))) == sorted(
                 map(repr, expected)
-            ), rule
+            ), (rule, expected, found)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -542,3 +542,24 @@ def test_an_attribute_called_sources_is_in_the_way():
     with pytest.raises(ensue.DataError, match="'b' has an attribute 'sources'"):
         program.detect([{"type": "a", "time": 1, "x": 1}], provenance=True)
     assert len(program.detect([{"type": "a", "time": 1, "x": 1}])) == 1
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("by_type", [True, False])
+def test_many_small_tables_that_wait_are_taken_apart(in_order, by_type):
+    """To look through one table after the other with each send would take a time that grows with their number."""
+    program = ensue.compile("event a(x: int). event b(x: int). both(x) <- a(x) seq b(x) within 5.")
+    rows = [{"type": "ab"[i % 2], "time": i // 3, "x": i % 3} for i in range(200)]
+    tables, dicts = (program.start(lateness=10**6, in_order=in_order) for _ in range(2))
+    found, expected = [], []
+    for row in rows:
+        table = pa.Table.from_pylist([{"time": row["time"], "x": row["x"]} if by_type else row])
+        answer = tables.send({row["type"]: table} if by_type else table)
+        found += answer["both"].to_pylist() if by_type else answer.to_pylist()
+        expected += dicts.send(row)
+        assert sum(map(len, tables.progress.waiting.columns.values())) <= 1
+    closed = tables.close()
+    found += closed["both"].to_pylist() if by_type else closed.to_pylist()
+    expected += dicts.close()
+    shown = [(row["start"], row["end"], row["x"]) for row in found]
+    assert shown == [(row["start"], row["end"], row["x"]) for row in expected] and len(shown) > 50

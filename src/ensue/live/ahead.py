@@ -15,7 +15,7 @@ is taken in again there, too: a rule that is certain derives no more from an eve
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ensue.engine.batch import Batch, Columns, Row
@@ -23,6 +23,7 @@ from ensue.engine.generated import GeneratedLane
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.engine.units import derived_by
+from ensue.language import typed
 from ensue.language.walk import asks_predicates
 from ensue.live.handed import Handed
 from ensue.live.waiting import Waiting
@@ -57,9 +58,9 @@ class Ahead:
         if row[0] in self.uses:
             self._arriving.add_row(row)
 
-    def add_columns(self, type_: str, columns: Columns) -> None:
+    def add_columns(self, type_: str, columns: Columns, events: Mapping[str, typed.EventType]) -> None:
         if type_ in self.uses:
-            self._arriving.add_columns(type_, columns)
+            self._arriving.add_columns(type_, columns, events)
 
     def add_mixed(self, mixed: Mixed) -> None:
         if self.lanes:

@@ -93,9 +93,9 @@ class Progress:
             before, rest = columns.upto(time) if time >= EARLIEST else (columns.slice(0, 0), columns)
             late.extend(rows_of(type_, before, events))
             if len(rest):
-                self.waiting.add_columns(type_, rest)
+                self.waiting.add_columns(type_, rest, events)
                 if self.ahead is not None:
-                    self.ahead.add_columns(type_, rest)
+                    self.ahead.add_columns(type_, rest, events)
                 self._see(int(rest.end[0]))
                 self._see(int(rest.end[-1]))
         if sent.mixed is not None:

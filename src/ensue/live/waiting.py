@@ -13,6 +13,10 @@ from ensue.engine.mixed import Mixed
 from ensue.language import typed
 
 
+FEW = 64
+"""Tables of no more rows are taken apart: to look through many small ones costs more."""
+
+
 class Waiting:
     """The events that wait, as they came: rows by their end, and columns by type, in the order of their ends."""
 
@@ -32,13 +36,21 @@ class Waiting:
             rows.append(row)
         self.count += 1
 
-    def add_columns(self, type_: str, columns: Columns) -> None:
-        if len(columns):
+    def add_columns(self, type_: str, columns: Columns, events: Mapping[str, typed.EventType] | None = None) -> None:
+        """Adds events of a type. Where the types of `events` are known, a few are kept as rows."""
+        if events is not None and len(columns) <= FEW:
+            for row in rows_of(type_, columns, events):
+                self.add_row(row)
+        elif len(columns):
             self.columns.setdefault(type_, []).append(columns)
             self.count += len(columns)
 
     def add_mixed(self, mixed: Mixed) -> None:
         """Adds a table; only one is kept as it is."""
+        if len(mixed) <= FEW and (self.mixed is not None or self.count):
+            for type_, columns in mixed.by_type().items():
+                self.add_columns(type_, columns, mixed.events)
+            return
         if self.mixed is not None:
             self._split()
         self.mixed = mixed
@@ -49,7 +61,7 @@ class Waiting:
         if mixed is not None:
             self.count -= len(mixed)
             for type_, columns in mixed.by_type().items():
-                self.add_columns(type_, columns)
+                self.add_columns(type_, columns, mixed.events)
 
     def take_mixed(self, time: int) -> tuple[int | None, Mixed | None]:
         """The table that waits, up to a time; and up to when what waits besides it must be taken before it."""
