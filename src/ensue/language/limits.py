@@ -7,6 +7,9 @@ from collections.abc import Iterable
 DEEPEST = 150
 """How deeply patterns and expressions may nest."""
 
+MOST_TIMERS = 500
+"""How many timers a body may have."""
+
 MOST_TURNS = 1_000
 """How many turns a derivation may take at one end time before it is taken for one without end."""
 

@@ -12,7 +12,6 @@ from ensue.engine.batch import Columns, Row, rows_of
 from ensue.engine.mixed import Mixed
 from ensue.language import typed
 
-
 FEW = 64
 """Tables of no more rows are taken apart: to look through many small ones costs more."""
 

@@ -260,16 +260,17 @@ def parts(body: typed.Body) -> Iterator[int]:
 
 
 def _parts(pattern: typed.Pattern) -> Iterator[int]:
-    match pattern:
-        case typed.Pair(left=left, right=right):
-            yield from _parts(left)
-            yield from _parts(right)
-        case typed.Lacking(pattern=inner):
-            yield from _parts(inner)
-        case typed.Nested(body=body):
-            yield from parts(body)
-        case _:
-            yield pattern.id
+    waiting: list[typed.Pattern] = [pattern]
+    while waiting:
+        match waiting.pop():
+            case typed.Pair(left=left, right=right):
+                waiting += (right, left)
+            case typed.Lacking(pattern=inner):
+                waiting.append(inner)
+            case typed.Nested(body=body):
+                yield from parts(body)
+            case other:
+                yield other.id
 
 
 def made_of(pattern: typed.Pattern, toward: int | None = None, every: bool = False) -> Iterator[int]:
@@ -294,6 +295,19 @@ def made_of(pattern: typed.Pattern, toward: int | None = None, every: bool = Fal
                 yield from made_of(body.pattern, toward, every)
         case _:
             yield pattern.id
+
+
+def taken(body: typed.Body, toward: int) -> frozenset[int]:
+    """The ids of the sides of alternatives that are taken where the question is about one pattern."""
+    if body.pattern is None:
+        return frozenset()
+    return frozenset(
+        each.id
+        for either in patterns(body)
+        if isinstance(either, typed.Either)
+        for each in either.alternatives
+        if _holds(each, toward)
+    )
 
 
 def bodies(body: typed.Body) -> Iterator[typed.Body]:

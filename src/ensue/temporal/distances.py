@@ -1,14 +1,17 @@
 """Difference constraints ``later - earlier <= limit`` over points in time, and what follows from them.
 
 The closure of such constraints is the distance matrix of shortest paths; it has a solution unless a cycle is negative.
-Shortest paths are computed from one point at a time, when asked for.
+Shortest paths are computed from one point at a time, when asked for: by Johnson's way, as one solution makes all steps
+positive.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
 
 Point = Hashable
 
@@ -40,6 +43,8 @@ class Distances:
     constraints: list[Constraint] = field(default_factory=list)
     _from: dict[Point, dict[Point, int]] = field(default_factory=dict, repr=False)
     _leaving: dict[Point, list[tuple[Point, int]]] = field(default_factory=dict, repr=False)
+    _solution: dict[Point, int] | list[object] | None = field(default=None, repr=False)
+    """For each point a height that no constraint leads below, or why there are none; None as long as not asked for."""
 
     def require(
         self, earlier: Point, later: Point, low: int | None = None, high: int | None = None, reason: object = None
@@ -51,6 +56,7 @@ class Distances:
             self.constraints.append(Constraint(later, earlier, -low, reason))
         self._from.clear()
         self._leaving.clear()
+        self._solution = None
 
     def copy(self) -> Distances:
         return Distances(list(self.constraints))
@@ -80,10 +86,35 @@ class Distances:
         return self._from[start]
 
     def _search(self, start: Point) -> dict[Point, int]:
-        """Shortest paths by relaxing what has changed; a negative cycle ends it, and then they mean nothing."""
+        """Shortest paths from one point. Where constraints contradict each other, they mean nothing."""
         if not self._leaving:
             for c in self.constraints:
                 self._leaving.setdefault(c.earlier, []).append((c.later, c.limit))
+        solution = self._solved()
+        return self._relaxed(start) if isinstance(solution, list) else self._nearest_first(start, solution)
+
+    def _nearest_first(self, start: Point, heights: Mapping[Point, int]) -> dict[Point, int]:
+        """Shortest paths with each point looked at once: seen from the heights no step is negative."""
+        reached: dict[Point, int] = {}
+        own = heights.get(start, 0)
+        turn = count()  # points have no order
+        waiting = [(0, next(turn), start)]
+        near = {start: 0}
+        while waiting:
+            distance, _, point = heappop(waiting)
+            if point in reached:
+                continue
+            reached[point] = distance - own + heights.get(point, 0)
+            for later, limit in self._leaving.get(point, ()):
+                if later not in reached:
+                    through = distance + limit + heights[point] - heights[later]
+                    if later not in near or through < near[later]:
+                        near[later] = through
+                        heappush(waiting, (through, next(turn), later))
+        return reached
+
+    def _relaxed(self, start: Point) -> dict[Point, int]:
+        """Shortest paths by relaxing what has changed; a negative cycle ends it."""
         reached: dict[Point, int] = {start: 0}
         waiting, queued = deque([start]), {start}
         turns: Counter[Point] = Counter()
@@ -104,20 +135,44 @@ class Distances:
 
     def contradiction(self) -> list[object] | None:
         """The reasons of constraints that cannot all hold, each once; None if all can."""
+        solution = self._solved()
+        return solution if isinstance(solution, list) else None
+
+    def _solved(self) -> dict[Point, int] | list[object]:
+        if self._solution is None:
+            self._solution = self._solve()
+        return self._solution
+
+    def _solve(self) -> dict[Point, int] | list[object]:
+        """The heights of all points; if there are none, the reasons of constraints that cannot all hold."""
+        last, reached, _ = self._relax_all(turned=True)
+        return reached if last is None else self._reasons()
+
+    def _relax_all(self, turned: bool) -> tuple[Point, dict[Point, int], dict[Point, Constraint]]:
+        """Heights by relaxing all constraints until nothing changes, and the constraint that changed each point last.
+
+        Before them the last point that changed, None if nothing does any more. With `turned` every other turn goes
+        backward: chains may be written either way.
+        """
         points = {p for c in self.constraints for p in (c.earlier, c.later)}
         reached: dict[Point, int] = dict.fromkeys(points, 0)
         came: dict[Point, Constraint] = {}
         last: Point = None
-        for _ in range(len(points) + 1):
+        for turn in range(len(points) + 1):
             last = None
-            for c in self.constraints:
+            for c in reversed(self.constraints) if turned and turn % 2 else self.constraints:
                 if reached[c.earlier] + c.limit < reached[c.later]:
                     reached[c.later] = reached[c.earlier] + c.limit
                     came[c.later] = c
                     last = c.later
             if last is None:
-                return None
-        for _ in points:  # back into the cycle
+                break
+        return last, reached, came
+
+    def _reasons(self) -> list[object]:
+        """The reasons along a cycle of constraints that cannot all hold; forward turns find a short one."""
+        last, reached, came = self._relax_all(turned=False)
+        for _ in reached:  # back into the cycle
             last = came[last].earlier
         reasons: list[object] = []
         at = last

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ensue.language import typed
 from ensue.language.walk import pairs, visible_labels
-from ensue.temporal.constraints import BODY, Events, constrain, labelled, least, parts, selects
+from ensue.temporal.constraints import BODY, Events, constrain, labelled, least, parts, selects, taken
 from ensue.temporal.distances import Distances, Point
 
 
@@ -49,8 +49,8 @@ class Frame:
     body: typed.Body
     whole: typed.Body
     id: int = BODY
-    _known: dict[int, tuple[Events, Distances]] = field(default_factory=dict, compare=False, repr=False)
-    """What was asked before: the same is asked for each side of a pairing, and for what is absent from it."""
+    _known: dict[frozenset[int], tuple[Events, Distances]] = field(default_factory=dict, compare=False, repr=False)
+    """What was asked before, by the sides of alternatives that are taken: the same holds of all that lies in them."""
 
     @staticmethod
     def of(body: typed.Body) -> Frame:
@@ -77,9 +77,10 @@ class Frame:
 
     def distances(self, toward: int, events: Events) -> Distances:
         """What must hold of everything in it, as seen from one of its patterns."""
-        known = self._known.get(toward)
+        sides = taken(self.whole, toward)
+        known = self._known.get(sides)
         if known is None or known[0] is not events:
-            known = self._known[toward] = (events, constrain(self.whole, events, toward))
+            known = self._known[sides] = (events, constrain(self.whole, events, toward))
         return known[1]
 
 

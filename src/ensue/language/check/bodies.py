@@ -11,6 +11,7 @@ from ensue.language.check.patterns import POLICIES, Patterns, Pending, Place
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
 from ensue.language.functions import TIMERS
+from ensue.language.limits import MOST_TIMERS
 from ensue.language.source import Span
 from ensue.language.types import comparable
 from ensue.language.walk import names_used, pairs, visible_variables
@@ -250,10 +251,10 @@ class Bodies(Patterns):
     ) -> None:
         """A condition on a cumulative constituent must be decided by its own pairing."""
         for pair in pairs(pattern):
-            reached = _bound_names(pair)
-            for gathering in (pair.left_gathering, pair.right_gathering):
-                if gathering is None or gathering not in scope.gathered:
-                    continue
+            gatherings = [each for each in (pair.left_gathering, pair.right_gathering) if each in scope.gathered]
+            reached = _bound_names(pair) if gatherings else set()
+            for gathering in gatherings:
+                assert gathering is not None
                 inner = scope.gathered[gathering]
                 own = (set(inner.variables) | set(inner.labels)) - set(scope.variables) - set(scope.labels)
                 for names, at in conditions:
@@ -268,6 +269,13 @@ class Bodies(Patterns):
 
     def _timers(self, calls: list[tuple[syntax.Call, syntax.Name | None]], scope: Scope) -> tuple[typed.Timer, ...]:
         """Relative timers, each after the one it refers to."""
+        if len(calls) > MOST_TIMERS:
+            self.report.error(
+                "E004", calls[MOST_TIMERS][0].span, f"this has {len(calls)} timers: there can be {MOST_TIMERS}",
+                "give some of them a rule of their own, and use its head here",
+            )  # fmt: skip
+            self.expressions.incomplete = True
+            calls = calls[:MOST_TIMERS]
         found: list[typed.Timer] = []
         waiting = list(calls)
         while waiting:
@@ -282,7 +290,8 @@ class Bodies(Patterns):
                     if label.text in scope.labels:
                         self._duplicate_label(label.text, label.span)
                     scope.labels[label.text] = Label(None, label.span)
-            waiting = [w for w in waiting if w not in ready] if ready else []
+            done = set(map(id, ready))
+            waiting = [w for w in waiting if id(w) not in done] if ready else []
         return tuple(found)
 
     def _report_circle(self, waiting: list[tuple[syntax.Call, syntax.Name | None]]) -> bool:
