@@ -409,7 +409,9 @@ class Writer(Draws):
         text, bound = self.atom(30)
         if self.chance(20):
             text = f"({text} where {self.expressions.condition(bound)})"
-        kind = self.choice(["last 2", "last 3", "last 1", "each 4", "each 1", "since", "since", "last 3s", "last 9s"])
+        kind = self.choice(
+            ["last 2", "last 3", "last 1", "each 4", "each 1", "since", "since", "last 3s", "last 9s", "gap 1", "gap 4s"]
+        )
         items = []
         around = Bound()
         if self.chance(15):

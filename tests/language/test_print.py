@@ -190,7 +190,7 @@ def bodies(depth: int = 3) -> st.SearchStrategy:
         each,
         st.builds(syntax.Absence, names, ends, each),
         st.builds(syntax.Collection, names, ends, each),
-        st.builds(syntax.Window, st.sampled_from(("last", "each")), given_lengths, each),
+        st.builds(syntax.Window, st.sampled_from(("last", "each", "gap")), given_lengths, each),
         st.builds(syntax.SinceWindow, each, each),
         st.builds(syntax.NotIn, expressions(depth, NOT), each, each),
     )

@@ -27,6 +27,10 @@ class WindowKind:
     """Why nothing bounds it, where nothing does; `{size}` is its size."""
     ends_later: bool = False
     """True if it ends by itself, after all that it collects. With an extent it lasts as long as that."""
+    sees_its_end: bool = False
+    """True if an event that ends with it changes what it is, so that the whole step must be known."""
+    least: Callable[[int], int] | None = None
+    """How long it lasts at least, where it ends by itself without an extent."""
     ordered: bool = False
     """True if the order of events of one moment decides what it collects."""
     keeps_events: bool = True
@@ -46,9 +50,17 @@ WINDOWS: dict[str, WindowKind] = {
         "since", "pattern", "since day_start", "all {of} since {beginning}", None,
         "`since` looks for the latest event, however long ago", keeps_events=False,
     ),
+    "gap": WindowKind(
+        "gap", "length", "gap 5m", "all {of} with no gap of more than {size}", None,
+        "a session goes on for as long as there is no gap", ends_later=True, sees_its_end=True,
+        least=lambda size: size, keeps_events=False,
+    ),
 }  # fmt: skip
 
 WORDS = tuple(dict.fromkeys(kind.word for kind in WINDOWS.values()))
+
+RESERVED = frozenset({"last", "each", "since"})
+"""Those of the words that are no names; `gap` may be one."""
 
 
 def kind_written(word: str, timed: bool) -> str:

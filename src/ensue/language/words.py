@@ -1,4 +1,5 @@
-"""Words that are names as well: `like`, `between`, `is`, `case`, `when`, `then`, `else`, `end`, and `in` before values.
+"""Words that are names as well: `like`, `between`, `is`, `case`, `when`, `then`, `else`, `end`, `in` before values, and
+`gap` behind `while`.
 
 They are read as words only where no name can stand, or where what follows leaves no other reading, so that events,
 attributes and variables may be called like them. In backticks they are always names.
@@ -30,6 +31,8 @@ _IN_VALUES = frozenset(
     _OPERAND_ENDS | {"PLUS", "MINUS", "TIMES", "SLASH", "DIVIDE", "LPAR", "LBRACE", "LAST", "RELATION", "COLON"}
 ) | {"PLUS_AFTER", "STAR_AFTER"}
 """What an operand of `case` is made of, brackets aside."""
+_AMOUNT = frozenset({"INT", "DURATION", "NAME", "QUOTED", "MINUS"})
+"""What a length of time begins with."""
 _OPENING, _CLOSING = frozenset({"LPAR", "LSQB", "LBRACE"}), frozenset({"RPAR", "RSQB", "RBRACE"})
 
 
@@ -46,6 +49,8 @@ def kind_of(tokens: Sequence[Token], at: int, accepted: Collection[str]) -> str:
             return "_CASE"
         case "NAME" if token.value == "when" and at > 0 and "_WHEN" in accepted and "NAME" in accepted:
             return "_WHEN"  # right behind `case`
+        case "NAME" if token.value == "gap" and "GAP" in accepted and after is not None and after.type in _AMOUNT:
+            return "GAP"
         case "NAME" if "NAME" not in accepted:
             return _KINDS.get(str(token.value), "NAME")
     return token.type

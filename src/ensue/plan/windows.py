@@ -60,6 +60,9 @@ def _collected(held: typed.Window, keep: int | None, words: Words) -> Kept:
         if _longest(held.pattern, words.program) is not None:
             return Kept(what, keys, until(begins))
         return _bounded(begins, keys, window(keep), BACK)
+    if held.kind == "gap":
+        over = until(f"gap of {words.length(held.size)}") if keep is None else window(keep)
+        return Kept(what if keep is None else said, keys, over)
     if held.record.takes == "number":
         return Kept(what, keys, constant(held.size))
     return _bounded(what, keys, window(keep if held.extent is None else held.size), BACK)

@@ -165,8 +165,9 @@ class World:
         for event in sorted(events, key=lambda m: m.order):
             groups.setdefault(self._group(window, rest, event, terms), []).append(event)
         for group in groups.values():
-            if window.kind == "each":
-                yield from self._each(window, keep, rest, group)
+            if window.kind in ("each", "gap"):
+                ending = self._each if window.kind == "each" else self._sessions
+                yield from ending(window, keep, rest, group)
                 continue
             for index, event in enumerate(group):
                 match window.kind:
@@ -196,6 +197,22 @@ class World:
                     found = gather(_with_names(rest, members[-1]), window.id, members)
                     found = covering(found, max(end - window.size, EARLIEST), end)
                     yield replace(found, oldest=min(rest.oldest, end))
+
+    def _sessions(self, window: typed.Window, keep: int | None, rest: Match, group: list[Match]) -> Iterator[Match]:
+        """Sessions: an event belongs to the one before it if it ends no longer than the gap after that one's end."""
+        sessions: list[list[Match]] = []
+        for event in group:
+            if sessions and event.end <= sessions[-1][-1].end + window.size:
+                sessions[-1].append(event)
+            else:
+                sessions.append([event])
+        for session in sessions:
+            end = session[-1].end + window.size
+            members = [m for m in session if _known_at(end, m, keep)]
+            if end <= self.last_end and members:
+                found = gather(_with_names(rest, members[-1]), window.id, members)
+                found = covering(found, min(m.start for m in members), end)
+                yield replace(found, oldest=min(rest.oldest, end))
 
     def _since(
         self, window: typed.Window, keep: int | None, rest: Match, terms: list[typed.Expression]

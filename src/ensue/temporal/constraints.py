@@ -218,7 +218,8 @@ def _length_of_window(body: typed.Body, events: Events) -> Length | None:
     low, high = own
     extent = window.extent
     if extent is None:
-        return low, None
+        at_least = window.record.least
+        return low if at_least is None else at_least(window.size), None
     if window.record.ends_later:  # it covers the span, however long what is collected lasts
         return extent, None if beside else extent
     # the last one is collected, however long it lasts

@@ -94,7 +94,9 @@ def _body_uses(
         before = earlier or not needs_whole_step(part) or _is_earlier(_closing(part, body), distances, ends)
         yield from _apart_uses(part.pattern, before, "negated" if isinstance(part, typed.Absence) else "collected")
     if body.window is not None:
-        yield from _apart_uses(body.window.pattern, earlier or body.window.record.ends_later, "collected")
+        record = body.window.record
+        before = earlier or (record.ends_later and not record.sees_its_end)
+        yield from _apart_uses(body.window.pattern, before, "collected")
         if body.window.beginning is not None:
             yield from _apart_uses(body.window.beginning, True, "collected")
 

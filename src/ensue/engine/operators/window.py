@@ -221,6 +221,11 @@ class Window(Operator):
         return keep is not None and self.window.kind == "span" and keep < self.window.size - 1 and not instant
 
     @property
+    def forgets(self) -> bool:
+        """Whether a session may last longer than its first events are kept."""
+        return self.node.keep is not None and self.window.kind == "gap"
+
+    @property
     def _event_fields(self) -> dict[Field, Field]:
         """The fields of a match that the event it is at has, or by which it is joined, and what they are there."""
         names: list[Field] = [("var", name) for name in self._join_by]

@@ -1,9 +1,10 @@
 """Windows whose groups or values depend on the rest of the body: each match is computed anew from all events.
 
 That is so where a term of the head, or the argument of an aggregate, uses names of the rest (or of the beginning) and
-of the collected event together, and where a beginning shares variables with the rest that the event does not have. What
-is found is what `window_count.py` and the others find. State: all events, beginnings and matches of the rest; a result
-costs as much as there are events.
+of the collected event together, where a beginning shares variables with the rest that the event does not have, and for
+sessions of which a largest lifetime drops members. What is found is what `window_count.py` and the others find. State:
+all events, beginnings and matches of the rest, of sessions only those that are kept; a result costs as much as there
+are events.
 """
 
 from __future__ import annotations
@@ -47,6 +48,11 @@ class AnyWindow(Kind):
             w.line(f"{self.events}.time = (clock.now // {size} + 1) * {size}")
             w.line(f"{self.events}.once = 1")
             w.line(f"clock.due = min(clock.due, {self.events}.time)")
+        elif self.window.kind == "gap":
+            with w.block(f"if {self.events}.once == 0:"):
+                w.line(f"{self.events}.time = clock.now + {self.unit.number(self.window.size)}")
+                w.line(f"{self.events}.once = 1")
+                w.line(f"clock.due = min(clock.due, {self.events}.time)")
 
     def begin(self, w: Writer, env: Env) -> None:
         assert self.operator.beginning is not None
@@ -72,7 +78,7 @@ class AnyWindow(Kind):
     # --- and looked at when the step is complete
 
     def write(self) -> None:
-        e, r, each = self.events, self.rests, self.window.kind == "each"
+        e, r, each = self.events, self.rests, self.window.record.ends_later
         waits = [f"{rows}.first < {rows}.count" for rows in (e, r) if rows]
         w = Writer()
         if each:
@@ -92,9 +98,36 @@ class AnyWindow(Kind):
             self._events(w, Env({START: Code(str(NEVER), "True", "i"), SOURCE: Code("0", "True", "i")}), "False")
         for rows in filter(None, (e, r)):
             w.line(f"{rows}.first = {rows}.count")
-        if each:
+        if self.window.kind == "each":
             w.line(f"{e}.once = 1 if {e}.time > clock.now else 0")
+        elif self.window.kind == "gap":
+            self._next_session(w)
+            self._drop_old(w)
         self.settle(any_of(*(f"({test})" for test in waits)), w)
+
+    def _next_session(self, w: Writer) -> None:
+        """Notes when the next session may be over: the gap after the first event that ended less than that ago."""
+        e, size = self.events, self.unit.number(self.window.size)
+        w.line(f"{e}.once = 0")
+        row = w.let("row", f"{e}.count - 1")
+        with w.block(f"while {row} >= 0 and {e}.end[{row}] + {size} > clock.now:"):
+            w.line(f"{e}.time = {e}.end[{row}] + {size}")
+            w.line(f"{e}.once = 1")
+            w.line(f"{row} -= 1")
+
+    def _drop_old(self, w: Writer) -> None:
+        """Lets go of events that count for nothing any more, where there is a largest lifetime."""
+        if self.keep is None:
+            return
+        e, life = self.events, self.keep if self.operator.rest is None else 2 * self.keep
+        gone = w.let("gone", "0")
+        with w.block(f"while {gone} < {e}.count and clock.now - {e}.end[{gone}] > {self.unit.number(life)}:"):
+            w.line(f"{gone} += 1")
+        with w.block(f"if 2 * {gone} > {e}.count:"):
+            with w.block(f"for i in range({gone}, {e}.count):"):
+                w.line(f"copy_row({e}, i - {gone}, i)")
+            w.line(f"{e}.count -= {gone}")
+            w.line(f"{e}.first = {e}.count")
 
     def _rest(self) -> Operator:
         assert self.operator.rest is not None
@@ -111,6 +144,9 @@ class AnyWindow(Kind):
                 due = f"{over} == clock.now or ({new} and {over} < clock.now)"
                 if self.keep is not None:
                     due = f"({due}) and {over} - {e}.end[e] <= {self.unit.number(self.keep)}"
+            elif self.window.kind == "gap":
+                over = w.let("over", f"{e}.end[e] + {self.unit.number(self.window.size)}")
+                due = f"{over} == clock.now or ({new} and {over} < clock.now)"
             else:
                 over, due = "", any_of(f"(e >= {e}.first)", f"({new})")
             with w.block(f"if {due}:"):
@@ -157,13 +193,17 @@ class AnyWindow(Kind):
             begin = self._read(self.begins, row, operator.beginning)
         known = Env({**rest, **begin})
         own = [w.let("key", part) for part in group_parts(self.group(w, Env({**known, **event})))]
-        newest_first = self.window.kind == "count"
+        newest_first = self.window.kind in ("count", "gap")
+        is_last, edge = self._ends_session(w, known, own, over) if self.window.kind == "gap" else ("", "")
         sums = Accumulators(unit, w, self.wanted, newest_first)
         start, source = w.let("least", str(NEVER)), w.let("source", "0")
         last = w.let("last", "e")
         m = w.let("m", "e" if newest_first else "0")
         with w.block(f"while {m} >= 0:" if newest_first else f"while {m} < {e}.count:"):
             member = self._read(e, m, operator.collected)
+            if edge:
+                with w.block(f"if {e}.end[{m}] < {edge} - {unit.number(self.window.size)}:"):
+                    w.line("break")
             with w.when(self._lies(m, row, over)):
                 parts = group_parts(self.group(w, Env({**known, **member})))
                 with w.when(all_of(*(f"{one} == {part}" for one, part in zip(own, parts, strict=True)))):
@@ -172,27 +212,42 @@ class AnyWindow(Kind):
                     if SOURCE in operator.wanted:
                         w.line(f"{source} = union({source}, {member[SOURCE].value})")
                     w.line(f"{last} = {m}")
-                    if newest_first:
+                    if edge:
+                        w.line(f"{edge} = {e}.end[{m}]")
+                    elif newest_first:
                         with w.block(f"if {sums.count} == {unit.number(self.window.size)}:"):
                             w.line("break")
             w.line(f"{m} {'-' if newest_first else '+'}= 1")
         if self.window.kind == "each":  # one match for a group: that of its last event
             w.line(f"{start} = max({over} - {unit.number(self.window.size)}, {EARLIEST})")
-        with w.when(f"{last} == e" if self.window.kind == "each" else "True"):
+        once = {"each": f"{last} == e", "gap": f"{is_last} and {sums.count} > 0"}.get(self.window.kind, "True")
+        with w.when(once):
             self._push(w, rest, begin, event, sums.results(w), start, source, over)
+
+    def _ends_session(self, w: Writer, known: Env, own: list[str], over: str) -> tuple[str, str]:
+        """Names for whether an event is the last of its session, and for the end of the first member seen so far."""
+        e = self.events
+        is_last, other = w.let("is_last", "True"), w.let("m", "e + 1")
+        with w.block(f"while {other} < {e}.count and {e}.end[{other}] <= {over}:"):
+            parts = group_parts(self.group(w, Env({**known, **self._read(e, other, self.operator.collected)})))
+            with w.block(f"if {all_of(*(f'{one} == {part}' for one, part in zip(own, parts, strict=True)))}:"):
+                w.line(f"{is_last} = False")
+                w.line("break")
+            w.line(f"{other} += 1")
+        return is_last, w.let("edge", f"{e}.end[e]")
 
     def _lies(self, m: str, row: str, over: str) -> str:
         """Source for whether an event lies in the window of another one, and is kept until then."""
         e, lies = self.events, self._lies_by_itself(m, row, over)
         if self.keep is None:
             return lies
-        end = over if self.window.kind == "each" else f"{e}.end[e]"
+        end = over or f"{e}.end[e]"
         return all_of(f"({lies})", f"{end} - {e}.end[{m}] <= {self.unit.number(self.keep)}")
 
     def _lies_by_itself(self, m: str, row: str, over: str) -> str:
         e, size = self.events, self.unit.number(self.window.size)
         match self.window.kind:
-            case "count":
+            case "count" | "gap":
                 return "True"
             case "span":
                 return f"{m} == e or ({e}.end[{m}] <= {e}.end[e] and {e}.start[{m}] > {e}.end[e] - {size})"
