@@ -265,6 +265,10 @@ class Writer(Draws):
             text, inner = self.inner(bound, nested)
             items.append(f"while {self.extent(labels)}: collect {text}")
             bound = bound.join(inner.gather(set(inner.variables) & set(bound.variables)))
+        if bound.variables and self.chance(12):
+            type_, name = self.choice(["int", "int", "float", "string", "bool"]), self.fresh("k")
+            items.append(f"{name} = {self.expressions.term(type_, bound)}")
+            bound.variables[name] = type_
         suffixes = []
         if self.chance(30):
             suffixes.append(f"where {self.expressions.condition(bound)}")

@@ -42,6 +42,8 @@ class Atoms:
         self.expressions = Expressions(declarations)
         self.ids = count(1)
         self.head_variables = head_variables
+        self.bare: set[str] = set()
+        """Events that stand without parentheses."""
         self.occurrences = Counter(self._atom_variables(rule))
         """In how many atoms each variable occurs."""
         self.expressions.written = set(self.occurrences) | given_names(rule)
@@ -53,6 +55,11 @@ class Atoms:
         """Names that must not be bound outside a part of the rule."""
         self.excused: set[Span] = set()
         """Repetitions without neighbours of which nothing needs to be said."""
+
+    @property
+    def names(self) -> set[str]:
+        """The names that the rule gives to events, the variables of its atoms, and events without arguments."""
+        return self.expressions.written | self.bare
 
     def _atom_variables(self, node: syntax.Node) -> list[str]:
         """The variables of each atom of a pattern or body, each once for an atom; what only conditions use aside."""
@@ -68,6 +75,8 @@ class Atoms:
                             waiting.append(item)
                 case syntax.Call(name=name) as call if self.is_event_name(name.text):
                     found += _variables(call)
+                case syntax.Name(text=text) if text in self.declarations.events:
+                    self.bare.add(text)
                 case syntax.Call() | syntax.Arithmetic() | syntax.Case():
                     pass
                 case condition if isinstance(condition, syntax.Condition):

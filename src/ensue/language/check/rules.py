@@ -6,8 +6,10 @@ from typing import Any
 
 from ensue.language import syntax, typed
 from ensue.language.aggregates import AGGREGATES
+from ensue.language.check.atoms import Atoms
 from ensue.language.check.bodies import Bodies
 from ensue.language.check.declarations import Declarations, Event
+from ensue.language.check.named_values import fill_in
 from ensue.language.check.patterns import Place
 from ensue.language.check.phrases import a, converted, counted
 from ensue.language.check.static import constant
@@ -66,13 +68,18 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
     event = declarations.events.get(head.name.text)
     if event is None:
         return None  # the head's name was refused
-    plain = {argument.value.text for argument in head.arguments if isinstance(argument.value, syntax.Name)}
-    bodies = Bodies(declarations, rule, plain)
-    body, scope = bodies.body(rule.body, Place())
+    taken = Atoms(declarations, rule, set()).names | set(declarations.parameters)
+    filled = fill_in(rule, taken, declarations.report)
+    plain = {each.value.text for each in head.arguments if isinstance(each.value, syntax.Name)} - set(filled.values)
+    bodies = Bodies(declarations, filled.body, plain)
+    body, scope = bodies.body(filled.body, Place())
+    for value in filled.unused:
+        bodies.expressions.resolve(value, scope)
     _check_bound_elsewhere(bodies)
     terms = _terms(head, event, declarations.report)
     checked: list[tuple[str, typed.Expression]] = []
-    for name, argument in terms:
+    for name, written in terms:
+        argument = filled.term(written)
         inside = scope.inside((body.window.id,)) if body.window and not _aggregated(argument) else scope
         inside.gathered = scope.gathered
         inside.partial = scope.partial
