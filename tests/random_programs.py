@@ -414,7 +414,7 @@ class Writer(Draws):
         if self.chance(20):
             text = f"({text} where {self.expressions.condition(bound)})"
         kind = self.choice(
-            ["last 2", "last 3", "last 1", "each 4", "each 1", "since", "since", "last 3s", "last 9s", "gap 1", "gap 4s"]
+            ["last 1", "last 2", "last 3", "last 3s", "last 9s", "each 1", "each 4", "since", "since", "gap 1", "gap 4"]
         )
         items = []
         around = Bound()

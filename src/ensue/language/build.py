@@ -15,12 +15,15 @@ from ensue.language import syntax
 from ensue.language.source import Span
 from ensue.language.windows import RESERVED
 
-KEYWORDS = frozenset(
-    """event instant table param rule test with
+KEYWORDS = (
+    frozenset(
+        """event instant table param rule test with
     given until expect no unit keep on if do from and or not in seq par before after
     meets met_by overlaps overlapped_by starts started_by during contains finishes finished_by equals without while
     collect where within lasting policy recent chronicle continuous cumulative true false null""".split()  # noqa: SIM905
-) | RESERVED
+    )
+    | RESERVED
+)
 
 MICROSECONDS = {"us": 1, "ms": 10**3, "s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 

@@ -86,9 +86,7 @@ def _without(node: Any, taken: Collection[str], places: dict[str, Span], written
             node = replace(node, items=tuple(item for item in node.items if not any(item is each for each in gone)))
     parts = {part.name: getattr(node, part.name) for part in fields(node) if part.name != "span"}
     changed = {
-        name: new
-        for name, part in parts.items()
-        if (new := _without(part, taken, places, written, report)) is not part
+        name: new for name, part in parts.items() if (new := _without(part, taken, places, written, report)) is not part
     }
     return replace(node, **changed) if changed else node
 
