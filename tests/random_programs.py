@@ -34,6 +34,8 @@ RELATIONS = [
     "finishes", "finished_by", "equals",
 ]  # fmt: skip
 TOLERANT = {"meets", "met_by", "starts", "started_by", "finishes", "finished_by", "equals"}
+NAMES_OF_FUNCTIONS = ("count", "floor", "lower")
+"""Functions, aggregates or not, which derived types are sometimes called like."""
 PAIRED = {"seq", "and", "during", "overlaps", "contains", "finishes", "before", "equals", "meets"}
 """Operators beside which contexts are drawn."""
 
@@ -351,7 +353,7 @@ class Writer(Draws):
     def rule(self, number):
         """One line: a rule for a new type, or one more for a type that there is."""
         self.used = set()
-        name = f"d{number}"
+        name = NAMES_OF_FUNCTIONS[number] if number < len(NAMES_OF_FUNCTIONS) and self.chance(6) else f"d{number}"
         kind = self.number(0, 99)
         derived = [event for event in self.events if event not in EVENTS]
         if number and kind < 20:

@@ -47,7 +47,7 @@ def token_span(token: Token) -> Span:
 
 
 def _name(token: Token) -> syntax.Name:
-    return syntax.Name(token.value.strip("`"), span=token_span(token))
+    return syntax.Name(token.value.strip("`"), quoted=token.value.startswith("`"), span=token_span(token))
 
 
 def _extent(written: syntax.Name | tuple[syntax.Name, str]) -> tuple[syntax.Name, str]:

@@ -13,12 +13,16 @@ from dataclasses import replace
 from enum import IntEnum, auto
 
 from ensue.language import syntax
+from ensue.language.aggregates import AGGREGATES
 from ensue.language.build import KEYWORDS, MICROSECONDS
+from ensue.language.functions import FUNCTIONS, TIMERS
 from ensue.language.words import BEFORE_OPERANDS, INFIX
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _FUNCTION_WORDS = frozenset({"contains", "last"})
 """Words of the language that are functions too, and need no backticks before a parenthesis."""
+_OTHERS = frozenset({*FUNCTIONS, *AGGREGATES, *TIMERS})
+"""Names of something else than events, which stay in backticks where they stand in some."""
 _MISREAD = INFIX | BEFORE_OPERANDS
 """Names that stand in backticks, because they are words of the language next to some others."""
 
@@ -55,7 +59,7 @@ def show(node: syntax.Node) -> str:
     """
     match node:
         case syntax.Name(text=text):
-            return f"`{text}`" if text in _MISREAD else _plain(text)
+            return f"`{text}`" if text in _MISREAD or (node.quoted and text in _OTHERS) else _plain(text)
         case syntax.Amount(written=str() as written):
             return written
         case syntax.Amount(value=value, timed=timed):
@@ -69,7 +73,7 @@ def show(node: syntax.Node) -> str:
         case syntax.Argument():
             return _argument(node)
         case syntax.Call(name=name, arguments=arguments):
-            called = name.text if name.text in _FUNCTION_WORDS else show(name)
+            called = name.text if name.text in _FUNCTION_WORDS and not name.quoted else show(name)
             return f"{called}({_commas(arguments)})"
         case syntax.Bound(low=low, high=high, exact=exact):
             ends = ["" if end is None else show(end) for end in (low, high)]

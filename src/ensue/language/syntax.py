@@ -49,9 +49,13 @@ def _nodes(value: object) -> Iterator[Node]:
 
 @dataclass(frozen=True)
 class Name(Node):
-    """A name: of an event, a variable, a matched event, an attribute; ``_`` is any value."""
+    """A name: of an event, a variable, a matched event, an attribute; ``_`` is any value.
+
+    In backticks (`quoted`) it is never the name of a timer or function, where an event can stand.
+    """
 
     text: str
+    quoted: bool = field(default=False, compare=False, kw_only=True, repr=False)
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class Atoms:
                             found += _variables(item)
                         else:
                             waiting.append(item)
-                case syntax.Call(name=name) as call if self.is_event_name(name.text):
+                case syntax.Call(name=name) as call if self.is_event_name(name):
                     found += _variables(call)
                 case syntax.Name(text=text) if text in self.declarations.events:
                     self.bare.add(text)
@@ -85,11 +85,11 @@ class Atoms:
                     waiting.extend(other.children())
         return found
 
-    def is_event_name(self, name: str) -> bool:
+    def is_event_name(self, name: syntax.Name) -> bool:
         """Whether a call by this name is an event: one that is declared or derived, or nothing else that is known."""
-        known = self.declarations
-        other = name in known.predicates or known.signature(name) is not None or name in AGGREGATES
-        return name in known.events or not other
+        known, text = self.declarations, name.text
+        other = text in known.predicates or known.signature(text) is not None or text in AGGREGATES
+        return text in known.events or name.quoted or not other
 
     # --- what is a pattern
 
@@ -97,7 +97,7 @@ class Atoms:
         """Whether something means events; otherwise it is a condition."""
         match node:
             case syntax.Call(name=name):
-                return self.is_event_name(name.text)
+                return self.is_event_name(name)
             case syntax.Name(text=text):
                 return text in self.declarations.events or text not in self.occurrences
             case syntax.And(operands=operands) | syntax.Or(operands=operands):
@@ -128,7 +128,7 @@ class Atoms:
     def _event(self, node: syntax.Call | syntax.Name, label: syntax.Name | None) -> tuple[typed.Pattern, Scope]:
         call = node if isinstance(node, syntax.Call) else syntax.Call(node, span=node.span)
         name = call.name.text
-        if name in TIMERS and name not in self.declarations.events:
+        if name in TIMERS and not call.name.quoted:
             return self._timer(call, label)
         event = self.event(call.name, positional=bool(call.arguments) and call.arguments[0].name is None)
         if event is None:
@@ -170,7 +170,7 @@ class Atoms:
             return found
         if name.text in self.declarations.lost:
             return None  # its declaration is wrong, which has been said
-        if found is None and (other := self._other_use(name.text)) is not None:
+        if found is None and not name.quoted and (other := self._other_use(name.text)) is not None:
             self.report.error("E408", name.span, f"`{name.text}` is {other[0]}, and an event is needed here", other[1])
             return None
         silent = positional and self.report.crowded
@@ -287,7 +287,7 @@ def is_timer(node: syntax.Node) -> bool:
     """Whether something is a timer, with or without a name."""
     match node:
         case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)):
-            return name.text in TIMERS
+            return name.text in TIMERS and not name.quoted
         case _:
             return False
 
@@ -296,7 +296,7 @@ def is_relative_timer(node: syntax.Node) -> bool:
     """Whether something is ``extend(…)``, ``following(…)`` or the like, with or without a name."""
     match node:
         case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)):
-            return name.text in RELATIVE_TIMERS
+            return name.text in RELATIVE_TIMERS and not name.quoted
         case _:
             return False
 

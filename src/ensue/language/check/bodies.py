@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ensue.language import syntax, typed
-from ensue.language.check.atoms import RELATIVE_TIMERS, Elsewhere, given_names, is_relative_timer
+from ensue.language.check.atoms import Elsewhere, given_names, is_relative_timer, is_timer
 from ensue.language.check.patterns import POLICIES, Patterns, Pending, Place
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
-from ensue.language.functions import TIMERS
 from ensue.language.limits import MOST_TIMERS
 from ensue.language.source import Span
 from ensue.language.types import comparable
@@ -125,9 +124,9 @@ class Bodies(Patterns):
                 items.collections.append(item)
             case syntax.Window() | syntax.SinceWindow():
                 items.windows.append(item)
-            case syntax.Labelled(name=name, pattern=syntax.Call(name=timer) as call) if timer.text in RELATIVE_TIMERS:
+            case syntax.Labelled(name=name, pattern=syntax.Call() as call) if is_relative_timer(call):
                 items.timers.append((call, name))
-            case syntax.Call(name=timer) if timer.text in RELATIVE_TIMERS:
+            case syntax.Call() if is_relative_timer(item):
                 items.timers.append((item, None))
             case syntax.InContext(pattern=inner) if is_relative_timer(inner):
                 self.check_context(item)
@@ -554,7 +553,7 @@ class Bodies(Patterns):
                 yield from self._unrestricted(pattern)
             case syntax.Repeat():
                 yield node.span, "repetitions"
-            case syntax.Call(name=name) if name.text in TIMERS and name.text not in self.declarations.events:
+            case syntax.Call() if is_timer(node):
                 yield node.span, "timers"
 
 

@@ -179,16 +179,20 @@ def _declare_keep(statement: syntax.Keep, declarations: Declarations) -> None:
         declarations.keep = length
 
 
-def _claim(name: syntax.Name, declarations: Declarations) -> bool:
-    """Whether a name is free for an event or table; says so if it is not."""
+def _claim(name: syntax.Name, declarations: Declarations, of_event: bool) -> bool:
+    """Whether a name is free for an event or table; says so if it is not.
+
+    An event may be called like a function, which stands elsewhere, and in backticks like a timer.
+    """
     word, report = name.text, declarations.report
-    if word in TIMERS:
-        report.error("E106", name.span, f"`{word}` is the name of a timer", "choose another name")
+    if word in TIMERS and not (of_event and name.quoted):
+        hint = f"choose another name, or write it in backticks wherever it is meant: `` `{word}` ``"
+        report.error("E106", name.span, f"`{word}` is the name of a timer", hint if of_event else "choose another name")
         return False
-    if word in AGGREGATES or word in FUNCTIONS:
+    if not of_event and (word in AGGREGATES or word in FUNCTIONS):
         report.error("E106", name.span, f"`{word}` is the name of a function", "choose another name")
         return False
-    if word in declarations.functions:
+    if not of_event and word in declarations.functions:
         report.error(
             "E106", name.span, f"`{word}` is the name of a function that was handed over",
             "choose another name, or hand the function over under another one",
@@ -239,7 +243,7 @@ def check_attribute_name(name: syntax.Name, report: Report) -> None:
 
 
 def _declare_event(statement: syntax.EventDeclaration, declarations: Declarations) -> None:
-    if _claim(statement.name, declarations):
+    if _claim(statement.name, declarations, of_event=True):
         types = _columns(statement.columns, declarations, of_event=True)
         name = statement.name.text
         declarations.events[name] = Event(
@@ -248,7 +252,7 @@ def _declare_event(statement: syntax.EventDeclaration, declarations: Declaration
 
 
 def _declare_table(statement: syntax.TableDeclaration, declarations: Declarations) -> None:
-    if _claim(statement.name, declarations):
+    if _claim(statement.name, declarations, of_event=False):
         types = _columns(statement.columns, declarations, of_event=False)
         name = statement.name.text
         declarations.predicates[name] = Predicate(name, list(types), types, declared=True, place=statement.name.span)
@@ -279,7 +283,7 @@ def _declare_by_head(rule: syntax.EventRule, declarations: Declarations) -> None
     if known is not None:
         known.derived = True
         return
-    if not _claim(head.name, declarations):
+    if not _claim(head.name, declarations, of_event=True):
         return
     names: list[str] = []
     clashing = False
@@ -309,7 +313,7 @@ def _declare_predicate(head: syntax.Call, statement: syntax.Statement, declarati
                 what, hint = "static rules", "an event is derived with `<-`; or choose another name"
             declarations.report.error("E106", head.name.span, f"`{name}` is an event, and cannot have {what} too", hint)
             return
-        if not _claim(head.name, declarations):
+        if not _claim(head.name, declarations, of_event=False):
             return
         columns = head_names(head)
         columns = columns if len(set(columns)) == len(columns) else [f"arg{i + 1}" for i in range(len(columns))]
