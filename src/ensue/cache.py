@@ -6,6 +6,7 @@ made of, and one that is damaged is not used.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 from functools import cache
@@ -29,7 +30,7 @@ def usual_folder() -> Path:
 
 @cache
 def cache_folder() -> Path:
-    """The folder, which can be written to: a temporary one if the usual one cannot."""
+    """The folder, which can be written to: if the usual one cannot, a temporary one, as long as the process lasts."""
     import tempfile
 
     folder = usual_folder()
@@ -38,7 +39,17 @@ def cache_folder() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="ensue-"))
+        temporary = Path(tempfile.mkdtemp(prefix="ensue-"))
+        atexit.register(_remove, temporary, os.getpid())
+        return temporary
+
+
+def _remove(folder: Path, process: int) -> None:
+    """Removes a temporary folder when the process ends that made it, and not when one that it started does."""
+    import shutil
+
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def key_of(*parts: str) -> str:

@@ -52,7 +52,7 @@ def source_of(rules: str | Path, name: str | None) -> Source:
         return Source(text, name or str(path))
     if not isinstance(rules, str):
         raise TypeError(f"rules are a text or a path, not {type(rules).__name__}")
-    return Source(rules, name or "<rules>")
+    return Source(rules.removeprefix("\ufeff"), name or "<rules>")
 
 
 class Rules:

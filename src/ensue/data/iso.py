@@ -6,6 +6,7 @@ after six digits) and a zone. A text without a zone is taken as UTC.
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -140,3 +141,19 @@ def text_of_micros(micros: int) -> str:
         return text_of_moment(EPOCH + micros * MICROSECOND)
     except OverflowError:  # beyond the year 9999
         return str(micros)
+
+
+@cache
+def knows_zone(zone: str | None) -> bool:
+    """Tell whether times of a zone can be shown.
+
+    >>> knows_zone("Europe/Vienna"), knows_zone("Mars/Olympus"), knows_zone(None)
+    (True, False, True)
+    """
+    if zone is None:
+        return True
+    try:
+        pa.scalar(0, pa.timestamp("us", zone)).as_py()
+    except (ValueError, LookupError, OSError, pa.ArrowException):
+        return False
+    return True

@@ -7,7 +7,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from ensue.data.errors import DataError
-from ensue.data.raw import Raw
+from ensue.data.raw import Raw, readable
 
 
 @dataclass(frozen=True)
@@ -52,4 +52,5 @@ def named_columns(names: Sequence[str], columns: Iterable[Raw], part: str) -> di
 
 def table_part(table: pa.Table, name: str, where: Callable[[int], str]) -> Part:
     """A part that is an Arrow table."""
-    return Part(name, named_columns(table.column_names, table.columns, name), table.num_rows, where)
+    columns = named_columns(table.column_names, map(readable, table.columns), name)
+    return Part(name, columns, table.num_rows, where)

@@ -106,6 +106,43 @@ def value_at(raw: Raw, index: int) -> Any:
         return getattr(scalar, "value", f"a {scalar.type}")
 
 
+def is_readable(column: pa.ChunkedArray | pa.Array) -> bool:
+    """Tell whether all text of a column is UTF-8, which Arrow takes on trust."""
+    kind = column.type
+    if not _has_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
+        return True
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _has_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def readable(column: pa.ChunkedArray) -> Raw:
+    """A column; where some of its text is not UTF-8, its values one by one, with bytes in place of these.
+
+    >>> half = pa.array([b"a", b"\\xff"]).cast(pa.string(), safe=False)
+    >>> readable(pa.chunked_array([half]))
+    ['a', b'\\xff']
+    """
+    if is_readable(column):
+        return column
+    plain_text = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    return [decoded(value) for value in plain_text.cast(pa.binary()).to_pylist()]
+
+
+def decoded(value: bytes | None) -> str | bytes | None:
+    """The text of some bytes; the bytes, if they are none."""
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return value
+
+
 def unwrapped(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The same values without dictionary, run-end or extension types around them, and all text as `string`.
 

@@ -10,7 +10,8 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ensue.data.iso import any_zone, has_zone, micros_of_column
+from ensue.data.errors import DataError
+from ensue.data.iso import any_zone, has_zone, knows_zone, micros_of_column
 from ensue.data.python_values import as_int, as_int_text, as_moment
 from ensue.data.raw import Raw, unwrapped, zone_of
 from ensue.data.values import convert, ints_of_text, micros_of_moments, nulls
@@ -57,6 +58,11 @@ def _read(raw: Raw) -> Times:
     if column.null_count == len(column) > 0:  # whatever its type: pandas has floats where all is missing
         return Times(nulls(len(column), pa.int64()), None, None)
     if pa.types.is_timestamp(kind):
+        if not knows_zone(kind.tz):
+            raise DataError(
+                f"The times are in the zone {kind.tz!r}, which is not known here. Convert them to UTC, or install the "
+                "zones: pip install tzdata."
+            )
         return Times(micros_of_moments(column), "timestamps", kind.tz)
     if pa.types.is_date(kind):
         return Times(micros_of_moments(column), "timestamps", None)

@@ -20,6 +20,7 @@ from ensue.data.errors import DataError
 from ensue.data.events import Events
 from ensue.data.form import Form, Kind
 from ensue.data.frames import frame_table
+from ensue.data.iso import knows_zone
 from ensue.engine.batch import Columns, Integers
 from ensue.engine.reading import in_order, kinds_of
 from ensue.engine.stream import NO_FLAGS, NO_FLOATS, NONE, Stream, Values, tie_order, values_of
@@ -145,7 +146,7 @@ class Mixed:
                 continue
             if (attribute, kind) not in read:
                 column = self.columns[attribute]
-                values, flags = values_of(column, kind, dictionary, count, everywhere)
+                values, flags = values_of(column, kind, dictionary, count, everywhere, attribute)
                 read[attribute, kind] = values, flags
                 nulls = nulls or column.null_count > 0
             columns.append(read[attribute, kind])
@@ -311,6 +312,8 @@ def _part(
     when = table.schema.field(layout.end).type
     timestamps = pa.types.is_timestamp(when)
     zone = when.tz if timestamps else None
+    if not knows_zone(zone):
+        return None
     found = Mixed(kind, start, end, {}, events, False, timestamps, zone)
     there = [events[name] for name in found.present]
     types = _attributes(there, table.schema, used)

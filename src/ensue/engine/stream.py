@@ -95,7 +95,9 @@ def stream_of(
         start[at:to], end[at:to] = piece.columns.start, piece.columns.end
         for (event, attribute), (index, kind_) in inputs.items():
             if event == piece.event:
-                values, flags = values_of(piece.columns.attributes.get(attribute), kind_, dictionary, to - at)
+                values, flags = values_of(
+                    piece.columns.attributes.get(attribute), kind_, dictionary, to - at, name=attribute
+                )
                 columns[index][0][at:to], columns[index][1][at:to] = values, flags
                 nulls = nulls or not flags.all()
         at = to
@@ -165,9 +167,13 @@ def _blank(event: str, kind: str, pieces: Iterable[Piece], count: int) -> Values
 
 
 def values_of(
-    column: pa.Array | None, kind: str, dictionary: Dictionary, count: int, everywhere: Array | None = None
-) -> Values:
-    """A column as numbers, and which of them are there; `everywhere` is a flag for each row that is set."""
+    column: pa.Array | None, kind: str, dictionary: Dictionary, count: int, everywhere: Array | None = None,
+    name: str = "",
+) -> Values:  # fmt: skip
+    """A column as numbers, and which of them are there; `everywhere` is a flag for each row that is set.
+
+    `name` is what a message calls it.
+    """
     if column is None or pa.types.is_null(column.type):
         return np.zeros(count, np.float64 if kind == "f" else np.int64), np.zeros(count, np.uint8)
     if column.null_count:
@@ -175,7 +181,7 @@ def values_of(
     else:
         flags = np.ones(count, np.uint8) if everywhere is None else everywhere
     if kind in "so":
-        return dictionary.encode(column), flags
+        return dictionary.encode(column, name), flags
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     if column.null_count:

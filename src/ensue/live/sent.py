@@ -16,6 +16,7 @@ from typing import Any
 
 from ensue.data import BadRow, Columns, DataError, Events, Form, Schema, read_events
 from ensue.data.frames import frame_kind
+from ensue.data.raw import is_readable
 from ensue.engine.batch import Columns as EventColumns
 from ensue.engine.batch import Row, columns_of, rows_of
 from ensue.engine.mixed import Mixed, mixed_of
@@ -165,6 +166,8 @@ class Reading:
     def _tables(self, source: Any, position: int) -> Sent:
         """Tables are read as they are; one that cannot be read at all is an error, and nothing of it is taken."""
         mixed = mixed_of(source, self.columns, self.events, position)
+        if mixed is not None and not all(map(is_readable, mixed.columns.values())):
+            mixed = None  # its bad rows are looked for
         if mixed is not None and self.timestamps in (None, mixed.timestamps):
             form = Form(mixed.form, by_type=isinstance(source, dict))
             return Sent(form, len(mixed), mixed=mixed, timestamps=mixed.timestamps, timezone=mixed.timezone)

@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ensue.data.errors import DataError, shortened
+from ensue.data.raw import decoded
 from ensue.engine.machine.builtin import ask
 from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
@@ -94,8 +96,8 @@ class Dictionary:
 
     # --- columns
 
-    def encode(self, column: pa.Array) -> Array:
-        """The codes of a column; that of a null is 0, and means nothing."""
+    def encode(self, column: pa.Array, name: str = "") -> Array:
+        """The codes of a column; that of a null is 0, and means nothing. `name` is what a message calls it."""
         if not len(column):
             return np.empty(0, np.int64)
         if pa.types.is_dictionary(column.type):
@@ -106,7 +108,11 @@ class Dictionary:
             lists = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
             held = [_plain(v) if lists else v for v in column.to_pylist()]
             return np.array([0 if v is None else self.code(v) for v in held], np.int64)
-        codes = np.array([self.code(value) for value in encoded.dictionary.to_pylist()] or [0], np.int64)
+        try:
+            held = encoded.dictionary.to_pylist()
+        except UnicodeDecodeError:
+            raise DataError(_not_text(column, name)) from None
+        codes = np.array([self.code(value) for value in held] or [0], np.int64)
         found: Array = codes[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
         return found
 
@@ -207,3 +213,14 @@ def rank_of(values: Values, code: int) -> int:
     if code >= values.ranked:
         ask(values, 0)
     return values.rank[code]
+
+
+def _not_text(column: pa.Array, name: str) -> str:
+    """What is wrong with a column that holds text which is not UTF-8."""
+    whole = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    values = map(decoded, whole.cast(pa.binary()).to_pylist())
+    row, value = next((row, value) for row, value in enumerate(values) if isinstance(value, bytes))
+    return (
+        f"Column {name!r} holds text that is not UTF-8: {shortened(value)}, in row {row} of those that were read at "
+        "once. Write it as UTF-8; a session leaves such rows out."
+    )

@@ -1,0 +1,72 @@
+"""Data that Arrow takes on trust or that nothing can show: a sentence with column and row, or a bad row."""
+
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ensue
+
+TEXT = ensue.compile("event a(s: string). seen(s) <- a(s).")
+UNDECLARED = ensue.compile("seen(s) <- a(s = s).")
+
+
+def not_utf8():
+    """The texts "a", and two that are none."""
+    offsets = b"".join(number.to_bytes(4, "little") for number in (0, 1, 2, 4))
+    return pa.StringArray.from_buffers(3, pa.py_buffer(offsets), pa.py_buffer(b"a\xff\xc3\x28"))
+
+
+def table(texts):
+    return pa.table({"type": ["a"] * 3, "time": [1, 2, 3], "s": texts})
+
+
+@pytest.mark.parametrize("program", [TEXT, UNDECLARED])
+def test_a_table_with_text_that_is_not_utf8(program):
+    with pytest.raises(ensue.DataError, match=r"'s' holds text that is not UTF-8: b'\\xff', in row 1"):
+        program.detect(table(not_utf8()))
+
+
+@pytest.mark.parametrize("texts", [not_utf8(), pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), not_utf8())])
+def test_a_session_leaves_text_that_is_not_utf8_out(texts):
+    bad = []
+    session = TEXT.start(on_bad_row=bad.append)
+    assert session.send(table(texts))["s"].to_pylist() == ["a"]
+    assert [str(row) for row in bad] == [
+        r"row 1: attribute 's' is b'\xff', not a string",
+        r"row 2: attribute 's' is b'\xc3(', not a string",
+    ]
+    assert session.send([{"type": "a", "time": 4, "s": "b"}]) == [{"type": "seen", "start": 4, "end": 4, "s": "b"}]
+
+
+def test_a_file_with_text_that_is_not_utf8(tmp_path):
+    pq.write_table(table(not_utf8()), tmp_path / "x.parquet")
+    with pytest.raises(ensue.DataError, match=r"UTF-?8"):
+        TEXT.detect(tmp_path / "x.parquet")
+
+
+def test_a_zone_that_does_not_exist():
+    times = pa.array([1], pa.timestamp("us", "Mars/Olympus"))
+    for run in (TEXT.detect, lambda events: TEXT.start().send(events)):
+        with pytest.raises(ensue.DataError, match=r"'Mars/Olympus', which is not known here\. Convert them to UTC"):
+            run(pa.table({"type": ["a"], "time": times, "s": ["a"]}))
+
+
+def test_rules_may_begin_with_a_byte_order_mark():
+    assert ensue.compile("\ufeffevent a(s: string). seen(s) <- a(s).").detect(table(["a", "b", "c"])).num_rows == 3
+    assert ensue.check_rules("\ufeffevent a(s: string). seen(s) <- a(s).") == ()
+
+
+def test_no_folder_is_left_behind_where_the_cache_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    (tmp_path / "temporary").mkdir()
+    code = (
+        "from ensue.cache import cache_folder; folder = cache_folder(); (folder / 'x').write_text('x'); print(folder)"
+    )
+    environment = {"ENSUE_CACHE_DIR": str(tmp_path / "file" / "cache"), "TMPDIR": str(tmp_path / "temporary")}
+    path = {"PYTHONPATH": ":".join(sys.path)}
+    found = subprocess.run([sys.executable, "-c", code], env=environment | path, capture_output=True, text=True)
+    assert found.stdout.startswith(str(tmp_path / "temporary")), found.stderr
+    assert list((tmp_path / "temporary").iterdir()) == []
