@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ensue.data.errors import DataError, bad_rows_said
 from ensue.data.moments import is_timestamp
 from ensue.data.spark_frames import spark_frames
+from ensue.engine.limits import limiting
 from ensue.errors import BadRowsWarning, EmptyAttributeWarning, NoEffectWarning, UnusedTypeWarning
 from ensue.language import typed
 from ensue.request import DEFAULT_ENGINE, ENGINES, Request
@@ -60,10 +61,11 @@ def detect_tables(rules: Rules, events: Any, request: Request) -> tuple[Found, E
     rules.check_parameters()
     rules = rules if request.keep is None else rules.keeping(request.keep)
     asked = _Asked(rules, request, rules.rows_of_tables(request.tables), picked(rules.typed, request.emit))
-    found = None
-    if request.engine == DEFAULT_ENGINE:
-        found = asked.where_it_lies(events)
-    return found or asked.after_reading(events)
+    with limiting(request.limits):
+        found = None
+        if request.engine == DEFAULT_ENGINE:
+            found = asked.where_it_lies(events)
+        return found or asked.after_reading(events)
 
 
 # --- elsewhere, and piece by piece
@@ -141,7 +143,10 @@ class _Asked:
         from ensue.live.session import Session
         from ensue.live.streaming import detect_pieces
 
-        settings = Settings(0, self.request.columns, self.rows, tuple(self.wanted), False, self.request.compiled)
+        settings = Settings(
+            0, self.request.columns, self.rows, tuple(self.wanted), False, self.request.compiled,
+            limits=self.request.limits,
+        )  # fmt: skip
         return detect_pieces(Session(self.rules, settings), file, self.request.until, self.wanted)
 
     def after_reading(self, events: Any) -> tuple[Found, Events]:

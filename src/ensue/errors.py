@@ -5,6 +5,10 @@ class DetectError(Exception):
     """A program that cannot be evaluated on these events; the message says why and what to do."""
 
 
+class LimitError(DetectError):
+    """A rule that derives or keeps more than is allowed; the message names it, and says what to do."""
+
+
 class BadRowsWarning(UserWarning):
     """Some rows were left out because they could not be used."""
 

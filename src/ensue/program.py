@@ -91,6 +91,8 @@ class Program(Rules):
         lateness: Length = 0,
         keep: Length | None = None,
         params: Mapping[str, Any] | None = None,
+        max_matches: int | None = None,
+        max_state: int | str | None = None,
         slices: int | None = None,
         rejected: bool = False,
         buckets: int | None = None,
@@ -120,6 +122,10 @@ class Program(Rules):
         those that come later still are left out and warned of. Events in all other forms are put in order first, so
         `lateness` has no effect on them.
 
+        `max_matches` is how many events of a type one call may derive (10 million, or 100 for each event, if nothing is
+        said), and `max_state` how many bytes all rules may keep (a number or a text such as "4GB"; half of the memory):
+        what exceeds them is a `LimitError` that names the rule.
+
         Spark frames are evaluated where they are, lazily: the answer is a frame of Spark (``docs/spark.md``). With
         `rejected` it has a last column of that name for rows that cannot be used; `slices` is into how many slices of
         time a key's events are cut, where these are too many for one part.
@@ -127,7 +133,7 @@ class Program(Rules):
         columns = Columns(time, start, end, type, sequence)
         request = Request(
             until, columns, tables, emit, strict, on_bad_row, engine, provenance, compiled, lateness, keep,
-            params, slices, rejected, buckets, heartbeat,
+            params, slices, rejected, buckets, heartbeat, max_matches, max_state,
         )  # fmt: skip
         return detection.detect(self, events, request)
 
@@ -215,6 +221,8 @@ class Program(Rules):
         compiled: bool | None = None,
         keep: Length | None = None,
         params: Mapping[str, Any] | None = None,
+        max_matches: int | None = None,
+        max_state: int | str | None = None,
         in_order: bool = False,
         on_late: Callable[[dict[str, Any]], object] | None = None,
         on_bad_row: Callable[[BadRow], object] | None = None,
@@ -234,6 +242,9 @@ class Program(Rules):
         `keep` is a largest lifetime, as in `keeping`; it goes on when the session is resumed. `params` are values of
         parameters; a session with values is resumed by a program with the same ones, `program.with_params(…)`.
 
+        `max_matches` and `max_state` are those of `detect`. A rule that exceeds them has forgotten what it knew, and
+        the session goes on.
+
         A detection that no later event can change is given at once, others when their step is complete. With `in_order`
         all of them wait for that, and come in the order of their ends.
 
@@ -252,7 +263,7 @@ class Program(Rules):
         columns = Columns(time, start, end, type, sequence)
         request = Request(
             columns=columns, tables=tables, emit=emit, on_bad_row=on_bad_row, provenance=provenance, compiled=compiled,
-            lateness=lateness, keep=keep, in_order=in_order,
+            lateness=lateness, keep=keep, in_order=in_order, max_matches=max_matches, max_state=max_state,
         )  # fmt: skip
         program = self.with_params(params or {})
         return Session(program, Settings.of(program, request), actions, on_late, on_bad_row)

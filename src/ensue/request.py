@@ -9,6 +9,7 @@ from typing import Any
 from ensue.data.columns import Columns
 from ensue.data.errors import BadRow, DataError, shortened
 from ensue.data.moments import Length, Moment, check_lateness
+from ensue.engine.limits import Limits
 
 DEFAULT_ENGINE = "embedded"
 ENGINES = (DEFAULT_ENGINE, "reference")
@@ -43,6 +44,8 @@ class Request:
     rejected: bool = False
     buckets: int | None = None
     heartbeat: Length | None = None
+    max_matches: int | None = None
+    max_state: int | str | None = None
     in_order: bool = True
     """Of a session: whether every detection waits until its step is complete."""
 
@@ -51,6 +54,12 @@ class Request:
         if self.compiled is not None and not isinstance(self.compiled, bool):
             raise DataError(f"`compiled` is {shortened(self.compiled)}; it is True, False, or None to leave it open.")
         check_function(self.on_bad_row, "`on_bad_row`")
+        self.limits  # noqa: B018 (refuses what is none)
+
+    @property
+    def limits(self) -> Limits:
+        """What rules may derive at once, and keep."""
+        return Limits.of(self.max_matches, self.max_state)
 
     def check_embedded(self) -> None:
         """Refuses what is for Spark frames only."""

@@ -15,6 +15,7 @@ from ensue.cli.engines import SPARK, chosen, engine_option
 from ensue.cli.files import replace_file
 from ensue.cli.folder import folder_of
 from ensue.cli.functions import functions_option
+from ensue.cli.limits import limit_options
 from ensue.cli.output import counted, printable, say
 from ensue.cli.parameters import parameter_options
 from ensue.cli.progress import progress
@@ -64,6 +65,7 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
     "also 7h and the like, if the rules state a unit.",
 )
 @_option("--keep", "LENGTH", "The largest lifetime: 7d, or a number; what ended longer ago is as if it had not been.")
+@limit_options
 @_option("--emit", "TYPE", "Give only this type of what was found; may be repeated.", multiple=True)
 @_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
 @functions_option
@@ -89,6 +91,8 @@ def run(
     sequence: str | None,
     until: str | None,
     keep: str | None,
+    max_matches: int | None,
+    max_state: str | None,
     emit: tuple[str, ...],
     tables: tuple[str, ...],
     functions: str | None,
@@ -136,7 +140,8 @@ def run(
     from ensue.request import Request
 
     sources, static = event_sources(events), table_sources(tables)
-    request = Request(until, Columns(time, start, end, type_, sequence), static, emit or None, strict)
+    names = Columns(time, start, end, type_, sequence)
+    request = Request(until, names, static, emit or None, strict, max_matches=max_matches, max_state=max_state)
     if engine == SPARK:
         from ensue.cli.spark.batch import Job, run_on_spark
         from ensue.cli.spark.writing import Output

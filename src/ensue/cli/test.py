@@ -9,6 +9,7 @@ import click
 
 from ensue.cli.failures import WRONG_RULES, explained
 from ensue.cli.functions import functions_option
+from ensue.cli.limits import limit_options
 from ensue.cli.output import colours, printable
 from ensue.cli.parameters import parameter_options
 from ensue.cli.rules import program_of
@@ -29,12 +30,15 @@ if TYPE_CHECKING:
     "for the definitions, or all of them.",
 )
 @click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
+@limit_options
 @functions_option
 @parameter_options
 def test(
     rules: tuple[str, ...],
     engine: str,
     keep: str | None,
+    max_matches: int | None,
+    max_state: str | None,
     functions: str | None,
     param: tuple[str, ...],
     params: str | None,
@@ -55,12 +59,14 @@ def test(
         expect comp(42, "muffins") @ [3, 7].
     """
     from ensue.data import DataError
+    from ensue.engine.limits import Limits, limiting
     from ensue.language.diagnostics import RuleError
     from ensue.testing import ALL_EXECUTIONS, EXECUTIONS, run_tests
 
     if engine not in (*EXECUTIONS, "all"):
         raise click.UsageError(f"There is no engine {engine!r} here; there is {', '.join(EXECUTIONS)} and all.")
     names = ALL_EXECUTIONS if engine == "all" else (engine,)
+    limits = Limits.of(max_matches, max_state)
     code = passed = failed = 0
     for path in rules:
         try:
@@ -71,7 +77,9 @@ def test(
         if not program.typed.tests:
             click.echo(f"{printable(path)} has no tests")
         for name in names:
-            for outcome in run_tests(program, EXECUTIONS[name]):
+            with limiting(limits):
+                outcomes = list(run_tests(program, EXECUTIONS[name]))
+            for outcome in outcomes:
                 _print_outcome(program, outcome, name if len(names) > 1 else None)
                 passed += outcome.passed
                 failed += not outcome.passed

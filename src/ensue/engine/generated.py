@@ -22,6 +22,7 @@ from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.inputs import inputs_of_all
 from ensue.engine.knowledge import Knowledge
+from ensue.engine.limits import OPEN, TEXT, Budget, LimitReached, Limits
 from ensue.engine.many_answers import ManyAnswers
 from ensue.engine.operators.derive import element_kind_of
 from ensue.engine.stream import first_alike, merged, stream_of
@@ -38,7 +39,7 @@ from ensue.engine.structures.seen import Seen
 from ensue.engine.structures.sources import Sources, inputs_of, shift_sources
 from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.engine.structures.values import Dictionary, Values
-from ensue.errors import DetectError
+from ensue.errors import DetectError, LimitError
 from ensue.language import typed
 from ensue.language.functions import FUNCTIONS
 from ensue.language.limits import FARTHEST, MOST_OCCURRENCES
@@ -56,14 +57,15 @@ class GeneratedLane:
 
     def __init__(
         self, program: typed.Program, code: Generated, knowledge: Knowledge, clock: Clock, compiled: bool | None,
-        values: Dictionary, capacity: Capacity = USUAL,
+        values: Dictionary, capacity: Capacity = USUAL, limits: Limits = OPEN, budget: Budget | None = None,
     ) -> None:  # fmt: skip
         self.program, self.code, self.knowledge, self.clock, self.values = program, code, knowledge, clock, values
         unit = code.unit
         self.uses = code.uses
         self.bases = unit.bases()
         size = max(base + layout.cells for layout, base in self.bases.values())
-        self.frame = Frame(size, capacity)
+        self.limits = limits
+        self.frame = Frame(size, capacity, budget)
         self.structures: dict[str, Structure] = {
             name: make(spec, self.frame, self.bases[name][1]) for name, spec in unit.structures.items()
         }
@@ -79,6 +81,8 @@ class GeneratedLane:
         self.all_ranks = {name: number for number, name in enumerate(program.events)}
         local = np.array([-1, *(self.ranks.get(name, -1) for name in program.events)], np.int32)
         self.structures["kinds"].put("local_", local)
+        for head in code.derived.values():
+            self.structures[head.rows].counted = False  # it is handed over, and limited by its number
         self.choice = compiled
         self.seen = 0
         self._many = ManyAnswers()
@@ -192,11 +196,20 @@ class GeneratedLane:
     def _encoded(self, value: Any, kind: str) -> int | float:
         match kind:
             case "s" | "o":
+                if type(value) is str and len(value) > TEXT:
+                    raise LimitError(self._text_said(value))
                 return int(self.values.code(value))
             case "f":
                 return float(value)
             case _:
                 return int(value)
+
+    def _text_said(self, text: str) -> str:
+        events = dict.fromkeys(f"`{rule.event}`" for rule in self.code.together.rules)
+        return (
+            f"A rule for {', '.join(events)} computes a text of {len(text):,} characters, which is more than {TEXT:,}. "
+            "Does it put a text together with itself, event after event?"
+        )
 
     # --- running
 
@@ -222,8 +235,7 @@ class GeneratedLane:
             self._made = self._compile()
         self._reserve()
         self.clock_.until = time
-        with np.errstate(all="ignore"):
-            self._functions["run"]()
+        self._step()
         if self._fast:
             self.code.tiers.note(self.given.rows)
         if self.clock_.failed:
@@ -236,6 +248,23 @@ class GeneratedLane:
         if self.code.unit.provenance:
             self._origins.compact(structure for _, _, structure in self._kept())
         self._collect()
+
+    def _step(self) -> None:
+        """Runs the code, within the limits."""
+        budget = self.frame.budget
+        for head in self.code.derived.values():
+            rows: Any = self.structures[head.rows]
+            rows.most = self.limits.most_matches(self.given.rows)
+        try:
+            if budget is not None:
+                budget.watched = True
+            with np.errstate(all="ignore"):
+                self._functions["run"]()
+        except LimitReached as reached:
+            raise LimitError(self._said(reached)) from None
+        finally:
+            if budget is not None:
+                budget.watched = False
 
     def _reserve(self) -> None:
         """Makes room for as many derived events as there are given ones, where these are many."""
@@ -283,6 +312,47 @@ class GeneratedLane:
                     f"A timer with a period of {period} occurs {times:,} times while these events last, "
                     f"which is more than {MOST_OCCURRENCES:,}. Give it a longer period, or detect over a shorter time."
                 )
+
+    def _said(self, reached: LimitReached) -> str:
+        """Which rules have exceeded a limit, and what to do."""
+        name = self.names[reached.base]
+        of_head = [event for event, head in self.code.derived.items() if head.rows == name]
+        owner = self.code.unit.structures[name].owner
+        users = {user for part in self.code.together.common if part.name == owner for user in part.users}
+        parts = [
+            part.rule for part in self.code.together.parts if part.rule.event in of_head or part.name in {owner, *users}
+        ]
+        named = [f"`{rule.label}`" for rule in parts if isinstance(rule, typed.Rule) and rule.label is not None]
+        events = dict.fromkeys(f"`{rule.event}`" for rule in parts or self.code.together.rules)
+        which = (
+            f"The rule {', '.join(named)}" if named and len(named) == len(parts) else f"A rule for {', '.join(events)}"
+        )
+        if reached.matches is not None:
+            return (
+                f"{which} derives more than {reached.matches:,} events from the {self.given.rows:,} that it takes in "
+                "at once. Let its events share a variable, or bound it with `within`; or allow more with `max_matches` "
+                "(--max-matches)."
+            )
+        most = 0 if self.frame.budget is None else self.frame.budget.most
+        return (
+            f"{which} keeps more than there is room for: all rules together may keep {most:,} bytes. `ensue check` "
+            "says what is kept for ever; bound it with `within` or `keep`, or allow more with `max_state` "
+            "(--max-state)."
+        )
+
+    def start_over(self, time: int) -> None:
+        """Forget all, as if its rules had come at a time: a limit was reached in the middle of a step."""
+        budget = self.frame.budget
+        if budget is not None:
+            counted = (each for each in self.structures.values() if each.counted)
+            budget.used -= sum(array.nbytes for each in counted for array in each.arrays.values())
+        self.values.detach(self.structures["values"])  # type: ignore[arg-type]
+        self.__init__(  # type: ignore[misc]
+            self.program, self.code, self.knowledge, self.clock, self.choice, self.values, self.frame.capacity,
+            self.limits, budget,
+        )  # fmt: skip
+        for _, name, structure in self._kept():
+            self._begin(name, structure, time)
 
     def _fail(self) -> None:
         layer = self.code.together.layers[self.clock_.failed - 1]
@@ -390,8 +460,9 @@ class GeneratedLane:
     def twin(self) -> GeneratedLane:
         """Another lane with the same code and the same state."""
         made = GeneratedLane(
-            self.program, self.code, self.knowledge, self.clock, self.choice, self.values, self.frame.capacity
-        )
+            self.program, self.code, self.knowledge, self.clock, self.choice, self.values, self.frame.capacity,
+            self.limits, self.frame.budget,
+        )  # fmt: skip
         made.copy_from(self)
         return made
 

@@ -18,12 +18,14 @@ from ensue.engine.generate.program import Generated, generate
 from ensue.engine.generated import GeneratedLane
 from ensue.engine.knowledge import Knowledge, Row
 from ensue.engine.lasting import as_before, check_as_before
+from ensue.engine.limits import Budget, Limits, allowed
 from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size, sizes_of
 from ensue.engine.structures.capacity import current
 from ensue.engine.structures.values import Dictionary
 from ensue.engine.units import decided_of, planner_of, units_of
+from ensue.errors import LimitError
 from ensue.language import typed
 from ensue.plan.deep import deep_plans
 from ensue.rewriting import rewritten
@@ -106,8 +108,14 @@ class Run:
         self, program: typed.Program, tables: Mapping[str, Sequence[Row]] | None = None, *, provenance: bool = False,
         compiled: bool | None = False, emit: Collection[str] | None = None, instant: bool = False, apart: bool = False,
         decided: Decided | None = None, options: Options = ALL, rates: Rates = UNKNOWN, counted: bool = False,
+        limits: Limits | None = None,
     ) -> None:  # fmt: skip
         self.program = program
+        self.limits = allowed() if limits is None else limits
+        self.budget = Budget(self.limits.most_bytes)
+        self.lasts = False
+        """Whether rules that exceed a limit start over, and the others go on; else it is an error at once."""
+        self.exceeded: list[LimitError] = []
         self.provenance = provenance
         self.compiled = compiled
         self.places = places_of(program)
@@ -121,7 +129,9 @@ class Run:
         self.prepared = prepare(program, wanted, instant, apart, decided, options, rates, provenance, counted)
         self.known = self.prepared.program
         self.lanes = [
-            GeneratedLane(self.known, code, self.knowledge, self.clock, compiled, self.values, capacity)
+            GeneratedLane(
+                self.known, code, self.knowledge, self.clock, compiled, self.values, capacity, self.limits, self.budget
+            )
             for code in self.prepared.codes
         ]
         self.copies: list[GeneratedLane] = []
@@ -153,7 +163,13 @@ class Run:
     def run_lanes(self, lanes: Iterable[GeneratedLane], batch: Batch, time: int) -> None:
         """Let some lanes take in a batch, apart from the moment that the others have come to."""
         for lane in lanes:
-            lane.run(batch, time)
+            try:
+                lane.run(batch, time)
+            except LimitError as error:
+                if not self.lasts:
+                    raise
+                lane.start_over(time)
+                self.exceeded.append(error)
         if self.values.many:
             every = [*self.lanes, *self.copies]
             self.values.forget([codes for lane in every for codes in lane.used_codes()])

@@ -12,6 +12,7 @@ import pyarrow as pa
 from ensue.data import Columns, combined
 from ensue.data.moments import Length, length_of, written_length
 from ensue.data.results import picked
+from ensue.engine.limits import OPEN, Limits
 from ensue.engine.provenance import check_sources
 from ensue.engine.run import Run
 from ensue.engine.sharing.groups import Decided
@@ -40,6 +41,7 @@ class Settings:
     """Tables whose rows have changed: they hold the rows in `tables`, and no facts of the rules besides."""
     keep: str | None = None
     """How long events are kept, as rules write it, where that was said when the session was started."""
+    limits: Limits = OPEN
     in_order: bool = True
     """True if every detection waits until its step is complete, so that they come in the order of their ends."""
 
@@ -50,7 +52,7 @@ class Settings:
         keep = None if request.keep is None else written_length(request.keep, "`keep`")
         return Settings(
             request.lateness, request.columns, rules.rows_of_tables(request.tables), emit, request.provenance,
-            request.compiled, keep=keep, in_order=request.in_order,
+            request.compiled, keep=keep, in_order=request.in_order, limits=request.limits,
         )  # fmt: skip
 
     def saved(self) -> dict[str, Any]:
@@ -66,6 +68,7 @@ class Settings:
             "changed": self.changed,
             "keep": self.keep,
             "in_order": self.in_order,
+            "limits": (self.limits.matches, self.limits.state),
         }
 
     def with_tables(self, changed: Mapping[str, Sequence[tuple[Any, ...]]]) -> Settings:
@@ -83,7 +86,8 @@ class Settings:
 
     @staticmethod
     def restored(state: Mapping[str, Any]) -> Settings:
-        return Settings(**{**state, "columns": Columns(*state["columns"])})
+        limits = Limits(*state["limits"])
+        return Settings(**{**state, "columns": Columns(*state["columns"]), "limits": limits})
 
 
 @dataclass(frozen=True)
@@ -153,5 +157,5 @@ class Arrangement:
         return Run(
             self.rules, settings.tables, provenance=settings.provenance, compiled=settings.compiled,
             emit=self.wanted if settings.fixed else None, instant=settings.columns.time is not None,
-            apart=not settings.fixed, decided=decided,
+            apart=not settings.fixed, decided=decided, limits=settings.limits,
         )  # fmt: skip

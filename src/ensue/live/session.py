@@ -20,6 +20,7 @@ from ensue.engine.event import Event
 from ensue.engine.sharing.groups import Decided
 from ensue.engine.sizes import Size
 from ensue.engine.state import StateError, fingerprint, seal, unseal
+from ensue.errors import LimitError
 from ensue.live.arrangement import Arrangement, Settings
 from ensue.live.change import with_statements, without_rule
 from ensue.live.guard import Uninterrupted, alone
@@ -474,13 +475,23 @@ class Session:
             raise
 
     def _find(self, evaluate: Callable[[], Batch | None]) -> None:
-        """Evaluate, and note what is to be called and given back for it."""
+        """Evaluate, and note what is to be called and given back for it.
+
+        Rules that exceed a limit start over; that is told when all others have been evaluated.
+        """
+        run = self._progress.run
+        if run is not None:
+            run.lasts = True
         batch = self._evaluated(evaluate)
         if batch is not None:
             if self._reacting or self._callbacks:
                 events = batch.events({*self._reacting, *self._callbacks})
                 self._arranged.reactions.add_calls(events, self._calls, self._callbacks)
             self._owed.add(batch)
+        if run is not None and run.exceeded:
+            first, *_ = run.exceeded
+            run.exceeded = []
+            raise LimitError(f"{first} It has forgotten what it knew; the session goes on.")
 
     def _answer(self) -> Any:
         """What was detected, once everyone who wants to know has been called; if that fails, the next answer has it."""

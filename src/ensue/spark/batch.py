@@ -219,7 +219,7 @@ def detect_frames(program: Rules, frames: Frames, request: Request) -> DataFrame
     """A lazy frame of what the rules find in frames of events, and with `rejected` of the rows that took no part."""
     check_options(request)
     tables, wanted = program.rows_of_tables(request.tables), picked(program.typed, request.emit)
-    job, time = job_of(program, frames, request.columns, wanted, request.compiled)
+    job, time = job_of(program, frames, request.columns, wanted, request.compiled, request.limits)
     given = given_events(frames, request.columns, job.rules.events, request.strict, program.typed.events)
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
     until = request.until

@@ -16,6 +16,7 @@ from ensue.data import Columns, DataError
 from ensue.data.columns import Layout, find_layout
 from ensue.data.part import named_columns
 from ensue.data.spark_frames import Frames
+from ensue.engine.limits import OPEN, Limits
 from ensue.language import typed
 from ensue.rules import Rules
 from ensue.spark.job import Job, pickled
@@ -111,8 +112,9 @@ def time_of(frames: Frames, names: Columns) -> tuple[DataType, bool]:
 
 
 def job_of(
-    program: Rules, frames: Frames, names: Columns, wanted: Sequence[str], compiled: bool | None
-) -> tuple[Job, DataType]:
+    program: Rules, frames: Frames, names: Columns, wanted: Sequence[str], compiled: bool | None,
+    limits: Limits = OPEN,
+) -> tuple[Job, DataType]:  # fmt: skip
     """A program on events in frames, and the type of their times."""
     time, instants = time_of(frames, names)
     timestamps = time.typeName() != "long"
@@ -121,7 +123,7 @@ def job_of(
     known = known_types(frames, program.typed.events)
     types = tuple((event, tuple(attributes.items())) for event, attributes in known.items())
     functions = pickled(program.functions)
-    return Job(source.text, source.name, tuple(wanted), timestamps, instants, types, compiled, functions), time
+    return Job(source.text, source.name, tuple(wanted), timestamps, instants, types, compiled, functions, limits), time
 
 
 def known_types(frames: Frames, events: Mapping[str, typed.EventType]) -> dict[str, dict[str, str]]:

@@ -15,6 +15,7 @@ from typing import Any
 from ensue.data import Columns, DataError
 from ensue.data.errors import listed
 from ensue.data.own_functions import read_functions
+from ensue.engine.limits import OPEN, Limits
 from ensue.language import syntax, typed
 from ensue.language.own import OwnFunction
 from ensue.language.print import show_meaning
@@ -57,6 +58,7 @@ class Job:
     compiled: bool | None = None
     functions: bytes | None = None
     """Functions that were handed over with the rules, pickled."""
+    limits: Limits = OPEN
 
     @property
     def program(self) -> Rules:
@@ -118,7 +120,7 @@ class Job:
         """A session for a part of a stage; `fixed` says that its rules never change."""
         time, start, end = ("time", None, None) if wire.instants else (None, "start", "end")
         columns = Columns(time, start, end, "type", "sequence" if wire.sequence else None)
-        settings = Settings(0, columns, tables, self.emitted(index), False, self.compiled, fixed)
+        settings = Settings(0, columns, tables, self.emitted(index), False, self.compiled, fixed, limits=self.limits)
         return Session(self.stage_rules(index), settings)
 
 

@@ -55,7 +55,7 @@ def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame
         if not frame.isStreaming:
             raise DataError(f"The frame of {name!r} is a table, and others are streams: read it with spark.readStream.")
         _check_state_store(frame)
-    job, time = job_of(program, frames, request.columns, wanted, request.compiled)
+    job, time = job_of(program, frames, request.columns, wanted, request.compiled, request.limits)
     given = given_events(
         frames, request.columns, job.rules.events, request.strict, program.typed.events, True, request.rejected
     )

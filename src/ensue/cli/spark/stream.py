@@ -17,6 +17,7 @@ import click
 from ensue.cli.about import about_option, check_about, frame_with_about, with_about
 from ensue.cli.failures import BROKEN_PIPE, hush_broken_pipes
 from ensue.cli.functions import functions_option
+from ensue.cli.limits import limit_options
 from ensue.cli.output import printable, say
 from ensue.cli.parameters import parameter_options
 from ensue.cli.rules import program_of
@@ -52,6 +53,7 @@ PAUSE = 1
     "--heartbeat", metavar="LENGTH", help="Time goes on by the clock, which is told so often: 10s or the like."
 )
 @click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
+@limit_options
 @click.option("--trigger", metavar="WHEN", help="10s or the like; once or available-now: what is there, then stop.")
 @click.option("--rejected", metavar="FORMAT:WHERE", help="Where rows go that came too late or cannot be used.")
 @click.option("--emit", multiple=True, metavar="TYPE", help="Give only this type of what was found; may be repeated.")
@@ -74,7 +76,8 @@ PAUSE = 1
 @cluster_options
 def stream(
     rules: str, arriving: tuple[str, ...], sink: str, checkpoint: str, lateness: str, buckets: int | None,
-    heartbeat: str | None, keep: str | None, trigger: str | None, rejected: str | None, emit: tuple[str, ...],
+    heartbeat: str | None, keep: str | None, max_matches: int | None, max_state: str | None, trigger: str | None,
+    rejected: str | None, emit: tuple[str, ...],
     tables: tuple[str, ...], functions: str | None, param: tuple[str, ...], params: str | None,
     about: tuple[str, ...], until: str | None, time: str | None, start: str | None, end: str | None,
     type_: str | None, sequence: str | None,
@@ -116,7 +119,8 @@ def stream(
         pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
         Request(
             until, Columns(time, start, end, type_, sequence), table_sources(tables), emit or None,
-            lateness=_number(lateness), buckets=buckets, heartbeat=heartbeat,
+            lateness=_number(lateness), buckets=buckets, heartbeat=heartbeat, max_matches=max_matches,
+            max_state=max_state,
         ),
         about,
     )  # fmt: skip

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ensue.engine.limits import LimitReached
 from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
 
 
 class Rows(Structure):
-    """Rows one after the other: ``count`` of them, from ``first`` on those of the step at hand."""
+    """Rows one after the other: ``count`` of them, from ``first`` on those of the step at hand; no more than `most`."""
+
+    most = 1 << 62
 
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
@@ -26,7 +29,9 @@ class Rows(Structure):
 
     def grow(self) -> None:
         old = self.arrays["rows"]
-        self._set(old, 2 * len(old))
+        if len(old) >= self.most:
+            raise LimitReached(self.base, self.most)
+        self._set(old, min(2 * len(old), self.most))
 
     def reserve(self, count: int) -> None:
         """Makes room for so many rows at once. Memory that is never written to costs nothing, copying it does."""
@@ -196,7 +201,7 @@ def sink(heap: Rows) -> None:
 class Given(Structure):
     """The events of a batch, as columns over all of them. Its arrays are set for each batch."""
 
-    keeps = False
+    keeps = counted = False
 
     def grow(self) -> None:
         raise AssertionError("a batch does not grow")

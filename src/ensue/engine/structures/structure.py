@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ensue.engine.limits import Budget
 from ensue.engine.structures.capacity import USUAL, Capacity
 
 Array = np.ndarray[Any, Any]
@@ -80,8 +81,9 @@ class Layout:
 class Frame:
     """The cells of a unit of generated code."""
 
-    def __init__(self, size: int, capacity: Capacity = USUAL) -> None:
+    def __init__(self, size: int, capacity: Capacity = USUAL, budget: Budget | None = None) -> None:
         self.capacity = capacity
+        self.budget = budget
         self.cells = np.zeros(max(size, 1), np.int64)
         self.view: memoryview = memoryview(self.cells)  # type: ignore[arg-type]
 
@@ -96,6 +98,9 @@ class Structure:
     layout: Layout
     keeps = True
     """Whether it is part of a state: what lasts no longer than a step, or can be computed again, is not."""
+
+    counted = True
+    """Whether its bytes count as kept: what is only looked at does not."""
 
     if TYPE_CHECKING:  # numbers and columns
 
@@ -118,6 +123,10 @@ class Structure:
 
     def put(self, name: str, array: Array) -> None:
         """Sets an array, of one dimension or with the width of its columns as the second one."""
+        budget = self.frame.budget
+        if budget is not None and self.counted:
+            held = self.arrays.get(name)
+            budget.take(array.nbytes - (0 if held is None else held.nbytes), self.base)
         self.arrays[name] = array
         cell, columns = self.layout.columns_of[name]
         self.cells[cell] = array.__array_interface__["data"][0]

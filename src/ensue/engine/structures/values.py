@@ -44,6 +44,10 @@ class Dictionary:
         self._views.append(view)
         view.show(self)
 
+    def detach(self, view: Values) -> None:
+        """Forget a unit that sees the dictionary."""
+        self._views = [each for each in self._views if each is not view]
+
     def code(self, value: Any) -> int:
         """The code of a value that is not null."""
         if type(value) is float:
@@ -173,7 +177,7 @@ def values_layout() -> Layout:
 class Values(Structure):
     """The dictionary as a unit sees it."""
 
-    keeps = False
+    keeps = counted = False
     dictionary: Dictionary
 
     def __init__(self, frame: Frame, base: int) -> None:

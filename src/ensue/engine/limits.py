@@ -1,0 +1,123 @@
+"""Limits on what rules derive at once and keep: a rule that pairs everything with everything ends with a sentence.
+
+Generated code enlarges its structures through Python, so both limits are looked at there, and cost nothing besides.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+
+from ensue.data.errors import DataError, shortened
+
+MATCHES, FOR_EACH = 10_000_000, 100
+"""Where nothing is said, a call may derive so many events of a type, or so many for each event it takes in."""
+
+TEXT = 10_000_000
+"""How many characters a text that rules compute may have."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many events of a type one call may derive, and how many bytes rules may keep; None leaves it open."""
+
+    matches: int | None = None
+    state: int | None = None
+
+    @staticmethod
+    def of(max_matches: object, max_state: object) -> Limits:
+        """Limits as people write them.
+
+        >>> Limits.of(1000, "2GB")
+        Limits(matches=1000, state=2000000000)
+        >>> Limits.of(0, None)
+        Traceback (most recent call last):
+        ...
+        ensue.data.errors.DataError: `max_matches` is 0; it is how many events of a type one call may derive, 1 or more.
+        """
+        if max_matches is not None and (type(max_matches) is not int or max_matches < 1):
+            raise DataError(
+                f"`max_matches` is {shortened(max_matches)}; it is how many events of a type one call may derive, 1 or "
+                "more."
+            )
+        return Limits(max_matches, None if max_state is None else _bytes(max_state))
+
+    def most_matches(self, events: int) -> int:
+        """How many events of a type may be derived by a call that takes in so many."""
+        return self.matches if self.matches is not None else max(MATCHES, FOR_EACH * events)
+
+    @property
+    def most_bytes(self) -> int:
+        return self.state if self.state is not None else half_of_memory()
+
+
+OPEN = Limits()
+
+UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+def _bytes(written: object) -> int:
+    if type(written) is int and written > 0:
+        return written
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", written.lower()) if isinstance(written, str) else None
+    if found is None or found[2] not in UNITS or not float(found[1]):
+        raise DataError(
+            f"`max_state` is {shortened(written)}; it is the bytes that rules may keep: a number, or a text such as "
+            '"500MB" or "4GB".'
+        )
+    return max(1, int(float(found[1]) * UNITS[found[2]]))
+
+
+@cache
+def half_of_memory() -> int:
+    """Half of the machine's memory; four gigabytes where that is not known."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, ValueError, OSError):
+        return 4 * 10**9
+
+
+class LimitReached(Exception):  # noqa: N818 (it never comes out: a lane says which rule it was)
+    """A structure, by its first cell, that would exceed a limit."""
+
+    def __init__(self, base: int, matches: int | None = None) -> None:
+        super().__init__(base, matches)
+        self.base, self.matches = base, matches
+
+
+class Budget:
+    """The bytes that the structures of a run hold, and may hold; `watched` while rules run."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.used = 0
+        self.watched = False
+
+    def take(self, count: int, base: int) -> None:
+        """Take so many bytes for a structure; less than none gives some back."""
+        if count > 0 and self.watched and self.used + count > self.most:
+            raise LimitReached(base)
+        self.used += count
+
+
+_allowed: ContextVar[Limits] = ContextVar("limits", default=OPEN)
+
+
+def allowed() -> Limits:
+    """The limits of runs that begin now."""
+    return _allowed.get()
+
+
+@contextmanager
+def limiting(limits: Limits) -> Iterator[None]:
+    """Have runs that begin inside keep to some limits."""
+    token = _allowed.set(limits)
+    try:
+        yield
+    finally:
+        _allowed.reset(token)
