@@ -55,18 +55,30 @@ FUNCTIONS = {
     ],
 }  # fmt: skip
 
+NEW = ["variance", "median", "quantile 0.3", "quantile 1"]
 AGGREGATES = {
-    "int": ["count", "sum", "avg", "min", "max", "stddev", "first", "last", "list"],
-    "float": ["count", "sum", "avg", "min", "max", "stddev", "first", "last", "list"],
-    "string": ["count", "min", "max", "first", "last", "list"],
-    "bool": ["count", "min", "max", "first", "last"],
-    "any": ["count", "first", "last"],
+    "int": ["count", "sum", "avg", "min", "max", "stddev", "first", "last", "list", *NEW, "count distinct"],
+    "float": ["count", "sum", "avg", "min", "max", "stddev", "first", "last", "list", *NEW, "count distinct"],
+    "string": ["count", "min", "max", "first", "last", "list", "count distinct", "count distinct"],
+    "bool": ["count", "min", "max", "first", "last", "count distinct"],
+    "any": ["count", "first", "last", "count distinct"],
 }
 
 
 def aggregated(function, type_):
     """The type of an aggregate over values of a type."""
-    return {"count": "int", "avg": "float", "stddev": "float", "list": "list"}.get(function, type_)
+    known = {"count": "int", "list": "list", "min": type_, "max": type_, "sum": type_, "first": type_, "last": type_}
+    return known.get(function.split()[0], "float")
+
+
+def aggregate_of(function, value):
+    """An aggregate as it is written: some have a word before their value, or a number behind it."""
+    match function.split():
+        case ["count", word]:
+            return f"count({word} {value})"
+        case [name, fraction]:
+            return f"{name}({value}, {fraction})"
+    return f"{function}({value})"
 
 
 @dataclass

@@ -9,7 +9,15 @@ import re
 from hypothesis import strategies as st
 
 from ensue.language.walk import atoms
-from tests.random_expressions import AGGREGATES, CONSTANTS, POOLS, Bound, Expressions, aggregated
+from tests.random_expressions import (
+    AGGREGATES,
+    CONSTANTS,
+    POOLS,
+    Bound,
+    Expressions,
+    aggregate_of,
+    aggregated,
+)
 from tests.random_streams import EVENTS, streams
 
 __all__ = ["DECLARATIONS", "given_types", "programs", "streams"]
@@ -405,7 +413,7 @@ class Writer(Draws):
         for name, type_ in sorted(bound.gathered.items()):
             if name not in bound.variables and self.chance(60) and len(terms) < 5:
                 function = self.choice(AGGREGATES[type_])
-                terms.append((f"{function}({name})", aggregated(function, type_)))
+                terms.append((aggregate_of(function, name), aggregated(function, type_)))
         for label in bound.gathered_labels[:1]:
             terms.append((f"count({label})", "int"))
         return terms
@@ -438,9 +446,9 @@ class Writer(Draws):
         for variable, type_ in own.items():
             if variable not in groups or self.chance(20):
                 function = self.choice(AGGREGATES[type_])
-                terms.append((f"{function}({variable})", aggregated(function, type_)))
+                terms.append((aggregate_of(function, variable), aggregated(function, type_)))
         for label in bound.labels:
-            terms.append((f"count({label})", "int"))
+            terms.append((self.choice([f"count({label})", "count(*)"]), "int"))
         where = f" where {terms[-1][0]} > 1" if terms and terms[-1][0].startswith("count(") and self.chance(30) else ""
         self.know(name, {f"t{place}": type_ for place, (_, type_) in enumerate(terms)})
         return f"{self.written(name, terms)} <- {', '.join(items)}{where}."

@@ -47,7 +47,7 @@ names = st.builds(
     st.one_of(
         st.sampled_from(["a", "b", "x1", "_", "größe", "日本", "x²", "collected", "on_time", "lasting_"]),
         st.sampled_from(sorted(KEYWORDS)),
-        st.sampled_from(["case", "when", "then", "else", "end", "is", "like", "ilike", "between"]),
+        st.sampled_from(["case", "when", "then", "else", "end", "is", "like", "ilike", "between", "distinct", "count"]),
         st.text(st.characters(exclude_characters="`\n", exclude_categories=["Cs"]), min_size=1, max_size=6),
     ),
 )
@@ -173,8 +173,12 @@ def conditions_of_words(depth: int) -> st.SearchStrategy:
 def calls(depth: int = 3) -> st.SearchStrategy:
     lists = st.builds(syntax.ListLiteral, tuples(expressions(max(depth - 1, 0))))
     values = st.one_of(expressions(depth), lists, st.builds(syntax.ListLiteral, tuples(lists)))
+    counted = st.builds(syntax.Argument, st.builds(syntax.Distinct, expressions(depth)) | st.just(syntax.Star()))
     called = names | st.sampled_from(["contains", "last"]).map(syntax.Name)
-    return st.builds(syntax.Call, called, tuples(st.builds(syntax.Argument, values, st.none() | names), most=2))
+    return st.one_of(
+        st.builds(syntax.Call, called, tuples(st.builds(syntax.Argument, values, st.none() | names), most=2)),
+        st.builds(syntax.Call, st.just(syntax.Name("count")), counted.map(lambda argument: (argument,))),
+    )
 
 
 ends = st.sampled_from(("", "[]", "[)", "(]", "()"))

@@ -358,6 +358,12 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def argument(self, meta: Meta, parts: list[Any]) -> syntax.Argument:
         return syntax.Argument(parts[0], span=_span(meta))
 
+    def distinct(self, meta: Meta, parts: list[Any]) -> syntax.Argument:
+        return syntax.Argument(syntax.Distinct(parts[0], span=_span(meta)), span=_span(meta))
+
+    def star(self, meta: Meta, parts: list[Any]) -> syntax.Argument:
+        return syntax.Argument(syntax.Star(span=_span(meta)), span=_span(meta))
+
     def named_argument(self, meta: Meta, parts: list[Any]) -> syntax.Argument:
         return syntax.Argument(parts[2], parts[0], span=_span(meta))
 

@@ -72,6 +72,10 @@ def show(node: syntax.Node) -> str:
             return f"{show(owner)}.{_plain(name.text)}"
         case syntax.Argument():
             return _argument(node)
+        case syntax.Distinct(operand=operand):
+            return f"distinct {_fitting(operand, _Level.OR)}"
+        case syntax.Star():
+            return "*"
         case syntax.Call(name=name, arguments=arguments):
             called = name.text if name.text in _FUNCTION_WORDS and not name.quoted else show(name)
             return f"{called}({_commas(arguments)})"

@@ -118,6 +118,18 @@ class Argument(Node):
 
 
 @dataclass(frozen=True)
+class Distinct(Node):
+    """``distinct x``, the argument of ``count(distinct x)``."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Star(Node):
+    """The argument of ``count(*)``."""
+
+
+@dataclass(frozen=True)
 class Call(Node):
     """``name(…)``: an event, a static predicate, a timer, a function or an aggregate."""
 
@@ -286,8 +298,9 @@ class Group(Node):
 
 
 Expression = (
-    Literal | ListLiteral | Name | Attribute | Call | Amount | Negative | Arithmetic | Comparison | Among | InRange
-    | Like | IsNull | Case | Not | And | Or | Temporal | Without | InContext | Repeat | Labelled | Group
+    Literal | ListLiteral | Name | Attribute | Distinct | Star | Call | Amount | Negative | Arithmetic | Comparison
+    | Among | InRange | Like | IsNull | Case | Not | And | Or | Temporal | Without | InContext | Repeat | Labelled
+    | Group
 )  # fmt: skip
 
 Condition = Comparison | Among | InRange | Like | IsNull | Not

@@ -85,6 +85,8 @@ class Aggregate:
     argument: Expression | None
     path: tuple[int, ...]
     type: Type
+    constants: tuple[float, ...] = ()
+    """What stands behind the argument: the fraction of a quantile."""
 
 
 Expression = Constant | Variable | AttributeOf | TimeOf | Operation | Holds | Aggregate

@@ -1,5 +1,5 @@
-"""Words that are names as well: `like`, `between`, `is`, `case`, `when`, `then`, `else`, `end`, `in` before values, and
-`gap` behind `while`.
+"""Words that are names as well: `like`, `between`, `is`, `case`, `when`, `then`, `else`, `end`, `in` before values,
+`distinct` before a value, and `gap` behind `while`.
 
 They are read as words only where no name can stand, or where what follows leaves no other reading, so that events,
 attributes and variables may be called like them. In backticks they are always names.
@@ -13,7 +13,7 @@ from lark import Token
 
 INFIX = frozenset({"like", "ilike", "between", "is"})
 """Words between an operand and what it is compared with."""
-BEFORE_OPERANDS = frozenset({"case", "when"})
+BEFORE_OPERANDS = frozenset({"case", "when", "distinct"})
 """Words that an operand may follow."""
 _KINDS = {
     "like": "LIKE", "ilike": "ILIKE", "between": "_BETWEEN", "is": "_IS", "when": "_WHEN", "then": "_THEN",
@@ -47,6 +47,8 @@ def kind_of(tokens: Sequence[Token], at: int, accepted: Collection[str]) -> str:
             return "NOT_BEFORE"
         case "NAME" if token.value == "case" and "NAME" in accepted and _begins_case(tokens, at):
             return "_CASE"
+        case "NAME" if token.value == "distinct" and _is_distinct(tokens, at):
+            return "_DISTINCT"
         case "NAME" if token.value == "when" and at > 0 and "_WHEN" in accepted and "NAME" in accepted:
             return "_WHEN"  # right behind `case`
         case "NAME" if token.value == "gap" and "GAP" in accepted and after is not None and after.type in _AMOUNT:
@@ -58,6 +60,16 @@ def kind_of(tokens: Sequence[Token], at: int, accepted: Collection[str]) -> str:
 
 def _is_negated(token: Token) -> bool:
     return token.type == "IN" or (token.type == "NAME" and token.value in INFIX - {"is"})
+
+
+def _is_distinct(tokens: Sequence[Token], at: int) -> bool:
+    """Tell whether a name `distinct` is the word: it is the first argument of a call, and a value follows it."""
+    if at < 2 or at + 1 >= len(tokens) or tokens[at - 1].type != "LPAR":
+        return False
+    after = tokens[at + 1]
+    if after.type in _OPERAND_BEGINS or after.type in ("NOT", "LSQB", "CONTEXT"):
+        return not (after.type == "NAME" and after.value in INFIX)
+    return tokens[at - 2].value == "count" and after.type in ("LPAR", "MINUS", "RELATION")
 
 
 def _begins_case(tokens: Sequence[Token], at: int) -> bool:

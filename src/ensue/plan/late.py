@@ -45,7 +45,7 @@ def value(late: Late, values: Sequence[Any], evaluate: Callable[[typed.Expressio
     known = {str(first + place): each for place, each in enumerate(outside)}
     assert late.of.argument is not None
     found = [evaluate(late.of.argument, {**known, **row}) for row in _rows(rows, late.counts, 0)]
-    return held(aggregate(late.of.name, [each for each in found if each is not None]), late.of.type)
+    return held(aggregate(late.of.name, [each for each in found if each is not None], late.of.constants), late.of.type)
 
 
 def _rows(rows: Any, counts: Sequence[int], first: int) -> Iterator[dict[str, Any]]:

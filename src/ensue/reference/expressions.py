@@ -29,12 +29,12 @@ def evaluate(expression: typed.Expression, match: Match, held: Held) -> Any:
         case typed.Holds(predicate=predicate, arguments=terms):
             values = [None if term is None else evaluate(term, match, held) for term in terms]
             return held(predicate, values, [term is not None for term in terms])
-        case typed.Aggregate(name=name, argument=argument, path=path):
+        case typed.Aggregate(name=name, argument=argument, path=path, constants=constants):
             rows = _rows(match, path)
             if argument is None:
                 return len(rows)
             values = [evaluate(argument, row, held) for row in rows]
-            return aggregate(name, [value for value in values if value is not None])
+            return aggregate(name, [value for value in values if value is not None], constants)
         case typed.Operation():
             return _operation(expression, match, held)
 

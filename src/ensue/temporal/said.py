@@ -134,6 +134,10 @@ def expression_said(expression: typed.Expression, program: typed.Program, name: 
             return f"{function}({', '.join(map(inner, arguments))})"
         case typed.Holds(predicate=predicate, arguments=terms):
             return f"{predicate}({', '.join('_' if term is None else inner(term) for term in terms)})"
+        case typed.Aggregate(name="count_distinct", argument=argument) if argument is not None:
+            return f"count(distinct {inner(argument)})"
+        case typed.Aggregate(name=function, argument=argument, constants=(fraction,)) if argument is not None:
+            return f"{function}({inner(argument)}, {fraction})"
         case typed.Aggregate(name=function, argument=argument):
             return f"{function}({'…' if argument is None else inner(argument)})"
 

@@ -51,7 +51,7 @@ class Kept:
 
     @property
     def collects(self) -> bool:
-        return self.algorithm.slides == "all"
+        return self.algorithm.slides in ("tree", "all")
 
     def fields(self) -> list[Field]:
         """The fields of a member, or of what is around it, that it is computed from."""

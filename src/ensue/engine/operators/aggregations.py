@@ -10,7 +10,7 @@ those of its match.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from inspect import getsource
 from typing import Literal
@@ -24,9 +24,10 @@ from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES, Follows, Spread
 from ensue.plan.operators import NotPlannedError
 
-Slides = Literal["sums", "extreme", "ends", "all"]
+Slides = Literal["sums", "extreme", "ends", "tree", "all"]
 """How an aggregate follows a window that moves: values are added and taken away; the best is at the front of a queue of
-those that none after them beats; the first or the last is looked at; or all values are collected again."""
+those that none after them beats; the first or the last is looked at; values are nodes of a tree, in their order; or all
+values are collected again."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ Kinds = Mapping[str, tuple[str, Algorithm]]
 def algorithm(aggregate: typed.Aggregate, kind: str) -> tuple[str, Algorithm]:
     """The kind in which an aggregate holds values of a kind, and its algorithm for them."""
     record = AGGREGATES[aggregate.name]
+    if record.follows in ("rank", "distinct") and len(aggregate.path) > 1:
+        return (kind, COLLECTED)  # members bring lists of their own members' values
     if record.follows == "moments":
         assert record.spread is not None
         moments = _moments_algorithm(record.spread)
@@ -344,6 +347,10 @@ COLLECTED = Algorithm(
 """All values, which Python computes an aggregate of. As a state it is whether there are any, and a list of them."""
 
 
+IN_TREE = replace(COLLECTED, slides="tree")
+"""Values in a tree where a window moves, and collected elsewhere."""
+
+
 SUMS = getsource(sums)
 
 
@@ -363,6 +370,8 @@ ALGORITHMS: dict[Follows, Kinds] = {
     "greatest": _any(_extreme(larger=True)),
     "first": _any(_end(last=False)),
     "last": _any(_end(last=True)),
+    "distinct": _any(IN_TREE),
+    "rank": {"i": ("f", IN_TREE), "f": ("f", IN_TREE), "o": ("o", COLLECTED)},
     "all": _any(COLLECTED),
 }
 """Algorithms that follow values; ``moments`` has an algorithm for each function of the spread."""

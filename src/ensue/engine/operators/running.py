@@ -1,19 +1,22 @@
 """Running: aggregates over members that only come: all of them are kept as one state, and all go together.
 
-What needs all values (a list) keeps these, a row each; nothing else is kept of a member.
+What needs all values (a list) keeps these, a row each; nothing else is kept of a member. Where one at some place in the
+order of values is wanted, or how many are different, these rows are nodes of a tree (`structures/trees.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ensue.engine.generate.fields import SOURCE, Column, Env, Field
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.aggregates import Kept, add_member, collect_member, collection, kept, read_collected
 from ensue.engine.operators.aggregations import State
+from ensue.engine.operators.in_tree import Tree, read_tree
 from ensue.engine.structures.groups import SOURCES, Groups, groups_layout
 from ensue.engine.structures.structure import Element
+from ensue.engine.structures.trees import tree_rows, tree_slots
 from ensue.language import typed
 
 
@@ -31,6 +34,12 @@ class Running:
             if not one.collects and (one.nested or one.aggregate.argument is not None)
         }
         self.scratch = {one: collection(self.unit, one) for one in self.kept if one.collects}
+        in_cells = {
+            kept(field[1]) for field in self.wanted if field[0] != "agg" and isinstance(field[1], typed.Aggregate)
+        }
+        self.trees = {
+            one: f"t{i}" for i, one in enumerate(self.kept) if one.algorithm.slides == "tree" and one not in in_cells
+        }
         self.pool = ""
         self.columns: dict[Field, Column] = {}
 
@@ -41,6 +50,8 @@ class Running:
             found |= {f"{name}_{cell}": element for cell, element in one.algorithm.cells(one.kind).items()}
         if self.scratch:
             found |= {"values_first": "i64", "values_last": "i64"}
+        for name in self.trees.values():
+            found |= tree_slots(name)
         if self.source:
             found["source"] = "source"
         return {f"{self.prefix}{name}": element for name, element in found.items()}
@@ -69,7 +80,10 @@ class Running:
             else:
                 member["value", one.aggregate.argument, one.kind] = one.value(unit, w, env)
         self.columns = {field: Column(code.kind, code.valid != "True") for field, code in member.items()}
-        layout = groups_layout("", {}, {"place": "i64", **row_fields(self.columns)})
+        rows: dict[str, Element] = {"place": "i64", **row_fields(self.columns)}
+        for name in self.trees.values():
+            rows |= tree_rows(f"{self.prefix}{name}")
+        layout = groups_layout("", {}, rows)
         self.pool = p = self.operator.structure("values", Groups, layout, 0)
         for source in SOURCES:
             unit.use(source)
@@ -83,6 +97,17 @@ class Running:
         with w.block("else:"):
             w.line(f"{p}.link[{last}] = {row}")
         w.line(f"{last} = {row}")
+        for one in self.trees:
+            tree = self._tree(one, g)
+            tree.use(unit)
+            with w.when(member["value", one.aggregate.argument, one.kind].valid):
+                w.line(f"add_{tree.name}({p}, {at}, {row})")
+
+    def _tree(self, one: Kept, g: str) -> Tree:
+        column = f"{self.prefix}{self.trees[one]}"
+        field: Field = ("value", one.aggregate.argument, one.kind)
+        held = f"f{list(self.columns).index(field)}"
+        return Tree(f"{self.pool}_{column}", column, held, self.columns[field].kind, self.pool, g)
 
     def clear(self, w: Writer, g: str, at: str) -> None:
         """Lets go of what is kept, and sets all to nothing."""
@@ -116,25 +141,30 @@ class Running:
             one.algorithm.merge(w, State(self.unit, one.kind, state.cells, place), other, "+")
         self.collect(w, g, at)
 
-    def collect(self, w: Writer, g: str, at: str) -> None:
-        """Hands what is kept of a group to Python."""
-        if not self.scratch:
+    def collect(self, w: Writer, g: str, at: str, trees: bool = True) -> None:
+        """Hands what is kept of a group to Python, also for what a tree answers if it is asked for."""
+        wanted = {one: scratch for one, scratch in self.scratch.items() if trees or one not in self.trees}
+        if not wanted:
             return
         row = w.let("row", f"{g}.{self.prefix}values_first[{at}]")
         with w.block(f"while {row} != 0:"):
             member = read_row(self.pool, row, self.columns)
-            for one, scratch in self.scratch.items():
+            for one, scratch in wanted.items():
                 collect_member(self.unit, w, one, scratch, member, f"{self.pool}.place[{row}]")
             w.line(f"{row} = {self.pool}.link[{row}]")
 
-    def results(self, w: Writer, count: str, states: dict[Kept, State]) -> Env:
-        """What states come to; values must have been collected."""
+    def results(
+        self, w: Writer, count: str, states: dict[Kept, State], in_trees: Mapping[Kept, Code] | None = None
+    ) -> Env:
+        """What states come to; values that no tree has answered for must have been collected."""
         found = Env()
         for field in self.wanted:
             aggregate = field[1]
             assert isinstance(aggregate, typed.Aggregate)
             one = kept(aggregate)
-            if one in self.scratch:
+            if in_trees and one in in_trees:
+                found[field] = in_trees[one]
+            elif one in self.scratch:
                 found[field] = read_collected(w, one, self.scratch[one], field)
             elif one not in self.states:
                 found[field] = Code(count, "True", "i")
@@ -149,5 +179,7 @@ class Running:
         """What the aggregates of one group come to."""
         for scratch in self.scratch.values():
             w.line(f"{scratch}.count = 0")
-        self.collect(w, g, at)
-        return self.results(w, f"{g}.{self.prefix}members[{at}]", {one: self.state(one, g, at) for one in self.states})
+        self.collect(w, g, at, trees=False)
+        states = {one: self.state(one, g, at) for one in self.states}
+        found = {one: read_tree(self.unit, w, one, self._tree(one, g), at) for one in self.trees}
+        return self.results(w, f"{g}.{self.prefix}members[{at}]", states, found)

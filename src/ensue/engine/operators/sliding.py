@@ -3,7 +3,9 @@
 A member costs the same however many there are. Counts and sums are added to and taken from; what rounding loses is
 bounded (`structures/sums.py`), and where it could be seen a sum is made anew. The smallest and largest are at the front
 of a queue of those that none which stays longer beats, the first and last at the ends of a queue of all that are not
-null. What needs all values (a list) costs as much as there are. State: the members that are there, in one row each.
+null. Values of which one at some place in their order is wanted, or how many are different, are nodes of a tree
+(`structures/trees.py`). What needs all values (a list) costs as much as there are. State: the members that are there,
+in one row each.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ from ensue.engine.generate.operator import Operator, read_row, row_fields, write
 from ensue.engine.generate.writer import NOTHING, Code, Writer, kind_of
 from ensue.engine.operators.aggregates import Kept, add_member, collect_member, collection, kept, read_collected
 from ensue.engine.operators.aggregations import State, smaller
+from ensue.engine.operators.in_tree import Tree, read_tree
 from ensue.engine.operators.keys import group_parts
 from ensue.engine.structures.groups import SOURCES, Groups, groups_layout
 from ensue.engine.structures.queues import in_order_of_arrival, queue_rows, queue_slots, unbeaten
 from ensue.engine.structures.structure import Element
+from ensue.engine.structures.trees import tree_rows, tree_slots
 from ensue.language import typed
 
 ALL = "all"
@@ -52,6 +56,8 @@ class Sliding:
         self.some: dict[Field, str] = {}
         """Queues of members that are not null, by the field of the value."""
         self.best: dict[tuple[Field, bool], str] = {}
+        self.trees: dict[Field, str] = {}
+        """Trees of members that are not null, by the field of the value."""
         self.sums: dict[Kept, str] = {}
         self.scratch: dict[Kept, str] = {}
         self.least_start = ""
@@ -108,6 +114,8 @@ class Sliding:
                         }
                 case "extreme":
                     self._add_best(value_field(one), one.algorithm.larger, slots, rows)
+                case "tree" if value_field(one) not in self.trees:
+                    self._add_tree(value_field(one), slots, rows)
                 case "ends" if self.columns[value_field(one)].nullable and value_field(one) not in self.some:
                     self.some[value_field(one)] = name = f"some_{self._held(value_field(one))}"
                     unit.use(in_order_of_arrival(name))
@@ -117,6 +125,8 @@ class Sliding:
             self._add_best(START, False, slots, rows)
             self.least_start = self.best[START, False]
         self.groups = self.operator.structure("members", Groups, groups_layout(kinds, slots, rows), len(kinds))
+        for field in self.trees:
+            self._tree(field).use(unit)
         return self.groups
 
     def _add_best(self, field: Field, larger: bool, slots: dict[str, Element], rows: dict[str, Element]) -> None:
@@ -132,6 +142,16 @@ class Sliding:
         self.unit.use(unbeaten(name, beats, self.by_start))
         slots |= queue_slots(name)
         rows |= queue_rows(name)
+
+    def _add_tree(self, field: Field, slots: dict[str, Element], rows: dict[str, Element]) -> None:
+        held, kind = self._held(field), self.columns[field].kind
+        self.trees[field] = name = f"tree_{held}_{kind}"
+        slots |= tree_slots(name)
+        rows |= tree_rows(name)
+
+    def _tree(self, field: Field) -> Tree:
+        name = self.trees[field]
+        return Tree(name, name, self._held(field), self.columns[field].kind, self.groups, self.groups)
 
     def _held(self, field: Field) -> str:
         """The column that holds a field."""
@@ -158,6 +178,9 @@ class Sliding:
         for (field, _), name in self.best.items():
             with w.when(member[field].valid):
                 w.line(f"enter_{name}({g}, {at}, {row})")
+        for field, name in self.trees.items():
+            with w.when(member[field].valid):
+                w.line(f"add_{name}({g}, {at}, {row})")
         for one in self.sums:
             add_member(self.unit, w, one, self.state(one, at), member)
         return row
@@ -174,6 +197,9 @@ class Sliding:
         for (field, _), name in self.best.items():
             with w.when(member[field].valid):
                 w.line(f"leave_{name}({g}, at, row)")
+        for field, name in self.trees.items():
+            with w.when(member[field].valid):
+                w.line(f"remove_{name}({g}, at, row)")
         for one in self.sums:
             add_member(self.unit, w, one, self.state(one, "at"), member, "-")
         w.line(f"free_row({g}, row)")
@@ -233,6 +259,8 @@ class Sliding:
                 return self._sum(w, one, at)
             case "sums":
                 return Code(f"{self.groups}.count[{at}]", "True", "i")
+            case "tree":
+                return read_tree(self.unit, w, one, self._tree(value_field(one)), at)
             case "all":
                 return self._collected(w, one, at, ("agg", one.aggregate))
             case _:
@@ -293,7 +321,7 @@ class Sliding:
                 return Code(w.let("x", self.state(one, at)[cell]), "True", kind)
             case "sums":
                 return Code(f"{self.groups}.count[{at}]", "True", "i")
-            case "all":
+            case "tree" | "all":
                 return self._collected(w, one, at, field)
         row = w.let("row", self._row(one, at))
         if cell == "best":

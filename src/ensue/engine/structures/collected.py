@@ -75,7 +75,7 @@ class Collection:
             structure.there = 1
             together = tuple(values)
             return int(lane._encoded(held_by(together, "any") if self.kind == "o" else together, "o"))
-        result = held_by(aggregate(self.aggregate.name, values), self.aggregate.type)
+        result = held_by(aggregate(self.aggregate.name, values, self.aggregate.constants), self.aggregate.type)
         structure.there = int(result is not None)
         if result is None:
             return 0

@@ -81,6 +81,12 @@ class Expressions(Comparisons, Calls):
                 return self.resolve(inner, scope, aggregates)  # type: ignore[arg-type]
             case syntax.Call():
                 return self._call(node, scope, aggregates)
+            case syntax.Distinct() | syntax.Star():
+                sign = "distinct" if isinstance(node, syntax.Distinct) else "*"
+                return self._wrong(
+                    node.span, f"`{sign}` stands only in the aggregate `count`",
+                    "as in `count(distinct x)` and `count(*)`",
+                )  # fmt: skip
             case syntax.ListLiteral():
                 return self._wrong(
                     node.span, "a list can stand only in a test", "one of several values is `x in (1, 2)`"
@@ -320,6 +326,19 @@ class Expressions(Comparisons, Calls):
                 "aggregates stand in the head of an event rule and behind its `where`",
             )  # fmt: skip
             return UNKNOWN
+        if AGGREGATES[name].fraction:
+            return self._quantile(node, scope)
+        match node.arguments:
+            case (syntax.Argument(value=syntax.Star()),):
+                return self._count_all(node, scope)
+            case (syntax.Argument(value=syntax.Distinct(operand=operand) as written),):
+                if name != "count":
+                    self.report.error(
+                        "E201", written.span, f"`{name}` takes no `distinct`",
+                        "`count(distinct x)` says how many different values there are",
+                    )  # fmt: skip
+                    return UNKNOWN
+                return self._aggregate_of("count_distinct", operand, node, scope)
         if len(node.arguments) != 1 or node.arguments[0].name is not None:
             hint = {
                 "min": "the smallest of several values is `least(…)`",
@@ -330,7 +349,63 @@ class Expressions(Comparisons, Calls):
                 hint or f"as in `{name}(x)`: {AGGREGATES[name].text}",
             )  # fmt: skip
             return UNKNOWN
-        argument = node.arguments[0].value
+        return self._aggregate_of(name, node.arguments[0].value, node, scope)
+
+    def _quantile(self, node: syntax.Call, scope: Scope) -> typed.Expression:
+        """An aggregate with a fraction behind its argument."""
+        name = node.name.text
+        if len(node.arguments) != 2 or any(argument.name is not None for argument in node.arguments):
+            self.report.error(
+                "E201", node.span, f"`{name}` takes a value and a fraction, {given(len(node.arguments))}",
+                f"as in `{name}(x, 0.95)`: {AGGREGATES[name].text}",
+            )  # fmt: skip
+            return UNKNOWN
+        fraction = node.arguments[1].value
+        found = self.resolve(fraction, scope, aggregates=False) if isinstance(fraction, syntax.Literal) else None
+        if found is None or not isinstance(found, typed.Constant) or found.type not in NUMBERS:
+            self.report.error(
+                "E206", fraction.span, "a constant between 0 and 1 is needed here", f"as in `{name}(x, 0.95)`"
+            )
+            return UNKNOWN
+        share = float(found.value)  # type: ignore[arg-type]
+        if not 0 <= share <= 1:
+            hint = f"95 percent is `{name}(x, 0.95)`" if 1 < share <= 100 else f"as in `{name}(x, 0.95)`"
+            self.report.error("E206", fraction.span, "the fraction lies between 0 and 1", hint)
+            return UNKNOWN
+        return self._aggregate_of(name, node.arguments[0].value, node, scope, (share,))
+
+    def _count_all(self, node: syntax.Call, scope: Scope) -> typed.Expression:
+        """``count(*)``: how much was collected."""
+        name = node.name.text
+        if name != "count":
+            self.report.error(
+                "E201", node.arguments[0].span, "`*` stands only in `count(*)`", f"name a value: `{name}(x)`"
+            )
+            return UNKNOWN
+        match list(scope.gathered):
+            case [only]:
+                return typed.Aggregate("count", None, (only,), "int")
+            case []:
+                if not self.incomplete:
+                    self._report_nothing(node, name)
+            case _:
+                self.report.error(
+                    "E305", node.span, "there are several collections here, and `count(*)` does not say which",
+                    "name the events, as in `while w: collect f: failed(user)`, and write `count(f)`",
+                )  # fmt: skip
+        return UNKNOWN
+
+    def _report_nothing(self, node: syntax.Call, name: str) -> None:
+        self.report.error(
+            "E304", node.span, f"`{name}` has nothing to range over: none of its names is collected",
+            "aggregates range over `while … collect`, repetitions and cumulative constituents",
+        )  # fmt: skip
+
+    def _aggregate_of(
+        self, name: str, argument: syntax.Expression, node: syntax.Call, scope: Scope, constants: tuple[float, ...] = ()
+    ) -> typed.Expression:
+        """An aggregate over the values of an expression."""
+        called = node.name.text
         names = set(names_in(argument))
         hidden = {n for n in names if scope.find_variable(n) is None and scope.find_label(n) is None}
         paths = scope.paths_to(hidden or names)
@@ -339,19 +414,22 @@ class Expressions(Comparisons, Calls):
                 if missing.text in hidden:
                     self.report_unbound(missing, scope)
             if not hidden and not self.incomplete:
-                self.report.error(
-                    "E304", node.span, f"`{name}` has nothing to range over: none of its names is collected",
-                    "aggregates range over `while … collect`, repetitions and cumulative constituents",
-                )  # fmt: skip
+                self._report_nothing(node, called)
             return UNKNOWN
         path = max(paths, key=len)
         if any(path[: len(other)] != other for other in paths):
             self.report.error(
-                "E305", node.span, f"`{name}` mixes events of two collections", "aggregate each of them on its own"
+                "E305", node.span, f"`{called}` mixes events of two collections", "aggregate each of them on its own"
             )
             return UNKNOWN
         inside = scope.inside(path)
         if isinstance(argument, syntax.Name) and inside.names_event(argument.text):
+            if name == "count_distinct":
+                self.report.error(
+                    "E304", argument.span, f"`{argument.text}` is an event, and no two events are the same",
+                    f"name an attribute, `count(distinct {argument.text}.attribute)`, or count all: `count(*)`",
+                )  # fmt: skip
+                return UNKNOWN
             if name != "count":
                 self.report.error(
                     "E304", argument.span, f"`{argument.text}` is an event; only `count` takes one",
@@ -372,7 +450,7 @@ class Expressions(Comparisons, Calls):
             wanted = "value" if is_list(inner.type) else "number"
             self.wrong_type(argument.span, wanted, inner.type)
             return UNKNOWN
-        return typed.Aggregate(name, inner, path, type_)
+        return typed.Aggregate(name, inner, path, type_, constants)
 
 
 def _accepts(parameter: str, given: Type) -> bool:
