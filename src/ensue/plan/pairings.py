@@ -38,6 +38,8 @@ def _join(node: plan.Join, relation: str, words: Words) -> Description:
         if not side.stored:
             continue
         bound = _bound(_lifetime(node, number))
+        if not bound.bounded and isinstance((pair.left, pair.right)[number], typed.Moment):
+            bound = constant(1)
         if number == 0 and node.endings and not (bound.bounded and bound.size == 0):
             by = " or ".join(dict.fromkeys(_events(ending.input) for ending in node.endings))
             bound = constant(1) if by == events_said(pair.left) else until(by)

@@ -89,17 +89,42 @@ def relate(relation: typed.Relation, left: int, right: int, distances: Distances
 _COMPARED = {"<": (1, None), "<=": (0, None), "=": (0, 0), ">=": (None, 0), ">": (None, -1)}
 """How far the right side of a comparison is after the left one."""
 
+_SAFE = 2**60
+"""Times are within 2^61 of 0, so that numbers up to this one can be added to them within 64 bits."""
+
 
 def _compare(condition: typed.Expression, labels: Mapping[str, int], distances: Distances) -> None:
-    """Adds what a condition says of two points, where it compares just these: a sum may have exceeded 64 bits."""
+    """Adds what a condition says of the distance of two points: ``s.start - o.end < 1h``, ``s.start < o.end + 1h``."""
     match condition:
         case typed.Operation(name="and", arguments=conjuncts):
             for conjunct in conjuncts:
                 _compare(conjunct, labels, distances)
-        case typed.Operation(name=name, arguments=(typed.TimeOf() as left, typed.TimeOf() as right)):
-            if name in _COMPARED and left.label in labels and right.label in labels:
-                earlier, later = (labels[left.label], left.end), (labels[right.label], right.end)
-                distances.require(earlier, later, *_COMPARED[name], condition)
+        case typed.Operation(name=name, arguments=(left, right)) if name in _COMPARED:
+            one, other = _moved(left), _moved(right)
+            if one is None or other is None:
+                return
+            earlier, later, further = [*one[0], *other[1]], [*other[0], *one[1]], one[2] - other[2]
+            if len(earlier) == len(later) == 1 and earlier[0].label in labels and later[0].label in labels:
+                low, high = (None if limit is None else limit + further for limit in _COMPARED[name])
+                first, last = ((labels[point.label], point.end) for point in (earlier[0], later[0]))
+                distances.require(first, last, low, high, condition)
+
+
+def _moved(expression: typed.Expression) -> tuple[list[typed.TimeOf], list[typed.TimeOf], int] | None:
+    """An expression as points that are added, points that are taken away, and a number."""
+    match expression:
+        case typed.TimeOf():
+            return [expression], [], 0
+        case typed.Constant(value=int() as value) if not isinstance(value, bool) and abs(value) <= _SAFE:
+            return [], [], value
+        case typed.Operation(name="+" | "-" as sign, arguments=(left, right)):
+            one, other = _moved(left), _moved(right)
+            if one is None or other is None or len(one[0]) + len(one[1]) + len(other[0]) + len(other[1]) > 2:
+                return None
+            added, taken = (other[0], other[1]) if sign == "+" else (other[1], other[0])
+            number = one[2] + other[2] if sign == "+" else one[2] - other[2]
+            return ([*one[0], *added], [*one[1], *taken], number) if abs(number) <= _SAFE else None
+    return None
 
 
 def _constrain_pattern(pattern: typed.Pattern, events: Events, distances: Distances, toward: int | None) -> None:

@@ -13,7 +13,7 @@ from ensue.language.source import Span
 from ensue.temporal.constraints import BODY, bodies, constrain, labelled, length_of_event, parts
 from ensue.temporal.distances import Distances, Point
 from ensue.temporal.lifetimes import scope_points
-from ensue.temporal.said import length_said
+from ensue.temporal.said import expression_said, length_said
 
 
 def check_possible(rule: typed.Rule, program: typed.Program, report: Report) -> None:
@@ -61,7 +61,7 @@ def _told(reasons: Iterable[object], body: typed.Body, program: typed.Program, t
     spans = sorted({span for reason in reasons for span in _spans(reason, text)})
     parts = [f"`{_short(' '.join(text[s.start : s.end].split()))}`" for s in spans]
     parts += [_lasting(r.event, program) for r in reasons if isinstance(r, typed.Atom)]
-    parts += [f"`{_compared(r)}`" for r in reasons if isinstance(r, typed.Operation)]
+    parts += [f"`{expression_said(r, program)}`" for r in reasons if isinstance(r, typed.Operation)]
     return spans[-1] if spans else body.span, list(dict.fromkeys(parts))
 
 
@@ -172,14 +172,6 @@ def _always_matches(negated: typed.Atom, part: typed.Atom, shared: set[str], cer
         for name, term in negated.fields
         if isinstance(term, typed.Constant) or term.name in shared
     )
-
-
-def _compared(condition: typed.Operation) -> str:
-    """A comparison of two points in time as it is written."""
-    left, right = (
-        f"{p.label}.{'end' if p.end else 'start'}" for p in condition.arguments if isinstance(p, typed.TimeOf)
-    )
-    return f"{left} {condition.name} {right}"
 
 
 def _spans(reason: object, text: str) -> Iterator[Span]:
