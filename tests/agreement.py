@@ -76,13 +76,17 @@ def alike(events: Stream) -> list[int]:
 
 
 def reference(program: Program, events: Stream, until: int | None = None) -> list[Detection]:
-    """What the definitions say, in order."""
+    """What the definitions say, in order; without sources where nobody can tell which of several alike it was."""
     given = [(e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE)) for e in events]
     places = alike(events)
+    apart = any(event.each for event in program.typed.events.values())
     return [
-        Detection(e.type, e.start, e.end, e.attributes, tuple(sorted(places[source] for source in e.sources)))
+        Detection(
+            e.type, e.start, e.end, e.attributes,
+            None if apart else tuple(sorted(places[source] for source in e.sources)),
+        )
         for e in detect(program.typed, given, until)
-    ]
+    ]  # fmt: skip
 
 
 # --- the engine by itself

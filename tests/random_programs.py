@@ -78,6 +78,8 @@ class Writer(Draws):
         self.parts = []
         """Parts of earlier rules, which later ones may share."""
         self.contexts = True
+        self.each = set()
+        """Types whose matches are kept apart."""
 
     def fresh(self, letter):
         self.labels += 1
@@ -376,7 +378,21 @@ class Writer(Draws):
         if self.chance(30) and "policy" not in body and bound.plain and not bound.gathered:
             self.parts.append((f"({body})", Bound(bound.variables, bound.labels)))
         self.know(name, {f"t{place}": type_ for place, (_, type_) in enumerate(terms)})
-        return f"{self.written(name, terms)}{beginning} <- {body}."
+        return f"{self.all(name, terms)}{self.written(name, terms)}{beginning} <- {body}{self.often(name)}."
+
+    def all(self, name, terms):
+        """Keeps matches apart, now and then; mostly where not much tells them apart."""
+        if self.chance(8 if len(terms) > 1 else 20):
+            self.each.add(name)
+        return "all " if name in self.each else ""
+
+    def often(self, name):
+        """How often a rule derives, if it says so."""
+        if not self.chance(14):
+            return ""
+        keys = [attribute for attribute in self.events[name] if self.chance(45)]
+        word = self.choice(["once", "once", "at most 2", "at most 1", "at most 3"])
+        return f" {word}{' per ' if keys else ''}{', '.join(keys)} in {self.number(1, 9)}"
 
     def written(self, name, terms):
         return f"{name}({', '.join(f't{place} = {term}' for place, (term, _) in enumerate(terms))})"
@@ -403,7 +419,8 @@ class Writer(Draws):
         for event, uses in self.uses.items():
             if name in uses:
                 self.uses[event] = uses | self.uses[name]
-        return f"{name}({', '.join(f'{attribute} = {term}' for attribute, term in terms)}) <- {body}."
+        head = ", ".join(f"{attribute} = {term}" for attribute, term in terms)
+        return f"{'all ' if name in self.each else ''}{name}({head}) <- {body}{self.often(name)}."
 
     def head(self, bound):
         terms = [(n, t) for n, t in sorted(bound.variables.items()) if self.chance(70)][:3]
@@ -451,7 +468,7 @@ class Writer(Draws):
             terms.append((self.choice([f"count({label})", "count(*)"]), "int"))
         where = f" where {terms[-1][0]} > 1" if terms and terms[-1][0].startswith("count(") and self.chance(30) else ""
         self.know(name, {f"t{place}": type_ for place, (_, type_) in enumerate(terms)})
-        return f"{self.written(name, terms)} <- {', '.join(items)}{where}."
+        return f"{self.all(name, terms)}{self.written(name, terms)} <- {', '.join(items)}{where}{self.often(name)}."
 
     def recursive(self, name):
         event = self.choice(["a", "i", "h"])
@@ -463,14 +480,16 @@ class Writer(Draws):
             self.know(name, {"t0": "int", "t1": "int"})
             first = f"{name}(t0 = q, t1 = r) <- {base}(q, r)."
             if shape == "keyed":
-                return f"{first} {name}(t0 = q, t1 = u + r) <- {context}{name}(q, u) seq {event}(q, r) where u < 20."
+                last = f"{context}{name}(q, u) seq {event}(q, r) where u < 20{self.often(name)}"
+                return f"{first} {name}(t0 = q, t1 = u + r) <- {last}."
             last = f"not {event}(q, _) in [{name}(q, u), {event}(q, r)] where {self.choice(['u < 9', 'r < u + 2'])}"
             return f"{first} {name}(t0 = q, t1 = u + 1) <- {last}."
         self.know(name, {"t0": "int"})
         first = f"{name}(t0 = r) <- {base}(_, r)."
         match shape:
             case "seq":
-                return f"{first} {name}(t0 = u + r) <- {context}{name}(u) seq {event}(_, r) where u < 20."
+                last = f"{context}{name}(u) seq {event}(_, r) where u < 20{self.often(name)}"
+                return f"{first} {name}(t0 = u + r) <- {last}."
             case "not":
                 return f"{first} {name}(t0 = u + 1) <- not {event}(_, _) in [{name}(u), {event}(_, _)] where u < 9."
             case "timer":

@@ -12,7 +12,7 @@ from ensue.data.errors import DataError, bad_rows_said
 from ensue.data.moments import is_timestamp
 from ensue.data.spark_frames import spark_frames
 from ensue.engine.limits import limiting
-from ensue.errors import BadRowsWarning, EmptyAttributeWarning, NoEffectWarning, UnusedTypeWarning
+from ensue.errors import BadRowsWarning, EmptyAttributeWarning, MissingTableWarning, NoEffectWarning, UnusedTypeWarning
 from ensue.language import typed
 from ensue.request import DEFAULT_ENGINE, ENGINES, Request
 from ensue.rules import Rules
@@ -45,10 +45,18 @@ def detect(rules: Rules, events: Any, request: Request) -> Any:
     request.check_embedded()
     batches, events = batches_of(events)
     if batches is not None and request.engine == DEFAULT_ENGINE:
+        if request.by_type:
+            raise DataError(
+                "Batches that come one after the other give one table of all detections, as they are found. For a "
+                "table of each type hand the events over as one table, or ask for one type with `emit`."
+            )
         return _in_batches(rules, batches, request)
     found, read = detect_tables(rules, events, request)
     _warn(rules, events, read, request)
-    return give_back(found, read.form)
+    if request.on_suppressed is not None:
+        request.on_suppressed(rules.suppressed_by_name(read.suppressed))
+    form = read.form if request.by_type is None else replace(read.form, by_type=request.by_type)
+    return give_back(found, form)
 
 
 def detect_tables(rules: Rules, events: Any, request: Request) -> tuple[Found, Events]:
@@ -72,6 +80,15 @@ def detect_tables(rules: Rules, events: Any, request: Request) -> tuple[Found, E
 
 
 def _on_spark(rules: Rules, frames: Frames, request: Request) -> Any:
+    if request.on_suppressed is not None:
+        raise DataError("`on_suppressed` is not for Spark frames: workers count for themselves, and tell nobody.")
+    if request.by_type:
+        from ensue.data.results import picked
+
+        if request.rejected:
+            raise DataError("With `rejected` there is one frame for all detections; leave `by_type` out.")
+        wanted = picked(rules.typed, request.emit)
+        return {name: _on_spark(rules, frames, replace(request, emit=[name], by_type=None)) for name in wanted}
     if any(frame.isStreaming for frame in frames.values()):
         from ensue.spark.streaming import detect_stream
 
@@ -91,7 +108,8 @@ def _in_batches(rules: Rules, batches: Any, request: Request) -> pa.RecordBatchR
     rules = rules if first is None else rules.knowing(dict.fromkeys(rules.typed.events, first.schema))
     settings = Settings.of(rules, request)
     session = Session(rules, settings, on_bad_row=request.on_bad_row)
-    return detected(session, batches if first is None else chain([first], batches), request.until)
+    given = batches if first is None else chain([first], batches)
+    return detected(session, given, request.until, request.on_suppressed)
 
 
 # --- all at once
@@ -130,12 +148,14 @@ class _Asked:
         timestamps = pieces[0].timestamps
         rules.check_unit(timestamps)
         program = rules.typed_for_timestamps if timestamps else rules.typed
-        asked = rules.time_of(self.request.until, timestamps), self.rows, self.wanted, self.request.compiled
+        suppressed: dict[int, int] = {}
+        until = rules.time_of(self.request.until, timestamps)
+        asked = until, self.rows, self.wanted, self.request.compiled, suppressed
         if provenance:
             found = detect_mixed_sources(program, pieces[0], *asked)
         else:
             found = detect_mixed(program, pieces, *asked)
-        return found, read_from(pieces, by_type=isinstance(source, dict))
+        return found, replace(read_from(pieces, by_type=isinstance(source, dict)), suppressed=suppressed)
 
     def _in_pieces(self, file: PlainParquet) -> tuple[Found, Events]:
         """Detection on a file that is not read at once."""
@@ -147,7 +167,9 @@ class _Asked:
             0, self.request.columns, self.rows, tuple(self.wanted), False, self.request.compiled,
             limits=self.request.limits,
         )  # fmt: skip
-        return detect_pieces(Session(self.rules, settings), file, self.request.until, self.wanted)
+        session = Session(self.rules, settings)
+        found, read = detect_pieces(session, file, self.request.until, self.wanted)
+        return found, replace(read, suppressed=session.suppressed_by_number())
 
     def after_reading(self, events: Any) -> tuple[Found, Events]:
         """Detection on events in any form, which are normalised before."""
@@ -155,17 +177,21 @@ class _Asked:
         if self.request.engine == DEFAULT_ENGINE:
             known = self.rules.knowing({name: table.schema for name, table in read.tables.items()})
             program = known.typed_for_timestamps if read.timestamps else known.typed
+        suppressed: dict[int, int] = {}
+        asked = program, read, moment, self.rows, self.wanted
         if self.request.provenance:
             from ensue.engine.provenance import detect_sources
 
-            return detect_sources(program, read, moment, self.rows, self.wanted, self.request.compiled), read
-        if self.request.engine == DEFAULT_ENGINE:
+            found = detect_sources(*asked, self.request.compiled, suppressed)
+        elif self.request.engine == DEFAULT_ENGINE:
             from ensue.engine import tables
 
-            return tables.detect_tables(program, read, moment, self.rows, self.wanted, self.request.compiled), read
-        from ensue.live import by_reference
+            found = tables.detect_tables(*asked, self.request.compiled, suppressed)
+        else:
+            from ensue.live import by_reference
 
-        return by_reference.detect_tables(program, read, moment, self.rows, self.wanted), read
+            found = by_reference.detect_tables(*asked, suppressed)
+        return found, replace(read, suppressed=suppressed)
 
 
 def read_events_for(rules: Rules, events: Any, request: Request) -> tuple[typed.Program, Events, int | None]:
@@ -214,3 +240,5 @@ def _warn(rules: Rules, events: Any, read: Events, request: Request) -> None:
         warnings.warn(note, UnusedTypeWarning, stacklevel=above)
     for note in rules.empty_attributes(read):
         warnings.warn(note, EmptyAttributeWarning, stacklevel=above)
+    for note in rules.missing_tables(request.tables):
+        warnings.warn(note, MissingTableWarning, stacklevel=above)

@@ -35,3 +35,7 @@ class LateEventsWarning(UserWarning):
 
 class OnePartitionWarning(UserWarning):
     """A stage of the program cannot be run in parallel."""
+
+
+class MissingTableWarning(UserWarning):
+    """A table that the rules declare and use has no rows: nobody handed it over."""

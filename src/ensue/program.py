@@ -85,6 +85,7 @@ class Program(Rules):
         emit: str | Iterable[str] | None = None,
         strict: bool = False,
         on_bad_row: Callable[[BadRow], None] | None = None,
+        on_suppressed: Callable[[dict[str, int]], None] | None = None,
         engine: str = DEFAULT_ENGINE,
         provenance: bool = False,
         compiled: bool | None = None,
@@ -97,6 +98,7 @@ class Program(Rules):
         rejected: bool = False,
         buckets: int | None = None,
         heartbeat: Length | None = None,
+        by_type: bool | None = None,
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
@@ -108,8 +110,15 @@ class Program(Rules):
         `start` and `end` count, and `time` only where both are empty. `tables` hands over rows of static tables by
         name. `emit` picks derived types.
 
+        With `by_type` detections come as a dict of what there is of each derived type, in the same form, without the
+        attributes of others: ``found["overdue"]``. Events that come by type give such a dict anyway, unless it is
+        False.
+
         Rows that cannot be used are left out and warned of; `strict` makes the first an error, and `on_bad_row` is
         called with each instead of the warning.
+
+        `on_suppressed` is called with how many events each rule did not keep that says how often it derives (``once per
+        id in 1h``), a dict by the name of the rule, or else by its event; not for Spark frames.
 
         With `provenance` each detection has `sources`: the numbers of the rows that it came from, the first being 0.
 
@@ -133,7 +142,8 @@ class Program(Rules):
         columns = Columns(time, start, end, type, sequence)
         request = Request(
             until, columns, tables, emit, strict, on_bad_row, engine, provenance, compiled, lateness, keep,
-            params, slices, rejected, buckets, heartbeat, max_matches, max_state,
+            params, slices, rejected, buckets, heartbeat, max_matches, max_state, on_suppressed=on_suppressed,
+            by_type=by_type,
         )  # fmt: skip
         return detection.detect(self, events, request)
 

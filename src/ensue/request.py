@@ -48,12 +48,18 @@ class Request:
     max_state: int | str | None = None
     in_order: bool = True
     """Of a session: whether every detection waits until its step is complete."""
+    on_suppressed: Callable[[dict[str, int]], object] | None = None
+    by_type: bool | None = None
+    """Whether detections come as a dict by type; None as the events came."""
 
     def __post_init__(self) -> None:
         check_lateness(self.lateness)
         if self.compiled is not None and not isinstance(self.compiled, bool):
             raise DataError(f"`compiled` is {shortened(self.compiled)}; it is True, False, or None to leave it open.")
+        if self.by_type is not None and not isinstance(self.by_type, bool):
+            raise DataError(f"`by_type` is {shortened(self.by_type)}; it is True, False, or None to leave it open.")
         check_function(self.on_bad_row, "`on_bad_row`")
+        check_function(self.on_suppressed, "`on_suppressed`")
         self.limits  # noqa: B018 (refuses what is none)
 
     @property

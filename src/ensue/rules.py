@@ -22,6 +22,7 @@ from ensue.language import syntax, typed
 from ensue.language.about import RuleInfo, info_of
 from ensue.language.check.declarations import Known
 from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, did_you_mean
+from ensue.language.nodes import nodes
 from ensue.language.own import OwnFunction
 from ensue.language.parse import parse
 from ensue.language.print import show
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ensue.data import Events
+
+ASKING = typed.Holds | typed.Lookup | typed.StaticLiteral
+"""Nodes that ask for rows of a table."""
 
 PLAIN = frozenset(("string", "int", "float", "bool"))
 """Types of columns whose values rules hold as Python has them."""
@@ -94,7 +98,8 @@ class Rules:
     @cached_property
     def notes(self) -> tuple[Diagnostic, ...]:
         """Notes on the rules that are worth knowing, and may be just what is meant: one for each that keeps something
-        for ever, for each that the largest lifetime may change, and for windows that leave their ends out."""
+        for ever, for each that the largest lifetime may change, for windows that leave their ends out, and for what
+        counts events that may have been merged."""
         report = Report(self.file.source)
         note(self.typed, report)
         return report.sorted()
@@ -155,6 +160,15 @@ class Rules:
         ('late', 'overdue', 'Not shipped', {'severity': 'high'})
         """
         return tuple(map(info_of, self.typed.rules))
+
+    def suppressed_by_name(self, suppressed: Mapping[int, int]) -> dict[str, int]:
+        """For other parts of ensue: how many events rules did not keep, by their labels, or else their events."""
+        found: dict[str, int] = {}
+        for number, rule in enumerate(self.typed.rules):
+            if rule.quiet is not None:
+                name = rule.label or rule.event
+                found[name] = found.get(name, 0) + suppressed.get(number, 0)
+        return found
 
     @property
     def params(self) -> dict[str, Any]:
@@ -249,6 +263,22 @@ class Rules:
         """
         hints = {name: did_you_mean(name, self.typed.events) for name in names if name not in self.typed.events}
         return [f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}" for name, hint in hints.items()]
+
+    def missing_tables(self, tables: Mapping[str, Any] | None) -> list[str]:
+        """For other parts of ensue: a sentence for each table that rules use, and that nobody has handed over.
+
+        Tables with facts or static rules are not meant, nor those that were handed over without a row.
+        """
+        program = self.typed
+        asked = [*program.rules, *program.reactions, *program.static_rules]
+        used = {node.predicate for node in nodes(tuple(asked)) if isinstance(node, ASKING)}
+        derived = {rule.predicate for rule in program.static_rules}
+        return [
+            f"The rules use the table {name!r}, and nobody has handed it over, so it has no rows. Hand it over: "
+            f'`tables={{"{name}": …}}`, or `--table {name}=FILE`.'
+            for name, predicate in program.predicates.items()
+            if predicate.declared and name in used - derived and not predicate.facts and name not in (tables or {})
+        ]
 
     def rows_of_tables(self, tables: Mapping[str, Any] | None) -> dict[str, list[tuple[Any, ...]]]:
         """For other parts of ensue: rows of declared tables in any form, as rules hold them."""

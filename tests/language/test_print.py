@@ -189,6 +189,8 @@ def bodies(depth: int = 3) -> st.SearchStrategy:
     suffixes = st.one_of(
         st.builds(syntax.On, each), st.builds(syntax.Where, each), st.builds(syntax.Within, given_lengths),
         st.builds(syntax.Lasting, given_lengths), st.builds(syntax.Policy, names),
+        st.builds(syntax.Once, tuples(names), given_lengths),
+        st.builds(syntax.AtMost, given_lengths, tuples(names), given_lengths),
     )  # fmt: skip
     items = st.one_of(
         each,
@@ -224,8 +226,8 @@ kinds = {
     "table": st.builds(syntax.TableDeclaration, names, columns),
     "fact": st.builds(syntax.Fact, calls()),
     "event rule": st.builds(
-        lambda head, body, named, beginning: syntax.EventRule(head, body, named[0], beginning, named[1]),
-        heads, bodies(), named_rules, st.none() | names,
+        lambda head, body, named, beginning, each: syntax.EventRule(head, body, named[0], beginning, named[1], each),
+        heads, bodies(), named_rules, st.none() | names, st.booleans(),
     ),
     "static rule": st.builds(
         lambda head, body, named: syntax.StaticRule(head, body, *named), heads, bodies(), named_rules

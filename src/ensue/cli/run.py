@@ -170,7 +170,7 @@ def run(
         found, read = program.detect_tables(events_read, request)
     _report_bad_rows(read)
     _note_nothing_read(program, read)
-    for note in program.empty_attributes(read):
+    for note in (*program.empty_attributes(read), *program.missing_tables(static)):
         say(note)
     found = with_about(found, program, about)
     if folder is None:
@@ -180,6 +180,9 @@ def run(
     if output != STDOUT:
         amounts = ", ".join(f"{table.num_rows} {name}" for name, table in found.items()) or "nothing"
         click.echo(printable(f"found {amounts}; written to {output}"), err=True)
+    for rule, count in program.suppressed_by_name(read.suppressed).items():
+        if count:
+            say(f"{rule}: {counted(count, 'event')} not kept, because of `once` or `at most`.")
     if read.bad_count:
         click.echo(f"{counted(read.bad_count, 'row')} left out", err=True)
     return 0

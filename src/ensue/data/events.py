@@ -27,6 +27,8 @@ class Events:
     form: Form  # what came in
     rows: int = 0  # how many were handed over, good and bad
     used: bool = field(default=True, compare=False)  # whether a row is of a type that is known
+    suppressed: Mapping[int, int] = field(default_factory=dict, compare=False)
+    """How many events rules did not keep that say how often they derive, by their numbers, once that is known."""
 
 
 def attributes_of(table: pa.Table) -> dict[str, pa.ChunkedArray]:

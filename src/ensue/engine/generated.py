@@ -34,6 +34,7 @@ from ensue.engine.structures.chains import Chains
 from ensue.engine.structures.groups import StaticGroups
 from ensue.engine.structures.key_numbers import KeyNumbers, attach_all
 from ensue.engine.structures.members import MemberTable
+from ensue.engine.structures.quiet import QuietGroups
 from ensue.engine.structures.rows import StaticNumbers, StaticRows
 from ensue.engine.structures.seen import Seen
 from ensue.engine.structures.sources import Sources, inputs_of, shift_sources
@@ -514,6 +515,14 @@ class GeneratedLane:
         self.knowledge = knowledge
         self.forget_answers()
 
+    def suppressed(self) -> Iterator[tuple[int, int]]:
+        """How many events each rule that says how often it derives has not kept, by the rule's number."""
+        numbers = {part.name: part.number for part in self.code.together.parts}
+        for name, spec in self.code.unit.structures.items():
+            number = numbers.get(spec.owner)
+            if spec.kind is QuietGroups and number is not None:
+                yield number, self.structures[name].serial
+
     def sizes(self) -> Iterator[tuple[str, str, tuple[int | None, int, int]]]:
         """What each structure of the state keeps: its owner, its name, and its size."""
         for (owner, _), name, structure in self._kept():
@@ -563,7 +572,8 @@ class GeneratedLane:
             inputs = None if came is None else came.slice(first, past - first)
             made = Columns(start[first:past], end[first:past], attributes, sources=inputs)
             others = batch.derived_columns.get(type_)
-            batch.derived_columns[type_] = made if others is None else merged(others, made)
+            each = self.program.events[type_].each
+            batch.derived_columns[type_] = made if others is None else merged(others, made, each)
 
     def _arrow(self, values: Array, valid: Array, kind: str, type_: str) -> pa.Array:
         mask = None if valid.all() else ~valid
@@ -598,7 +608,8 @@ class GeneratedLane:
         """Adds derived events to a batch, each once: other units may derive the type, too."""
         types = self.program.events[type_].attributes.values()
         lists = [self._values(*column, of) for column, of in zip(columns, types, strict=True)]
-        known = {content(event): event for event in batch.derived.get(type_, ())}
+        each = self.program.events[type_].each
+        known = {} if each else {content(event): event for event in batch.derived.get(type_, ())}
         names, made = list(self.program.events[type_].attributes), []
         for i, (begin, finish) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
             attributes = {name: values[i] for name, values in zip(names, lists, strict=True)}

@@ -13,7 +13,7 @@ from ensue.engine.event import Event
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
-from ensue.engine.tables import table_of
+from ensue.engine.tables import note_suppressed, table_of
 from ensue.language import typed
 from ensue.rewriting.rates import joined_types, powers, rates_of
 
@@ -22,7 +22,7 @@ SOURCES = "sources"
 
 def detect_sources(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
-    compiled: bool | None = None,
+    compiled: bool | None = None, suppressed: dict[int, int] | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
     """What the program derives from events, with a column of the numbers of the rows that it came from."""
     check_sources(program, emit)
@@ -35,12 +35,13 @@ def detect_sources(
         batch.given = {name: columns_of(table).upto(horizon)[0] for name, table in events.tables.items()}
         first_end = None if events.first_end is None or events.first_end > horizon else events.first_end
         run.advance(batch, horizon, first_end)
+    note_suppressed(run, suppressed)
     return traced_tables(batch, program, emit, events.timestamps, events.timezone)
 
 
 def detect_mixed_sources(
     program: typed.Program, events: Mixed, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
-    compiled: bool | None = None,
+    compiled: bool | None = None, suppressed: dict[int, int] | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
     """The same for one table that is read where it lies."""
     check_sources(program, emit)
@@ -52,6 +53,7 @@ def detect_mixed_sources(
     batch.sources_as_columns = len(run.lanes) == 1
     batch.mixed = events if horizon >= last else events.upto(horizon)[0]
     run.advance(batch, horizon, first if first <= horizon else None)
+    note_suppressed(run, suppressed)
     return traced_tables(batch, program, emit, events.timestamps, events.timezone)
 
 

@@ -191,6 +191,10 @@ class Run:
         """How many keys and tuples each part of the rules keeps."""
         return sizes_of(self.lanes)
 
+    def suppressed(self) -> dict[int, int]:
+        """How many events each rule that says how often it derives has not kept, by the rule's number."""
+        return {number: count for lane in self.lanes for number, count in lane.suppressed()}
+
     # --- state
 
     @property

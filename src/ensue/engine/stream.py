@@ -330,8 +330,8 @@ def _dense(values: list[Any]) -> Integers:
     return np.array([places[key] for key in keys], np.int64)
 
 
-def merged(one: Columns, other: Columns) -> Columns:
-    """Events of one type that were derived apart, in order; those that are the same are one."""
+def merged(one: Columns, other: Columns, each: bool = False) -> Columns:
+    """Events of one type that were derived apart, in order; those that are the same are one, unless `each` counts."""
     start, end = (np.concatenate([a, b]) for a, b in ((one.start, other.start), (one.end, other.end)))
     attributes = {name: pa.concat_arrays([one.attributes[name], other.attributes[name]]) for name in one.attributes}
     keys: list[Any] = [end, start]
@@ -339,7 +339,7 @@ def merged(one: Columns, other: Columns) -> Columns:
         values, there = sortable(column, len(end))
         keys += [there, values]
     by = np.lexsort(keys[::-1])
-    differs = np.zeros(max(0, len(by) - 1), bool)
+    differs = np.full(max(0, len(by) - 1), each)
     for key in keys:
         differs |= key[by][1:] != key[by][:-1]
     by = by[np.concatenate([np.ones(min(1, len(by)), bool), differs])]

@@ -20,9 +20,12 @@ from ensue.rewriting.rates import joined_types, powers, rates_of
 
 def detect_tables(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
-    compiled: bool | None = None,
+    compiled: bool | None = None, suppressed: dict[int, int] | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """What the program derives from events, for each type wanted."""
+    """What the program derives from events, for each type wanted.
+
+    `suppressed` takes how many events each rule did not keep because of ``once`` or ``at most``, by its number.
+    """
     horizon = until if until is not None else events.last_end
     counts = {name: table.num_rows for name, table in events.tables.items()}
     given = {name: columns_of(table) for name, table in events.tables.items()}
@@ -40,12 +43,13 @@ def detect_tables(
         batch.given = {name: columns.upto(horizon)[0] for name, columns in given.items()}
         first_end = None if events.first_end is None or events.first_end > horizon else events.first_end
         run.advance(batch, horizon, first_end)
+    note_suppressed(run, suppressed)
     return derived_tables(batch, program, emit, events.timestamps, events.timezone)
 
 
 def detect_mixed(
     program: typed.Program, pieces: Sequence[Mixed], until: int | None, tables: Mapping[str, Sequence[Row]],
-    emit: Sequence[str], compiled: bool | None = None,
+    emit: Sequence[str], compiled: bool | None = None, suppressed: dict[int, int] | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
     """The same for one table that is read where it lies, piece by piece."""
     first, last = int(pieces[0].end[0]), int(pieces[-1].end[-1])
@@ -66,7 +70,14 @@ def detect_mixed(
         found.append(derived_tables(batch, program, emit, piece.timestamps, piece.timezone))
         if to < piece.end[-1]:
             break
+    note_suppressed(run, suppressed)
     return {name: pa.concat_tables([each[name] for each in found]) for name in emit}
+
+
+def note_suppressed(run: Run, suppressed: dict[int, int] | None) -> None:
+    """Puts down how many events rules did not keep, by their numbers, if somebody asks for it."""
+    if suppressed is not None:
+        suppressed.update(run.suppressed())
 
 
 def derived_tables(

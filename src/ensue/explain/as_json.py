@@ -72,6 +72,8 @@ def _part(part: Description, rule: RuleExplained) -> dict[str, Any]:
     if part.key in rule.observed:
         observed = rule.observed[part.key]
         found["observed"] = {"in": observed.rows_in, "out": observed.rows_out, "most_kept": observed.most_kept}
+        if observed.suppressed is not None:
+            found["observed"]["suppressed"] = observed.suppressed
     return found | {"parts": [_part(inner, rule) for inner in part.parts]}
 
 

@@ -19,6 +19,8 @@ class Observed:
     rows_in: int = 0
     rows_out: int = 0
     most_kept: int = 0
+    suppressed: int | None = None
+    """How many events were not kept, of a rule that says how often it derives."""
 
 
 @dataclass(frozen=True)

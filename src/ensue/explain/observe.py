@@ -18,6 +18,7 @@ from ensue.engine.options import Options
 from ensue.engine.run import Run
 from ensue.engine.structures.counts import STRUCTURE as COUNTS
 from ensue.engine.structures.counts import Counts
+from ensue.engine.structures.quiet import QuietGroups
 from ensue.explain.explanation import Observed
 from ensue.language import typed
 from ensue.plan import operators as plan
@@ -46,7 +47,7 @@ def observe(
     for lane in run.lanes:
         for part in lane.code.together.parts:
             if part.number is not None:
-                found[part.number] = dict(_observed(lane, describe(lane.code.plans[part.name], run.known)))
+                found[part.number] = dict(_observed(lane, describe(lane.code.plans[part.name], run.known), part.name))
     return found
 
 
@@ -56,7 +57,16 @@ def are_instants(events: Events) -> bool:
     return all(np.array_equal(columns.start, columns.end) for columns in given)
 
 
-def _observed(lane: GeneratedLane, described: Description) -> Iterator[tuple[str, Observed]]:
+def _kept_and_not(lane: GeneratedLane, owner: str, matches: int) -> Observed:
+    """Observation of a rule that says how often it derives; matches that are alike count once."""
+    specs = lane.code.unit.structures
+    name = next(each for each, spec in specs.items() if spec.kind is QuietGroups and spec.owner == owner)
+    counts, groups = lane.structures[COUNTS], lane.structures[name]
+    assert isinstance(counts, Counts)
+    return Observed(matches, groups.first, counts.most.get(name, 0), groups.serial)
+
+
+def _observed(lane: GeneratedLane, described: Description, owner: str) -> Iterator[tuple[str, Observed]]:
     unit, counts = lane.code.unit, lane.structures[COUNTS]
     assert isinstance(counts, Counts)
     kept: dict[int, int] = {}
@@ -69,7 +79,9 @@ def _observed(lane: GeneratedLane, described: Description) -> Iterator[tuple[str
         return 0 if operator is None else counts.of(operator.name)
 
     for part in described.walk():
-        if part.output is not None:
+        if part.kind == "often":
+            yield part.key, _kept_and_not(lane, owner, sum(map(handed_on, part.inputs)))
+        elif part.output is not None:
             taken = sum(map(handed_on, part.inputs))
             if part.event is not None:
                 taken = counts.of(f"{unit.outputs[id(part.output)].name}_in")

@@ -110,7 +110,8 @@ def notes_of(part: Description, program: typed.Program) -> Iterator[str]:
 
 
 def observed_said(observed: Observed) -> str:
-    return f"{observed.rows_in:,} in, {observed.rows_out:,} out, at most {observed.most_kept:,} kept"
+    found = f"{observed.rows_in:,} in, {observed.rows_out:,} out, at most {observed.most_kept:,} kept"
+    return found if observed.suppressed is None else f"{found}, {observed.suppressed:,} suppressed"
 
 
 def stage_said(stage: Stage, program: typed.Program) -> str:

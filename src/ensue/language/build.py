@@ -17,10 +17,9 @@ from ensue.language.windows import RESERVED
 
 KEYWORDS = (
     frozenset(
-        """event instant table param rule test with
-    given until expect no unit keep on if do from and or not in seq par before after
-    meets met_by overlaps overlapped_by starts started_by during contains finishes finished_by equals without while
-    collect where within lasting policy recent chronicle continuous cumulative true false null""".split()  # noqa: SIM905
+        """event instant table rule test given until expect no unit keep on if do from and or not in seq par before
+    after meets met_by overlaps overlapped_by starts started_by during contains finishes finished_by equals without
+    while collect where within lasting policy recent chronicle continuous cumulative true false null""".split()  # noqa: SIM905
     )
     | RESERVED
 )
@@ -123,9 +122,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return syntax.Fact(parts[0], span=_span(meta))
 
     def event_rule(self, meta: Meta, parts: list[Any]) -> syntax.EventRule:
-        label, head, beginning, body = parts
+        label, each, head, beginning, body = parts
         name, about = label or (None, None)
-        return syntax.EventRule(head, body, name, beginning, about, span=_span(meta))
+        return syntax.EventRule(head, body, name, beginning, about, each is not None, span=_span(meta))
 
     def static_rule(self, meta: Meta, parts: list[Any]) -> syntax.StaticRule:
         label, head, body = parts
@@ -210,6 +209,15 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def policy(self, meta: Meta, parts: list[Any]) -> syntax.Policy:
         return syntax.Policy(parts[0], span=_span(meta))
+
+    def once(self, meta: Meta, parts: list[Any]) -> syntax.Once:
+        return syntax.Once(parts[0] or (), parts[1], span=_span(meta))
+
+    def at_most(self, meta: Meta, parts: list[Any]) -> syntax.AtMost:
+        return syntax.AtMost(parts[0], parts[1] or (), parts[2], span=_span(meta))
+
+    def names(self, meta: Meta, parts: list[Any]) -> tuple[Any, ...]:
+        return tuple(parts)
 
     # --- patterns and conditions
 

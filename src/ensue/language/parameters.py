@@ -170,6 +170,8 @@ _NAMES: dict[type[syntax.Node], frozenset[str]] = {
     syntax.Absence: frozenset({"window"}),
     syntax.Collection: frozenset({"window"}),
     syntax.Policy: frozenset({"name"}),
+    syntax.Once: frozenset({"keys"}),
+    syntax.AtMost: frozenset({"keys"}),
     syntax.Unit: frozenset({"name"}),
     syntax.Column: frozenset({"name", "type"}),
     syntax.EventDeclaration: frozenset({"name"}),

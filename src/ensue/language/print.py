@@ -96,6 +96,10 @@ def show(node: syntax.Node) -> str:
             return f"lasting {show(length)}"
         case syntax.Policy(name=name):
             return f"policy {show(name)}"
+        case syntax.Once(keys=keys, length=length):
+            return f"once{_per(keys)} in {show(length)}"
+        case syntax.AtMost(most=most, keys=keys, length=length):
+            return f"at most {show(most)}{_per(keys)} in {show(length)}"
         case syntax.Column(name=name, type=type_):
             return f"{_plain(name.text)}: {show(type_)}"
         case syntax.Setting(name=name, value=value):
@@ -236,7 +240,8 @@ def around_columns(node: syntax.EventDeclaration | syntax.TableDeclaration) -> t
 def before_body(rule: syntax.EventRule | syntax.StaticRule) -> str:
     """A rule up to its arrow."""
     about = "" if rule.about is None else f" {show(rule.about)}"
-    opening = show(rule.head) if rule.label is None else f"rule {show(rule.label)}{about}: {show(rule.head)}"
+    head = f"all {show(rule.head)}" if isinstance(rule, syntax.EventRule) and rule.each else show(rule.head)
+    opening = head if rule.label is None else f"rule {show(rule.label)}{about}: {head}"
     if isinstance(rule, syntax.StaticRule):
         return f"{opening} :-"
     return f"{opening} <-" if rule.beginning is None else f"{opening} from {show(rule.beginning)} <-"
@@ -283,6 +288,10 @@ def _plain(text: str) -> str:
 
 def _commas(nodes: Iterable[syntax.Node]) -> str:
     return ", ".join(map(show, nodes))
+
+
+def _per(keys: Iterable[syntax.Name]) -> str:
+    return f" per {_commas(keys)}" if keys else ""
 
 
 def _argument(argument: syntax.Argument) -> str:

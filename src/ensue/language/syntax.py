@@ -382,7 +382,24 @@ class Policy(Node):
     name: Name
 
 
-Suffix = On | Where | Within | Lasting | Policy
+@dataclass(frozen=True)
+class Once(Node):
+    """``once per id in 1h``: of what a rule derives, one in a length of time for each value."""
+
+    keys: tuple[Name, ...]
+    length: Amount
+
+
+@dataclass(frozen=True)
+class AtMost(Node):
+    """``at most 3 per id in 1h``: so many in a length of time for each value."""
+
+    most: Amount
+    keys: tuple[Name, ...]
+    length: Amount
+
+
+Suffix = On | Where | Within | Lasting | Policy | Once | AtMost
 
 
 @dataclass(frozen=True)
@@ -469,13 +486,17 @@ class Fact(Node):
 
 @dataclass(frozen=True)
 class EventRule(Node):
-    """``head <- body.``, with its optional name (``rule late: …``) and beginning (``head from e <- …``)."""
+    """``head <- body.``, with its optional name (``rule late: …``) and beginning (``head from e <- …``).
+
+    With `each`, written ``all head <- body.``, each match is an event of its own.
+    """
 
     head: Call
     body: Body
     label: Name | None = None
     beginning: Name | None = None
     about: About | None = None
+    each: bool = False
 
 
 @dataclass(frozen=True)

@@ -395,11 +395,26 @@ class EventType:
     derived: bool
     instant: bool = False
     length: tuple[int, int | None] = (0, None)
+    each: bool = False
+    """Each match of its rules is an event of its own (``all located(…) <- …``); else events that are alike are one."""
 
     @property
     def given(self) -> bool:
         """Whether rows of it are taken: a type that rules derive is given, too, where it is declared."""
         return self.declared or not self.derived
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """``once per id in 1h``, ``at most 3 per id in 1h``: how many of the events that a rule derives are kept.
+
+    Of the events that have the same values of some attributes (`keys`), one is kept if less than `most` were that end
+    less than `length` before it.
+    """
+
+    most: int
+    keys: tuple[str, ...]
+    length: int
 
 
 @dataclass(frozen=True)
@@ -421,6 +436,7 @@ class Rule:
     beginning: str | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
     about: About = field(default=About(), compare=False, repr=False)
+    quiet: Quiet | None = None
 
 
 @dataclass(frozen=True)

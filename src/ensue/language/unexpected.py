@@ -153,7 +153,7 @@ def _report_token(stuck: Stuck, token: Token, opened: Token | None, report: Repo
 
 _BEHIND_BRACKETS = frozenset(
     {"DOT", "_ARROW", "_IMPLIED", "FROM", "IF", "DO", "EXPECT", "UNTIL", "AT"}
-    | {"WHERE", "ON", "WITHIN", "LASTING", "POLICY"}
+    | {"WHERE", "ON", "WITHIN", "LASTING", "POLICY", "_ONCE", "_AT_"}
 )
 """What stands where all brackets are closed, or ends a pattern."""
 
@@ -273,7 +273,7 @@ def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -
             return None
 
 
-_SUFFIXES = frozenset({"WHERE", "ON", "WITHIN", "LASTING", "POLICY"})
+_SUFFIXES = frozenset({"WHERE", "ON", "WITHIN", "LASTING", "POLICY", "_ONCE", "_AT_"})
 _OPERATORS = frozenset(
     {"PLUS", "MINUS", "TIMES", "SLASH", "DIVIDE", "COMPARE", "EQUAL", "PLUS_AFTER", "STAR_AFTER", "LBRACE"}
     | {"AND", "OR", "WITHOUT", "RELATION", "LIKE", "ILIKE", "_BETWEEN", "_IS", "_AMONG", "NOT_BEFORE"}
@@ -292,7 +292,8 @@ _SHOWN = {
     "_COLON_COLLECT": "`: collect`", "_ARROW": "`<-`", "_IMPLIED": "`:-`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`",
     "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`", "COLON": "`:`", "AT": "`@`", "EQUAL": "`=`", "SLASH": "`/`",
     "PLUS": "`+`", "MINUS": "`-`", "TIMES": "`*`", "PLUS_AFTER": "`+`", "STAR_AFTER": "`*`", "__ANON_0": "`..`",
-    "_WHEN": "`when`", "_THEN": "`then`", "_ELSE": "`else`", "_END": "`end`",
+    "_WHEN": "`when`", "_THEN": "`then`", "_ELSE": "`else`", "_END": "`end`", "_AT_": "`at most`",
+    "_ONCE": "`once`", "_PER": "`per`", "_MOST": "`most`", "_WITH": "`with`", "ALL": "`all`", "_PARAM": "`param`",
 }  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 """Words that are names as well: `like`, `between`, `is`, `case`, `when`, `then`, `else`, `end`, `in` before values,
-`distinct` before a value, and `gap` behind `while`.
+`distinct` before a value, `gap` behind `while`, and `param`, `with`, `all`, `once`, `at most` and `per`.
 
 They are read as words only where no name can stand, or where what follows leaves no other reading, so that events,
 attributes and variables may be called like them. In backticks they are always names.
@@ -17,8 +17,11 @@ BEFORE_OPERANDS = frozenset({"case", "when", "distinct"})
 """Words that an operand may follow."""
 _KINDS = {
     "like": "LIKE", "ilike": "ILIKE", "between": "_BETWEEN", "is": "_IS", "when": "_WHEN", "then": "_THEN",
-    "else": "_ELSE", "end": "_END",
+    "else": "_ELSE", "end": "_END", "with": "_WITH", "once": "_ONCE", "at": "_AT_", "most": "_MOST", "per": "_PER",
 }  # fmt: skip
+_NAMES = frozenset({"NAME", "QUOTED", "LAST", "RELATION"})
+_BEFORE_NAMES = {"param": "_PARAM", "all": "ALL"}
+"""Words at the beginning of a statement, or behind the name of a rule, that another name follows."""
 SOFT = INFIX | BEFORE_OPERANDS | frozenset(_KINDS)
 """All words that are names elsewhere."""
 _OPERAND_ENDS = frozenset(
@@ -53,6 +56,9 @@ def kind_of(tokens: Sequence[Token], at: int, accepted: Collection[str]) -> str:
             return "_WHEN"  # right behind `case`
         case "NAME" if token.value == "gap" and "GAP" in accepted and after is not None and after.type in _AMOUNT:
             return "GAP"
+        case "NAME" if token.value in _BEFORE_NAMES and after is not None and after.type in _NAMES:
+            if at == 0 or (tokens[0].type == "RULE" and tokens[at - 1].type == "COLON"):
+                return _BEFORE_NAMES[str(token.value)] if _BEFORE_NAMES[str(token.value)] in accepted else "NAME"
         case "NAME" if "NAME" not in accepted:
             return _KINDS.get(str(token.value), "NAME")
     return token.type

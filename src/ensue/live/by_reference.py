@@ -16,10 +16,11 @@ from ensue.reference.static import Row
 
 
 def detect_tables(
-    program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str]
-) -> dict[str, pa.Table]:
+    program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
+    suppressed: dict[int, int] | None = None,
+) -> dict[str, pa.Table]:  # fmt: skip
     """What the program derives from events, for each type wanted."""
-    found = detect(program, given(events, program), until, tables, events.first_end, events.last_end)
+    found = detect(program, given(events, program), until, tables, events.first_end, events.last_end, suppressed)
     return {
         name: derived_table(
             program.events[name],

@@ -157,6 +157,8 @@ class Reactions:
         shown: Shown,
     ) -> None:  # fmt: skip
         self.shown = shown
+        self.each = {name for name, event in program.events.items() if event.each}
+        """Types of which several events may be alike."""
         self.by_type: dict[str, list[_Reaction]] = {}
         if not program.reactions or actions is None:
             return
@@ -175,7 +177,8 @@ class Reactions:
             for number in range(0 if is_given(event) else len(callbacks.get(event.type, ()))):
                 self._add_callback(calls, callbacks, event, number)
             reactions = self.by_type.get(event.type, ())
-            key = _key(event, seen) if any(reaction.keyed for reaction in reactions) else ""
+            several = is_given(event) or event.type in self.each
+            key = _key(event, seen, several) if any(reaction.keyed for reaction in reactions) else ""
             for number in range(len(reactions)):
                 self._add_reaction(calls, event, number, key)
 
@@ -212,12 +215,15 @@ def is_given(event: Event) -> bool:
     return isinstance(event.identity, int)
 
 
-def _key(event: Event, seen: dict[str, int]) -> str:
-    """A key made of an event's content, the same wherever it is detected; given events that are alike are numbered."""
+def _key(event: Event, seen: dict[str, int], several: bool) -> str:
+    """A key made of an event's content, the same wherever it is detected.
+
+    Where `several` may be alike, as given ones are and those of matches that are kept apart, they are numbered.
+    """
     content = json.dumps([event.type, event.start, event.end, event.attributes], sort_keys=True, default=repr)
-    if is_given(event):
+    if several:
         seen[content] = seen.get(content, -1) + 1
-        content += f" given {seen[content]}"
+        content += f" {'given' if is_given(event) else 'all'} {seen[content]}"
     return hashlib.sha256(content.encode()).hexdigest()
 
 

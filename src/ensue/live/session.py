@@ -250,6 +250,23 @@ class Session:
         return [] if self._progress.run is None else self._progress.run.sizes()
 
     @property
+    def suppressed(self) -> dict[str, int]:
+        """How many events each rule has not kept that says how often it derives, by its name or its event.
+
+        >>> import ensue
+        >>> program = ensue.compile("event a(x: int).  rule calm: b(x) <- a(x) once per x in 10.")
+        >>> session = program.start()
+        >>> found = session.send([{"type": "a", "time": time, "x": 1} for time in (1, 5, 10, 11, 12)])
+        >>> session.advance(13), session.suppressed
+        ([{'type': 'b', 'start': 11, 'end': 11, 'x': 1}], {'calm': 3})
+        """
+        return self.program.suppressed_by_name(self.suppressed_by_number())
+
+    def suppressed_by_number(self) -> dict[int, int]:
+        """For other parts of ensue: the same by the numbers of rules."""
+        return {} if self._progress.run is None else self._progress.run.suppressed()
+
+    @property
     def program(self) -> Rules:
         """The rules as they are now."""
         return self._arranged.program

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -43,15 +43,30 @@ def _checked(items: Iterable[Any]) -> Iterator[pa.RecordBatch | pa.Table]:
         yield item
 
 
-def detected(session: Session, batches: Iterator[pa.RecordBatch | pa.Table], until: Any) -> pa.RecordBatchReader:
-    """What a session finds in batches, as a reader that takes them in as it is read."""
+def detected(
+    session: Session, batches: Iterator[pa.RecordBatch | pa.Table], until: Any,
+    on_suppressed: Callable[[dict[str, int]], object] | None = None,
+) -> pa.RecordBatchReader:  # fmt: skip
+    """What a session finds in batches, as a reader that takes them in as it is read.
+
+    In the end `on_suppressed` is told how many events rules did not keep.
+    """
     session.stop_at(until)
     first = next(batches, None)
     found = session.close(until) if first is None else session.send(first)
     if not isinstance(found, pa.Table):
         found = session.no_detections
     rest = iter(()) if first is None else _rest(session, batches, until)
+    rest = chain(rest, _told(session, on_suppressed))
     return pa.RecordBatchReader.from_batches(found.schema, chain(found.to_batches(), rest))
+
+
+def _told(
+    session: Session, on_suppressed: Callable[[dict[str, int]], object] | None
+) -> Iterator[pa.RecordBatch]:  # fmt: skip
+    if on_suppressed is not None:
+        on_suppressed(session.suppressed)
+    yield from ()
 
 
 def _rest(session: Session, batches: Iterator[pa.RecordBatch | pa.Table], until: Any) -> Iterator[pa.RecordBatch]:

@@ -29,6 +29,7 @@ from ensue.rewriting.conjunctions import Conjunction, conjunction_of, label_of
 from ensue.temporal.constraints import Events, constrain, selects
 
 CHOOSES = "a context or a policy chooses between instances"
+OFTEN = "it says how often it derives, or keeps its matches apart"
 WINDOW = "there is a window beside them"
 UNLIKE = "equal values of a variable that they share may differ, as 1 and 1.0 do"
 LAST = "timers, `from`, and what is negated or collected name events that would have to be in several stages"
@@ -92,6 +93,8 @@ def chain_of(rule: typed.Rule, events: Events) -> Chain | str | None:
         return CHOOSES
     if body.window is not None:
         return WINDOW
+    if rule.quiet is not None or events[rule.event].each:
+        return OFTEN
     conjunction = conjunction_of(body, events)
     if conjunction is None or constrain(body, events).contradiction() is not None:
         return None

@@ -60,6 +60,13 @@ def obstacle(
         no_key = "it has a key, but not one that other rules for the same events have, too"
     if recursive:
         return Obstacle(rule, no_key, "what it derives depends on its own results, however long ago")
+    quiet = program.rules[rule].quiet
+    if quiet is not None:
+        if not quiet.keys:
+            no_key = "all that it derives is counted together, by `once` or `at most`"
+        elif not correlated:
+            no_key = f"its events have no value in common by which it counts ({', '.join(quiet.keys)})"
+        return Obstacle(rule, no_key, "what it keeps depends on what it kept before, however long ago", no_stages)
     no_bound = "nothing bounds how far apart its events are, as `within` does"
     return Obstacle(rule, no_key, next(_unbounded(program.rules[rule].body), no_bound), no_stages)
 

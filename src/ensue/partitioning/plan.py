@@ -50,14 +50,14 @@ def _planned(program: typed.Program, strata: Sequence[Stratum], rows_first: bool
 def _next(program: typed.Program, waiting: Sequence[Stratum], rows_first: bool) -> Chosen:
     """The next stage: with a key if any stratum that can run now has one, then by slices, by row, or as a whole."""
     rows = _taken(waiting, lambda stratum, _: stratum.shape is Shape.ROW and not stratum.mixed)
-    by_row = rows, ByRow(), _derived(rows)
+    by_row = rows, ByRow(), _merged(program, _derived(rows))
     if rows and rows_first:
         return by_row
     chosen, keys = _keyed(program, waiting)
     if any(stratum.shape is Shape.SEVERAL for stratum in chosen):
         key = key_of(keys)
         alike = {event for event in _derived(chosen) if not told_apart(keys, key, program.events[event])}
-        return chosen, ByKey(key.attributes, key.kinds, key.nulls), frozenset(alike)
+        return chosen, ByKey(key.attributes, key.kinds, key.nulls), _merged(program, alike)
     chosen = _taken(waiting, lambda stratum, _: stratum.bounded)
     if any(stratum.shape is Shape.SEVERAL or stratum.mixed for stratum in chosen):
         return chosen, BySlices(extent(chosen) or 0), frozenset()
@@ -68,6 +68,11 @@ def _next(program: typed.Program, waiting: Sequence[Stratum], rows_first: bool) 
         return timers, ByRow(), frozenset()
     chosen = _taken(waiting, lambda stratum, derived: _needs_all(program, stratum, derived))
     return chosen, Whole(tuple(_obstacles(program, chosen))), frozenset()
+
+
+def _merged(program: typed.Program, types: Iterable[str]) -> frozenset[str]:
+    """Of some types those of which events that are alike are one."""
+    return frozenset(name for name in types if not program.events[name].each)
 
 
 def _taken(waiting: Iterable[Stratum], fits: Callable[[Stratum, set[str]], bool]) -> list[Stratum]:

@@ -57,7 +57,7 @@ def needed_strata(program: typed.Program, wanted: Iterable[str]) -> list[Stratum
 
 def _stratum(program: typed.Program, rules: tuple[int, ...], recursive: bool) -> Stratum:
     found = tuple(correlated(program.rules[index]) for index in rules)
-    reaches = tuple(reach(program.rules[index].body, program.events) for index in rules)
+    reaches = tuple(_reach(program.rules[index], program) for index in rules)
     uses = frozenset(use for rule in found for use in rule.uses)
     derives = frozenset(rule.event for rule in found)
     return Stratum(rules, recursive, uses, derives, found, reaches)
@@ -66,7 +66,17 @@ def _stratum(program: typed.Program, rules: tuple[int, ...], recursive: bool) ->
 def correlated(rule: typed.Rule) -> Correlated:
     """A rule as far as keys matter."""
     uses = frozenset(atom.event for atom in atoms(rule.body))
-    return Correlated(rule.event, shape(rule.body), uses, tuple(correlations(rule)))
+    own, found = shape(rule.body), correlations(rule)
+    if rule.quiet is not None:  # what it derives is looked at together, in its groups
+        own = own if own is Shape.TIMERS else Shape.SEVERAL
+        found = [each for each in found if not each.head.isdisjoint(rule.quiet.keys)]
+    return Correlated(rule.event, own, uses, tuple(found))
+
+
+def _reach(rule: typed.Rule, program: typed.Program) -> int | None:
+    """How far back a rule reaches; one that says how often it derives depends on what it kept before, and so on."""
+    found = reach(rule.body, program.events)
+    return found if rule.quiet is None or shape(rule.body) is Shape.TIMERS else None
 
 
 def extent(strata: Iterable[Stratum]) -> int | None:

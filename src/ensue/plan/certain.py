@@ -24,7 +24,7 @@ def certain_types(program: typed.Program) -> frozenset[str]:
 
 def waiting_rules(program: typed.Program) -> list[str | None]:
     """For each rule why its detections wait until their step is complete; None where they are certain at once."""
-    found = [next(_own_reasons(rule.body), None) for rule in program.rules]
+    found = [next(_reasons(rule, program), None) for rule in program.rules]
     uses = [list(dict.fromkeys(atom.event for atom in atoms(rule.body))) for rule in program.rules]
     changed = True
     while changed:
@@ -39,6 +39,14 @@ def waiting_rules(program: typed.Program) -> list[str | None]:
                     found[number] = f"another rule for {rule.event} waits"
                 changed = changed or found[number] is not None
     return found
+
+
+def _reasons(rule: typed.Rule, program: typed.Program) -> Iterator[str]:
+    yield from _own_reasons(rule.body)
+    if rule.quiet is not None:
+        yield "it says how often it derives"
+    if program.events[rule.event].each:
+        yield "its matches are kept apart"
 
 
 def _own_reasons(body: typed.Body) -> Iterator[str]:

@@ -29,7 +29,21 @@ def describe(derive: plan.Derive, program: typed.Program) -> Description:
     """The description of a rule's plan; the program says in which units lengths of time are written."""
     conditions = (each for node in walk(derive) if isinstance(node, plan.Restrict) for each in node.conditions)
     aggregates = aggregates_in([*(term for _, term in derive.rule.head), *conditions])
-    return _Describer(Words(program), tuple(aggregates)).body(derive.input, BODY)
+    words = Words(program)
+    return _often(derive, _Describer(words, tuple(aggregates)).body(derive.input, BODY), words)
+
+
+def _often(derive: plan.Derive, body: Description, words: Words) -> Description:
+    """How often a rule derives, and whether its matches are kept apart, around what it matches."""
+    quiet, each = derive.rule.quiet, words.program.events[derive.rule.event].each
+    if quiet is None:
+        return replace(body, cost=f"{body.cost}, each for itself") if each else body
+    word = "once" if quiet.most == 1 else f"at most {quiet.most}"
+    per = f" per {', '.join(quiet.keys)}" if quiet.keys else ""
+    ends = "the end of the last" if quiet.most == 1 else f"the ends of the last {quiet.most}"
+    kept = Kept(f"{ends} that it derived", quiet.keys, window(quiet.length))
+    title, cost = f"{word}{per} in {words.length(quiet.length)}", "for each match: what was kept of its group"
+    return Description("often", BODY, title, cost, (kept,), parts=(body,), inputs=(derive.input,))
 
 
 @dataclass

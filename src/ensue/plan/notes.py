@@ -5,6 +5,7 @@ from __future__ import annotations
 from ensue.language import typed
 from ensue.language.diagnostics import Report
 from ensue.plan.advice import describe_rule
+from ensue.plan.merging import note_merged
 from ensue.rewriting import rewritten_rule
 from ensue.temporal.instants import possible, with_instants
 from ensue.temporal.keeping import can_change
@@ -18,6 +19,7 @@ def note(program: typed.Program, report: Report) -> None:
     note_kept(program, report)
     note_changed(program, report)
     note_strict_ends(program, report)
+    note_merged(program, report)
 
 
 def note_kept(program: typed.Program, report: Report) -> None:

@@ -6,7 +6,7 @@ end time: what ends earlier is known, and what ends now is derived layer by laye
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,14 +30,22 @@ def detect(
     tables: Mapping[str, Sequence[Row]] | None = None,
     first_end: int | None = None,
     last_end: int | None = None,
+    suppressed: dict[int, int] | None = None,
 ) -> list[Event]:
-    """The derived events, in order. `first_end` and `last_end` count rows that are not among those given, too."""
+    """The derived events, in order. `first_end` and `last_end` count rows that are not among those given, too.
+
+    `suppressed` takes how many events each rule did not keep because of ``once`` or ``at most``, by its number.
+    """
     ends = [end for *_, end, _ in given] + [end for end in (first_end, last_end) if end is not None]
     horizon = until if until is not None else max(ends, default=None)
     if horizon is None:
         return []
     seen = [end for end in ends if end <= horizon]
-    return _Detection(program, given, horizon, min(seen, default=None), Knowledge(program, tables or {})).run()
+    detection = _Detection(program, given, horizon, min(seen, default=None), Knowledge(program, tables or {}))
+    found = detection.run()
+    if suppressed is not None:
+        suppressed.update(detection.suppressed())
+    return found
 
 
 class _Detection:
@@ -71,7 +79,8 @@ class _Detection:
         time: int | None = None
         while True:
             # What would end later is not final, but it tells when to look again: at the end of a timer.
-            later = {event.end for event in self._results(rules, self._world(time)) if time is None or event.end > time}
+            found = [event for i in rules for event in self._matched(i, self._world(time))]
+            later = {event.end for event in found if time is None or event.end > time}
             later |= {e.end for events in self.known.values() for e in events if time is None or e.end > time}
             if not later:
                 return
@@ -100,10 +109,27 @@ class _Detection:
         return World(events, self.knowledge, self.first_end, self.last_end)
 
     def _results(self, rules: Iterable[int], world: World) -> list[Event]:
-        return [event for i in rules for event in self._apply(self.program.rules[i], world)]
+        return [event for i in rules for event in self._apply(i, world)]
 
-    def _apply(self, rule: typed.Rule, world: World) -> Iterable[Event]:
-        types = self.program.events[rule.event].attributes
+    def _apply(self, number: int, world: World) -> list[Event]:
+        """What a rule derives: of its matches those that it keeps, if it says how often it derives."""
+        found, quiet = self._matched(number, world), self.program.rules[number].quiet
+        return found if quiet is None else _kept(_merged(found), quiet)
+
+    def suppressed(self) -> dict[int, int]:
+        """How many events each rule that says how often it derives has not kept, by the rule's number."""
+        world = self._world(self.last_end)
+        rules = {number: rule.quiet for number, rule in enumerate(self.program.rules) if rule.quiet is not None}
+        found = {number: _merged(self._matched(number, world)) for number in rules}
+        return {number: len(found[number]) - len(_kept(found[number], quiet)) for number, quiet in rules.items()}
+
+    def _matched(self, number: int, world: World) -> list[Event]:
+        return list(self._events(number, world))
+
+    def _events(self, number: int, world: World) -> Iterator[Event]:
+        rule = self.program.rules[number]
+        event_type = self.program.events[rule.event]
+        types = event_type.attributes
         for match in world.body(rule.body, head=[term for _, term in rule.head]):
             attributes = {
                 name: held(evaluate(term, match, self.knowledge.held), types[name]) for name, term in rule.head
@@ -111,7 +137,9 @@ class _Detection:
             start = match.start if rule.beginning is None else match.labels[rule.beginning].start
             event = Event(rule.event, attributes, start, match.end, (), match.sources)
             if event.end <= self.last_end:
-                yield replace(event, key=self._key(event, None), identity=_same(event))
+                same = _same(event)
+                itself = (number, same, match.identity) if event_type.each else same
+                yield replace(event, key=self._key(event, None), identity=itself)
 
     def _key(self, event: Event, sequence: Any) -> tuple[Any, ...]:
         """The place in the order of events: end, start, sequence, type, attributes."""
@@ -137,6 +165,18 @@ class _Detection:
 
     def _know(self, event: Event) -> None:
         self.known.setdefault(event.type, []).append(event)
+
+
+def _kept(events: Iterable[Event], quiet: typed.Quiet) -> list[Event]:
+    """Of a rule's events those before which not too many were kept, in their order."""
+    kept: list[Event] = []
+    ends: dict[Any, list[int]] = {}
+    for event in sorted(events, key=lambda event: event.key):
+        group = ends.setdefault(tuple(identity(event.attributes[name]) for name in quiet.keys), [])
+        if sum(event.end - end < quiet.length for end in group) < quiet.most:
+            group.append(event.end)
+            kept.append(event)
+    return kept
 
 
 def _same(event: Event) -> Any:

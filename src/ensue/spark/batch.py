@@ -17,7 +17,13 @@ from ensue.data import DataError
 from ensue.data.moments import moment_of
 from ensue.data.results import picked
 from ensue.data.spark_frames import Frames
-from ensue.errors import BadRowsWarning, EmptyAttributeWarning, OnePartitionWarning, UnusedTypeWarning
+from ensue.errors import (
+    BadRowsWarning,
+    EmptyAttributeWarning,
+    MissingTableWarning,
+    OnePartitionWarning,
+    UnusedTypeWarning,
+)
 from ensue.language.limits import LATEST
 from ensue.partitioning import ByKey, BySlices, Stage, Whole
 from ensue.request import Request
@@ -104,7 +110,10 @@ class Detection:
             self.tables, self.until, passed, sliced, only, types,
         )  # fmt: skip
         result = events.mapInArrow(part, self.found.spark_schema(columns))
-        return self.found.distinct(result, columns) if stage.duplicates & {*emitted} else result
+        if not stage.duplicates & {*emitted}:
+            return result
+        apart = [name for name in (*emitted, *passed) if self.job.rules.events[name].each]
+        return self.found.distinct(result, columns, apart)
 
     def _sliced(self, stage: Stage) -> bool:
         """Whether time is cut into slices: where there is no key, or keys have more events than one part can take."""
@@ -227,17 +236,19 @@ def detect_frames(program: Rules, frames: Frames, request: Request) -> DataFrame
     obstacles = (o for stage in job.stages if isinstance(stage.parting, Whole) for o in stage.parting.obstacles)
     for obstacle in obstacles:
         warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=5)
-    warn_of_frames(program, job, frames, given)
+    warn_of_frames(program, job, frames, given, request)
     if request.rejected and REJECTED in found.shown_types:
         raise DataError(f"The rules derive an attribute {REJECTED!r}, and with rejected=True a column is called so.")
     result = Detection(job, given, found, tables, moment, request.slices, request.strict).result()
     return with_rejected(result, given.rejected) if request.rejected else result
 
 
-def warn_of_frames(program: Rules, job: Job, frames: Frames, given: Given) -> None:
+def warn_of_frames(program: Rules, job: Job, frames: Frames, given: Given, request: Request) -> None:
     """Says what can be said before a row is read: what of the frames does not fit."""
     for note in program.unused_types(name for name in frames if name is not None):
         warnings.warn(note, UnusedTypeWarning, stacklevel=6)
+    for note in program.missing_tables(request.tables):
+        warnings.warn(note, MissingTableWarning, stacklevel=6)
     used = program.used_attributes
     for event, attribute in missing_attributes(given, job.rules.events):
         if (event, attribute) in used:

@@ -58,19 +58,26 @@ class Found:
         """The same as Arrow has it."""
         return arrow_schema(self.spark_schema(columns))
 
-    def distinct(self, frame: DataFrame, columns: Iterable[Column]) -> DataFrame:
-        """Each event once. Maps are compared as text; floats are told apart as Spark does, but stay what they are."""
+    def distinct(self, frame: DataFrame, columns: Iterable[Column], apart: Collection[str] = ()) -> DataFrame:
+        """Each event once, but for those of types whose matches are kept `apart`.
+
+        Maps are compared as text; floats are told apart as Spark does, but stay what they are.
+        """
         keys = {column.name: column.name for column in columns}
         for name, type_ in ((name, self.types[name].simpleString()) for name in list(keys)):
             if "map<" in type_ or "variant" in type_:
                 keys[name] = f"to_json(named_struct('value', {name}))"
             elif "float" not in type_ and "double" not in type_:
                 del keys[name]
-        if not keys:
+        if not keys and not apart:
             return frame.dropDuplicates()
-        added = frame.selectExpr("*", *(f"{key} as key_{name}" for name, key in keys.items()))
+        made = {f"key_{name}": key for name, key in keys.items()}
+        if apart:
+            kept_apart = among("type", apart)
+            made["key_apart "] = f"case when {kept_apart} then monotonically_increasing_id() end"
+        added = frame.selectExpr("*", *(f"{key} as {quoted(name)}" for name, key in made.items()))
         kept = [name for name in added.columns if name not in keys]
-        return added.dropDuplicates(kept).drop(*(f"key_{name}" for name in keys))
+        return added.dropDuplicates(kept).drop(*made)
 
     def shown(self, frame: DataFrame, rejected: bool = False) -> DataFrame:
         """Detections as people see them: type, start, end, then the union of the attributes.

@@ -71,7 +71,7 @@ def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame
     stream = Stream(job, given, found, tables, moment, late, count, clock, beat)
     for obstacle in stream.obstacles():
         warnings.warn(obstacle, OnePartitionWarning, stacklevel=5)
-    warn_of_frames(program, job, frames, given)
+    warn_of_frames(program, job, frames, given, request)
     return stream.result(request.rejected)
 
 

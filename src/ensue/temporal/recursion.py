@@ -8,7 +8,7 @@ result at the same end time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ensue.language import typed
 from ensue.language.contained import Apart, closed_outside, needs_whole_step
@@ -36,7 +36,7 @@ def check_recursion(
     rules: tuple[typed.Rule, ...], events: Mapping[str, typed.EventType], report: Report
 ) -> tuple[typed.Stratum, ...]:
     """The strata of the rules, innermost dependencies first."""
-    uses = [list(_uses(rule.body, events)) for rule in rules]
+    uses = [list(_rule_uses(rule, events)) for rule in rules]
     derived: dict[str, list[int]] = {}
     for index, rule in enumerate(rules):
         derived.setdefault(rule.event, []).append(index)
@@ -75,6 +75,14 @@ def _report_cycles(
                     f"`{rule.event}` needs its own result at the same time: `{use.event}` is {use.how} here{circle}",
                     "let it depend on earlier results only: put another event after it with `seq`, or use `while w: …`",
                 )  # fmt: skip
+
+
+def _rule_uses(rule: typed.Rule, events: Mapping[str, typed.EventType]) -> Iterator[Use]:
+    """The events that a rule uses; how often it derives depends on all of them."""
+    how = "counted by `once` or `at most`" if rule.quiet is not None else None
+    how = "used for matches that `all` keeps apart" if events[rule.event].each else how
+    for use in _uses(rule.body, events):
+        yield replace(use, how=use.how or how)
 
 
 def _uses(body: typed.Body, events: Mapping[str, typed.EventType]) -> Iterator[Use]:

@@ -361,7 +361,7 @@ class _Driver:
             r = self.heads[event].rows
             with w.block(f"if {r}.count - {r}.first > 1:"):
                 w.line(f"sort_{r}({r}.first, {r}.count)")
-                if not self.layers[number].recursive:
+                if not self.layers[number].recursive and not self.heads[event].each:
                     w.line(f"unique_{r}()")
         again = False
         for event in own:

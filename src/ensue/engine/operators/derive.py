@@ -1,4 +1,5 @@
-"""Derive: an event for each match of a rule. Two derivations with the same content and interval are one event.
+"""Derive: an event for each match of a rule. Two derivations with the same content and interval are one event, unless
+the rules of their type keep each match apart (``all``).
 
 What is derived in a step is put in order when its layer is complete, and handed to the operators that take the type;
 given events of the type are among them. State: nothing beyond the step, but for what is handed out.
@@ -14,9 +15,13 @@ from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
 from ensue.engine.generate.unit import Spec, Unit
 from ensue.engine.generate.writer import Code, Writer, kind_of
+from ensue.engine.operators.keys import column_kinds, group_parts
 from ensue.engine.operators.scan import Scan
+from ensue.engine.operators.shelf import swept_slot
 from ensue.engine.sharing import families
+from ensue.engine.structures.groups import SOURCES, groups_layout
 from ensue.engine.structures.lists import Lists, OfCode, keep_list, lists_layout, order_of_lists
+from ensue.engine.structures.quiet import QUIET_SOURCES, QuietGroups
 from ensue.engine.structures.rows import StepRows, rows_layout, sorting
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
@@ -34,12 +39,17 @@ def element_kind_of(type_: str) -> str:
 
 
 def listed(event: typed.EventType, rules: Iterable[typed.Rule]) -> list[str]:
-    """The attributes of an event that all its rules give as lists of what they collected, each of the declared type."""
+    """The attributes of an event that all its rules give as lists of what they collected, each of the declared type.
+
+    Those by which a rule says how often it derives are looked up as values.
+    """
+    rules = list(rules)
     heads = [dict(rule.head) for rule in rules]
+    keys = {name for rule in rules if rule.quiet is not None for name in rule.quiet.keys}
     return [
         name
         for name, type_ in event.attributes.items()
-        if type_ in ELEMENTS and all(_is_list(head[name], type_) for head in heads)
+        if type_ in ELEMENTS and name not in keys and all(_is_list(head[name], type_) for head in heads)
     ]
 
 
@@ -63,6 +73,8 @@ class Derived:
         fields = {"start": "i64", "end": "i64", "given": "i64", "source": "i64", **row_fields(self.columns)}
         self.rows = unit.structure("derived", StepRows, rows_layout(fields, ("pushed",)))
         self.title = self.rows
+        self.each = unit.events[event].each
+        """Each match is an event of its own."""
 
     def is_list(self, name: str) -> bool:
         """Whether an attribute is a list that no rule of the unit looks into."""
@@ -75,7 +87,7 @@ class Derived:
         """Writes how rows are compared and sorted, and how one is added.
 
         In a `recursive` layer a row that is known is not added, so that derivation comes to an end. In others rows that
-        are the same are made one when the layer is complete.
+        are the same are made one when the layer is complete; those of matches that are kept apart never.
         """
         unit, rows = self.unit, self.rows
         w = Writer()
@@ -84,8 +96,10 @@ class Derived:
                 w.line(f"return {one} < {other}")
         w.line("return False")
         unit.use(sorting(self.title, rows, "\n".join(w.lines)))
-        if not recursive:
-            self._write_unique()
+        if not recursive or self.each:
+            self._write_add()
+            if not self.each:
+                self._write_unique()
             return
         w = Writer()
         for one, other in self._compared("one", f"{rows}.count", equal=True):
@@ -106,13 +120,15 @@ class Derived:
         w.line("clock.derived = 1")
         unit.function(f"add_{self.title}", [], w)
 
+    def _write_add(self) -> None:
+        w = Writer()
+        w.line(f"{self.rows}.count += 1")
+        w.line("clock.derived = 1")
+        self.unit.function(f"add_{self.title}", [], w)
+
     def _write_unique(self) -> None:
         """Writes ``unique``, which leaves one of the rows that are the same, given ones aside; rows are sorted."""
         unit, rows, w = self.unit, self.rows, Writer()
-        w.line(f"{rows}.count += 1")
-        w.line("clock.derived = 1")
-        unit.function(f"add_{self.title}", [], w)
-        w = Writer()
         w.line(f"kept = {rows}.first")
         w.line("last = -1")
         with w.block(f"for row in range({rows}.first, {rows}.count):"):
@@ -178,6 +194,7 @@ class Derive(Operator):
     def __init__(self, unit: Unit, node: plan.Derive, input_: Operator, derived: Derived, layer: int) -> None:
         super().__init__(unit, "rule", layer)
         self.rule, self.input, self.derived = node.rule, input_, derived
+        self.quiet = None if node.rule.quiet is None else Quiet(self, node.rule.quiet)
         self.lists: dict[str, Field] = {
             name: ("list", term)
             for name, term in node.rule.head
@@ -192,7 +209,8 @@ class Derive(Operator):
         input_.feed(self.take)
 
     def write(self) -> None:
-        pass
+        if self.quiet is not None:
+            self.quiet.write()
 
     def take(self, w: Writer, env: Env) -> None:
         terms = dict(self.rule.head)
@@ -202,7 +220,55 @@ class Derive(Operator):
             known = env[self.lists[name]] if name in self.lists else value(self.unit, w, terms[name], env)
             values[field] = w.held(known)
         begin = env[START] if self.rule.beginning is None else env["time", self.rule.beginning, "start"]
-        derive_event(self.unit, w, self.derived, begin, env.get(SOURCE), values)
+        derived = self.derived if self.quiet is None else self.quiet.held
+        derive_event(self.unit, w, derived, begin, env.get(SOURCE), values)
+
+
+class Quiet:
+    """``once per id in 1h``: of a rule's events those before which not too many of their group were kept.
+
+    The events of a step are held until all are there, made distinct and put in order. State: the ends of those that
+    were kept, for each group, as long as they count; a group of which none counts any more is forgotten. How many were
+    not kept is counted in the groups' ``serial``, how many were in ``first``.
+    """
+
+    def __init__(self, operator: Derive, quiet: typed.Quiet) -> None:
+        derived = operator.derived
+        names = [name for name in operator.unit.events[derived.event].attributes if derived.is_list(name)]
+        self.operator, self.quiet, self.held = operator, quiet, Derived(operator.unit, derived.event, names)
+        kinds = column_kinds(self.held.columns["attr", name] for name in quiet.keys)
+        layout = groups_layout(kinds, {"oldest": "i64", "newest": "i64"}, {"newer": "i64", "end": "i64"})
+        self.groups = operator.structure("quiet", QuietGroups, layout, len(kinds))
+        operator.unit.later(operator.layer, f"{self.held.rows}.count > 0", f"settle_{operator.name}()")
+
+    def write(self) -> None:
+        """Writes how what was held is settled."""
+        unit, held, g = self.operator.unit, self.held, self.groups
+        held.write_functions(recursive=False)
+        for kernel in (*SOURCES, *QUIET_SOURCES):
+            unit.use(kernel)
+        w, rows = Writer(), held.rows
+        with w.block(f"if {rows}.count > 1:"):
+            w.line(f"sort_{rows}(0, {rows}.count)")
+            if not held.each:
+                w.line(f"unique_{rows}()")
+        since = w.let("since", f"clock.now - {unit.number(self.quiet.length)}")
+        with w.block(f"for row in range({rows}.count):"):
+            env = held.attributes("row")
+            key = group_parts([env["attr", name] for name in self.quiet.keys])
+            key = [part if part.isidentifier() else w.let("key", part) for part in key]
+            at = swept_slot(unit, w, g, key, f"sweep_kept({g}, {since})")
+            w.line(f"expire_kept({g}, {at}, {since})")
+            with w.block(f"if {g}.count[{at}] >= {unit.number(self.quiet.most)}:"):
+                w.line(f"{g}.serial += 1")
+            with w.block("else:"):
+                w.line(f"keep_end({g}, {at}, clock.now)")
+                w.line(f"{g}.first += 1")
+                begin = Code(f"{rows}.start[row]", "True", "i")
+                source = Code(f"{rows}.source[row]", "True", "i") if unit.provenance else None
+                derive_event(unit, w, self.operator.derived, begin, source, env)
+        w.line(f"{rows}.count = 0")
+        unit.function(f"settle_{self.operator.name}", [], w)
 
 
 def derive_event(unit: Unit, w: Writer, derived: Derived, begin: Code, source: Code | None, values: Env) -> None:

@@ -102,7 +102,11 @@ class Sharing:
         found: list[Kind] = []
         for i, (shape, sites) in enumerate(self.shapes):
             reach = tuple(site.value for site in sites if site.place == "shift")
-            found.append((numbers.setdefault(shape, len(numbers)), reach, self._before(i)))
+            number = numbers.setdefault(shape, len(numbers))
+            rule = self.program.rules[i]
+            if rule.quiet is not None or self.program.events[rule.event].each:
+                number = -1 - i  # what is kept, or how often, is a matter of each rule alone
+            found.append((number, reach, self._before(i)))
         return found
 
     def _before(self, i: int) -> str | None:

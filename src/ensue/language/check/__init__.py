@@ -81,6 +81,8 @@ def _events(declarations: Declarations) -> dict[str, typed.EventType]:
     derived = [e for e in known if e.derived and not e.declared]
     others = sorted((e for e in known if e.open and not e.derived), key=lambda e: e.name)
     return {
-        e.name: typed.EventType(e.name, {n: e.types[n] for n in e.attributes}, e.declared, e.derived, e.instant)
+        e.name: typed.EventType(
+            e.name, {n: e.types[n] for n in e.attributes}, e.declared, e.derived, e.instant, each=e.each
+        )
         for e in (*declared, *derived, *others)
     }

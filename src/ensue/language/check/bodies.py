@@ -75,6 +75,11 @@ class Bodies(Patterns):
                             "E501", suffix.span, "a pattern cannot last two different lengths", "write `lasting` once"
                         )
                     lasting = value
+                case syntax.Once() | syntax.AtMost() if place.group is not None:
+                    self.report.error(
+                        "E411", suffix.span, "how often a rule derives is said at its end, not inside it",
+                        "put it behind the whole body, after the last parenthesis",
+                    )  # fmt: skip
         keep = self.declarations.keep
         if policy == "restricted" and keep is not None:
             within = keep if within is None else min(within, keep)  # so its memory stays as small as it is

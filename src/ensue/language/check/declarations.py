@@ -44,6 +44,8 @@ class Event:
     """Neither declared nor derived: any attribute may be asked for."""
     place: Span = NOWHERE
     """Where it is declared, or first used."""
+    each: bool = False
+    """Each match of a rule for it is an event of its own."""
     clashing: bool = False
     """Two of its attributes have the same name, which has been reported."""
 

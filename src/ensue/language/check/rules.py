@@ -10,6 +10,7 @@ from ensue.language.check.atoms import Atoms
 from ensue.language.check.bodies import Bodies
 from ensue.language.check.declarations import Declarations, Event
 from ensue.language.check.named_values import fill_in
+from ensue.language.check.often import check_each, check_quiet
 from ensue.language.check.patterns import Place
 from ensue.language.check.phrases import a, converted, counted
 from ensue.language.check.static import constant
@@ -21,6 +22,7 @@ from ensue.language.types import common, fits, is_list
 def check_rules(rules: list[syntax.EventRule], declarations: Declarations) -> tuple[typed.Rule, ...]:
     """All event rules, typed."""
     _infer_types(rules, declarations)
+    check_each(rules, declarations)
     return tuple(checked for rule in rules if (checked := check_rule(rule, declarations)) is not None)
 
 
@@ -106,7 +108,8 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
     label = rule.label.text if rule.label else None
     about = check_about(rule.about, declarations)
     begins = beginning.text if beginning else None
-    return typed.Rule(label, event.name, tuple(checked), body, begins, rule.span, about)
+    quiet = check_quiet(rule.body, dict(checked), event, declarations)
+    return typed.Rule(label, event.name, tuple(checked), body, begins, rule.span, about, quiet)
 
 
 def check_about(about: syntax.About | None, declarations: Declarations) -> typed.About:

@@ -1,0 +1,48 @@
+"""Groups of a rule that says how often it derives: the ends of what it kept, oldest first, as long as they count."""
+
+from __future__ import annotations
+
+from inspect import getsource
+
+from ensue.engine.structures.groups import Groups, free_row, take_row
+
+
+class QuietGroups(Groups):
+    """The ends that count, by group; `first` is how many events were kept, `serial` how many were not."""
+
+
+def expire_kept(groups: Groups, at: int, since: int) -> None:
+    """Lets go of the ends of a group that count no more: those up to a time."""
+    row = groups.oldest[at]
+    while row != 0 and groups.end[row] <= since:
+        after = groups.newer[row]
+        free_row(groups, row)
+        groups.count[at] -= 1
+        row = after
+    groups.oldest[at] = row
+    if row == 0:
+        groups.newest[at] = 0
+
+
+def sweep_kept(groups: Groups, since: int) -> None:
+    """The same in all groups."""
+    for at in range(groups.slot_mask + 1):
+        if groups.count[at] > 0:
+            expire_kept(groups, at, since)
+
+
+def keep_end(groups: Groups, at: int, end: int) -> None:
+    """Notes the end of an event that is kept."""
+    row = take_row(groups)
+    groups.end[row] = end
+    groups.newer[row] = 0
+    if groups.newest[at] == 0:
+        groups.oldest[at] = row
+    else:
+        groups.newer[groups.newest[at]] = row
+    groups.newest[at] = row
+    groups.count[at] += 1
+
+
+QUIET_SOURCES = tuple(getsource(kernel) for kernel in (expire_kept, sweep_kept, keep_end))
+"""What generated code calls."""
