@@ -11,6 +11,7 @@ from lark import Token
 
 from ensue.language.build import KEYWORDS, token_span
 from ensue.language.diagnostics import Report, did_you_mean
+from ensue.language.foreign import instead_of
 from ensue.language.relations import COMPARISONS
 from ensue.language.source import Source, Span
 from ensue.language.words import SOFT
@@ -200,6 +201,8 @@ def _hint(stuck: Stuck, token: Token, opened: Token | None) -> str:
         if _CLOSED_BY[opened.value] != word:
             return f"the `{opened.value}` before it is closed by `{_CLOSED_BY[opened.value]}`"
     special = _known_mistake(stuck, token, word, after_operand)
+    if special is None:
+        special = instead_of(stuck.tokens, stuck.at, list(_words(stuck)))
     if special is not None:
         return special
     guess = did_you_mean(word, _words(stuck)) if token.type in ("NAME", "QUOTED") else None
@@ -253,7 +256,9 @@ def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -
             return "write `x is not null`"
         case "RPAR" if stuck.at > 1 and stuck.tokens[stuck.at - 2].type == "IN":
             return "at least one value stands in the parentheses: `x in (1, 2)`"
-        case _ if stuck.accepted == {"NOT", "NULL"}:
+        case "NOT" if stuck.takes("AND") and stuck.following is not None and stuck.following.type == "NULL":
+            return "write `x is not null`"
+        case _ if "NULL" in stuck.accepted and stuck.accepted <= {"NOT", "NULL"}:
             return "`is` asks for null, `x is null` or `x is not null`; values are compared with `=`"
         case _ if stuck.takes("_THEN") and _begins_operand(token):
             return "a value stands behind `then`, as in `case when x > 3 then 1 else 2 end`"

@@ -125,7 +125,10 @@ class Expressions(Comparisons, Calls):
         owner, attribute = node.owner.text, node.name.text
         label = scope.find_label(owner)
         if label is None:
-            self.report_no_event(node.owner, scope, f"use it in an aggregate, as in `max({owner}.{attribute})`")
+            instead = f"use it in an aggregate, as in `max({owner}.{attribute})`"
+            self.report_no_event(
+                node.owner, scope, f"{instead}; to leave some out, filter inside: `collect (p where …)`"
+            )
             return UNKNOWN
         if attribute in ("start", "end"):
             return typed.TimeOf(owner, attribute == "end")

@@ -59,7 +59,7 @@ class Names:
         elif name in scope.all_gathered():
             self.report.error(
                 "E301", node.span, f"`{name}` belongs to collected events and has many values",
-                f"use it in an aggregate: `list({name})`, `max({name})`, `count({name})`",
+                f"use it in an aggregate, as in `max({name})`; to leave some out, filter inside: `collect (p where …)`",
             )  # fmt: skip
         elif name in self.absent:
             self.report.error(

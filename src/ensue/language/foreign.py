@@ -1,0 +1,63 @@
+"""What people who know other languages write, SQL and languages of patterns above all, and how it is said here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lark import Token
+
+_SEQUENCE = "one event after another is `a seq b`; within a time, `a seq b within 5m` or `a before[..5m] b`"
+_JOIN = "events stand side by side with commas, and one variable in two of them joins: `order(id), shipped(id)`"
+_INSTEAD = {
+    "then": _SEQUENCE,
+    "followed": _SEQUENCE,
+    "followed_by": _SEQUENCE,
+    "followedby": _SEQUENCE,
+    "next": _SEQUENCE,
+    "join": _JOIN,
+    "inner": _JOIN,
+    "as": "a name stands before what is matched: `o: order(id)`; a value in a head is named with `=`",
+    "group": "groups are the head's other terms: `tries(user, n = count(*)) <- while last 1h: collect failed(user).`",
+    "having": "a condition on an aggregate stands behind `where`, as in `where count(f) >= 5`",
+    "until": "what must not come in between is `not p in [a, b]`; all up to something is `a seq p* seq b`",
+    "unless": "what must not be there is `while w: not p`, `not p in [a, b]` or `a without p`",
+    "every": "every combination counts already; one partner for each is chosen by a context, as in `chronicle a seq b`",
+}
+_UNITS = {
+    "us": ("us", "usec", "microsecond", "microseconds"),
+    "ms": ("ms", "msec", "millisecond", "milliseconds"),
+    "s": ("s", "sec", "secs", "second", "seconds"),
+    "m": ("m", "min", "mins", "minute", "minutes"),
+    "h": ("h", "hr", "hrs", "hour", "hours"),
+    "d": ("d", "day", "days"),
+}
+_SHORT = {word: unit for unit, words in _UNITS.items() for word in words}
+
+
+def instead_of(tokens: Sequence[Token], at: int, words: Sequence[str]) -> str | None:
+    """What to write instead of a token that does not fit; `words` are those of the language that would."""
+    token = tokens[at]
+    word = str(token.value)
+    small = word.lower()
+    before = tokens[at - 1] if at else None
+    if before is not None and before.type in ("INT", "FLOAT") and small in _SHORT:
+        return f"a duration is written in one word, `{before.value}{_SHORT[small]}`"
+    if before is not None and word == ">" and before.value == "-":
+        return _SEQUENCE
+    if at == 1 and before is not None and before.value.lower() == "select":
+        return "a rule says what is derived, then from what: `big(id) <- order(id, qty) where qty > 3.`"
+    if before is not None and before.type == "NAME" and before.value.lower() == "every" and token.type == "NAME":
+        return _INSTEAD["every"]
+    if word != small and small in words:
+        return _in_small_letters(tokens, at, small)
+    return _INSTEAD.get(small) if token.type in ("NAME", "UNTIL") else None
+
+
+def _in_small_letters(tokens: Sequence[Token], at: int, word: str) -> str:
+    length = tokens[at + 1 : at + 3]
+    if len(length) == 2 and length[0].type == "INT" and str(length[1].value).lower() in _SHORT:
+        written = f"{length[0].value}{_SHORT[str(length[1].value).lower()]}"
+        return f"write `{word} {written}`: words are small, and a duration is one word"
+    if word == "on":
+        return f"words are small: `on`; {_JOIN}"
+    return f"words of the language are small: `{word}`"
