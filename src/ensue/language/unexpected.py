@@ -265,9 +265,9 @@ def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -
         case _ if stuck.takes("_END") and _begins_operand(token):
             return "a `case` goes on with `when … then …` or `else …`, and ends with `end`"
         case "NOT" if stuck.takes("NAME"):
-            return "what is absent is written `not p in [a, b]`, `a without p` or `while w: not p`"
+            return "what is absent is written `not p in [a, b]`, `a without p` or `while [w]: not p`"
         case "NOT" | "NAME" if stuck.accepted == {"COLON", "_COLON_COLLECT"}:
-            return "as in `while w: not shipped(id, _)` or `while w: collect shipped(id, t)`"
+            return "as in `while [w]: not shipped(id, _)` or `while [w]: collect shipped(id, t)`"
         case "IF" if stuck.takes("WHERE"):
             return "the condition of a rule stands behind `where`"
         case "CONTEXT" if stuck.tokens[stuck.at - 1].type == "CONTEXT":

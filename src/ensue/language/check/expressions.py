@@ -68,7 +68,7 @@ class Expressions(Comparisons, Calls):
             case syntax.Not(operand=syntax.Call(name=name)) if name.text in self.declarations.events:
                 return self._wrong(
                     node.span, f"`{name.text}` is an event, and cannot be negated in a condition",
-                    f"absence is an item: `while w: not {name.text}(…)`, `not {name.text}(…) in [a, b]`, "
+                    f"absence is an item: `while [w]: not {name.text}(…)`, `not {name.text}(…) in [a, b]`, "
                     f"or `a without {name.text}(…)`",
                 )  # fmt: skip
             case syntax.Not(operand=operand):
@@ -394,7 +394,7 @@ class Expressions(Comparisons, Calls):
             case _:
                 self.report.error(
                     "E305", node.span, "there are several collections here, and `count(*)` does not say which",
-                    "name the events, as in `while w: collect f: failed(user)`, and write `count(f)`",
+                    "name the events, as in `while [w]: collect f: failed(user)`, and write `count(f)`",
                 )  # fmt: skip
         return UNKNOWN
 
