@@ -4,12 +4,16 @@ Every command has its own module. They import what they work with when they run,
 `ensue --help` answer at once.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 NEEDED = ("click", "rich")
+
+SELDOM = (100_000, 20, 20)
+"""When garbage is looked for. What is imported is none; looking through it takes a tenth of a short command's time."""
 
 
 class WithoutPandas:
@@ -42,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     if arguments is None:  # the process is there for nothing else
         sys.meta_path.insert(0, WithoutPandas())
+        gc.set_threshold(*SELDOM)
     try:
         from ensue.cli.commands import ensue
 

@@ -11,12 +11,14 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ensue.engine.machine import builtin
-from ensue.engine.machine.callback import Ask
 from ensue.engine.machine.unit import definitions
 from ensue.engine.structures.structure import Structure
+
+if TYPE_CHECKING:
+    from ensue.engine.machine.callback import Ask
 
 BUILTIN = {
     name: found for name, found in vars(builtin).items() if callable(found) and found.__module__ == builtin.__name__

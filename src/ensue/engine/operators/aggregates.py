@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from inspect import getsource
 
 from ensue.engine.generate.expressions import convert, value
 from ensue.engine.generate.fields import Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, kind_of
+from ensue.engine.machine.source import source_of
 from ensue.engine.operators.aggregations import COUNT, Algorithm, State, algorithm, smaller
 from ensue.engine.structures import collected
 from ensue.engine.structures.collected import RESULT, TUPLE, Collected, Collection, collected_layout
@@ -200,7 +200,7 @@ def collection(unit: Unit, one: Kept) -> str:
     return scratch
 
 
-COLLECT = getsource(collected.collect)
+COLLECT = source_of(collected.collect)
 
 
 def collect_member(unit: Unit, w: Writer, one: Kept, scratch: str, env: Env, place: str = "0") -> None:

@@ -15,12 +15,11 @@ that line runs. They start at `NEVER` and come from no inputs, so they take noth
 
 from __future__ import annotations
 
-from inspect import getsource
-
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields
 from ensue.engine.generate.unit import NEVER, Spec, Unit
 from ensue.engine.generate.writer import Code, Writer, all_of, kind_of
+from ensue.engine.machine.source import source_of
 from ensue.engine.operators.keys import lookup
 from ensue.engine.structures.answers import STATIC, Answers, Facts, answers_layout, facts_layout, part_place
 from ensue.language import typed
@@ -50,7 +49,7 @@ class LookUp(Passing):
         input_.want(("var", name) for name in self.bound)
         self.answers: str | None = None
         unit.structures.setdefault(FACTS, Spec(Facts, facts_layout()))
-        unit.use(getsource(part_place))
+        unit.use(source_of(part_place))
 
     # --- what is known of its matches
 

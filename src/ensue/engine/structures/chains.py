@@ -8,11 +8,11 @@ then a row that is not used any more may still refer to its chain.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from inspect import getsource
 
 import numpy as np
 
 from ensue.engine.machine.builtin import grow
+from ensue.engine.machine.source import source_of
 from ensue.engine.structures.rows import Rows, StepRows, rows_layout
 from ensue.engine.structures.structure import Array, Element, Frame, Layout, Structure
 
@@ -163,5 +163,5 @@ def flat_order(one: Flat, other: Flat, themselves: bool) -> int:
     return 0
 
 
-CHAIN_KERNELS = tuple(getsource(kernel) for kernel in (begin_chain, add_part, add_chain, chain_has, chains_meet))
-FLAT_KERNELS = tuple(getsource(kernel) for kernel in (flat_part, flat_order))
+CHAIN_KERNELS = tuple(source_of(kernel) for kernel in (begin_chain, add_part, add_chain, chain_has, chains_meet))
+FLAT_KERNELS = tuple(source_of(kernel) for kernel in (flat_part, flat_order))

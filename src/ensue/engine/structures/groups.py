@@ -7,11 +7,10 @@ of which nothing is left.
 
 from __future__ import annotations
 
-from inspect import getsource
-
 import numpy as np
 
 from ensue.engine.machine.builtin import grow
+from ensue.engine.machine.source import source_of
 from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
 from ensue.engine.structures.structure import Array, Element, Frame, Layout, row_columns
@@ -155,5 +154,5 @@ def sweep_chains(groups: Groups, time: int, life: int) -> None:
             cut_chain(groups, at, after)
 
 
-SOURCES = tuple(getsource(kernel) for kernel in (take_row, free_row, join_heaps, without_root, cut_chain, sweep_chains))
+SOURCES = tuple(source_of(kernel) for kernel in (take_row, free_row, join_heaps, without_root, cut_chain, sweep_chains))
 """What generated code calls."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from inspect import getsource
-
 from ensue.engine.machine.builtin import grow
+from ensue.engine.machine.source import source_of
 from ensue.engine.structures.instances import Instances, drop_first_instance
 
 
@@ -94,7 +93,7 @@ def link_group(table: Instances, at: int, g: int) -> None:
 
 
 KERNELS = tuple(
-    getsource(kernel)
+    source_of(kernel)
     for kernel in (
         open_group, is_group_over, close_group, sweep_groups, sweep_linked_groups, unlink_group, link_group,
     )

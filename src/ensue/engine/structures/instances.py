@@ -11,12 +11,12 @@ found by its end in a number of steps that is logarithmic (skew-binary jump poin
 
 from __future__ import annotations
 
-from inspect import getsource
 from typing import ClassVar
 
 import numpy as np
 
 from ensue.engine.machine.builtin import grow
+from ensue.engine.machine.source import source_of
 from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
 from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
@@ -210,7 +210,7 @@ def found_instance_before(table: Instances, g: int, start: int) -> int:
 
 
 KERNELS = tuple(
-    getsource(kernel)
+    source_of(kernel)
     for kernel in (
         open_instance, close_instance, drop_first_instance, admitted_instance, only_instance, drop_useless_instances,
         used_up_instance, last_instance_before, set_instance_jump, found_instance_before,

@@ -8,12 +8,12 @@ a newer one always comes before, are let go of; if that is not enough, it is enl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from inspect import getsource
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ensue.engine.machine.builtin import grow
+from ensue.engine.machine.source import source_of
 from ensue.engine.structures.key_numbers import QUADRUPLED, ByKey, head_columns
 from ensue.engine.structures.structure import Array, Element, Frame, Layout, row_columns
 
@@ -168,4 +168,4 @@ def make_way(waiting: Waiting, time: int, life_start: int, life_end: int, ripe: 
         grow(waiting)
 
 
-KERNELS = tuple(getsource(kernel) for kernel in (new_row, put_in, take_out, take_out_to, let_go, make_way))
+KERNELS = tuple(source_of(kernel) for kernel in (new_row, put_in, take_out, take_out_to, let_go, make_way))
