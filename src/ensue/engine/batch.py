@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.engine.event import NO_SOURCES, Event
+from ensue.engine.reading import order_by
 from ensue.language import typed
 from ensue.language.types import TIMES
 
@@ -67,9 +68,8 @@ def columns_of(table: pa.Table) -> Columns:
     first = table.column_names.index("row")  # attributes come after it, and may be called row or sequence
     end = _integers(table.column(1))
     if len(end) > 1 and np.any(end[1:] < end[:-1]):
-        by_end = np.argsort(end, kind="stable")
-        table = table.take(pa.array(by_end))
-        end = end[by_end]
+        by_end, end = order_by(end)
+        table = table.take(arrow_of(by_end))
     names, columns = table.column_names[first + 1 :], table.columns[first + 1 :]
     return Columns(
         _integers(table.column(0)),
@@ -89,6 +89,14 @@ def _integers(column: pa.ChunkedArray) -> Integers:
 def _one_array(column: pa.ChunkedArray) -> pa.Array:
     combined = column.combine_chunks()
     return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def arrow_of(values: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None = None) -> pa.Array:
+    """Integers, floats or truth values as a column: numbers where they lie. (``pa.array`` imports ``numpy.ma``.)"""
+    type_ = {"i": pa.int64(), "f": pa.float64(), "b": pa.bool_()}[values.dtype.kind]
+    held = np.packbits(values, bitorder="little") if values.dtype.kind == "b" else np.ascontiguousarray(values)
+    flags = None if valid is None or valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    return pa.Array.from_buffers(type_, len(values), [flags, pa.py_buffer(held)])
 
 
 @dataclass

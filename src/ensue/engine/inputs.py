@@ -1,18 +1,19 @@
 """The inputs of many sets at once, as a column of lists: what each derived event came from.
 
-It is machine code where there are many sets, the same function as Python where there are few; see `reading.py`.
+It is machine code where there are many sets, the same function as Python where there are few: see
+`structures/kernel.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from inspect import getsource
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine.reading import Kernel, call
+from ensue.engine.machine.source import source_of
+from ensue.engine.structures.kernel import Kernel, call
 from ensue.engine.structures.sources import Sources
 from ensue.engine.structures.structure import Array, Column, Layout
 
@@ -66,7 +67,7 @@ def gather_inputs() -> int:
     return 0
 
 
-KERNEL = Kernel("gather_inputs", "sets", SETS, getsource(gather_inputs))
+KERNEL = Kernel("gather_inputs", "sets", SETS, source_of(gather_inputs))
 
 
 def inputs_of_all(sources: Sources, handles: Array) -> pa.ListArray:

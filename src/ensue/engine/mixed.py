@@ -7,7 +7,7 @@ Everything else goes the long way through `ensue.data`, which knows what to do w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,8 +21,8 @@ from ensue.data.events import Events
 from ensue.data.form import Form, Kind
 from ensue.data.frames import frame_table
 from ensue.data.iso import knows_zone
-from ensue.engine.batch import Columns, Integers
-from ensue.engine.reading import in_order, kinds_of
+from ensue.engine.batch import Columns, Integers, arrow_of
+from ensue.engine.reading import in_order, kinds_of, order_by
 from ensue.engine.stream import NO_FLAGS, NO_FLOATS, NONE, Stream, Values, tie_order, values_of
 from ensue.engine.structures.values import Dictionary
 from ensue.language import typed
@@ -56,6 +56,28 @@ FEW_TYPES = 16
 
 Used = Collection[tuple[str, str]]
 """Attributes that rules use, each with its event."""
+
+
+class Taken(Mapping[str, pa.Array]):
+    """Columns in another order of rows, each put in order when it is first used: most rules use few."""
+
+    def __init__(self, columns: Mapping[str, pa.Array], by: Integers) -> None:
+        self.columns, self.by = columns, by
+        self._taken: dict[str, pa.Array] = {}
+
+    def __getitem__(self, name: str) -> pa.Array:
+        if name not in self._taken:
+            self._taken[name] = self.columns[name].take(arrow_of(self.by))
+        return self._taken[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
 
 
 @dataclass(frozen=True)
@@ -94,7 +116,11 @@ class Mixed:
     def slice(self, begin: int, end: int) -> Mixed:
         if begin == 0 and end == len(self):
             return self
-        columns = {name: column.slice(begin, end - begin) for name, column in self.columns.items()}
+        columns = self.columns
+        if isinstance(columns, Taken):
+            columns = Taken(columns.columns, columns.by[begin:end])
+        else:
+            columns = {name: column.slice(begin, end - begin) for name, column in columns.items()}
         return replace(
             self, kind=self.kind[begin:end], start=self.start[begin:end], end=self.end[begin:end], columns=columns,
             offset=self.offset + begin, positions=None if self.positions is None else self.positions[begin:end],
@@ -360,13 +386,12 @@ def _in_order(found: Mixed, sort: bool) -> Mixed | None:
     """The rows in the order of their ends, None if they are not, or one ends before it starts."""
     ordered = in_order(found.start, found.end)
     if ordered == 2 and sort:
-        by = np.argsort(found.end, kind="stable")
-        indices = pa.array(by)
-        end = found.end[by]
+        by, end = order_by(found.end)
         start = end if found.start is found.end else found.start[by]
-        columns = {name: column.take(indices) for name, column in found.columns.items()}
-        places = found.places[by]
-        found = replace(found, kind=found.kind[by], start=start, end=end, columns=columns, positions=places)
+        places = by + found.offset if found.positions is None else found.positions[by]
+        found = replace(
+            found, kind=found.kind[by], start=start, end=end, columns=Taken(found.columns, by), positions=places
+        )  # fmt: skip
         ordered = in_order(start, end)
     if ordered == 2 or found.end[-1] > FARTHEST or found.start.min() < -FARTHEST:
         return None

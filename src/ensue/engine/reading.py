@@ -6,21 +6,14 @@ It is machine code where there are many rows, the same functions as Python where
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-from inspect import getsource
 from typing import Any
 
 import numpy as np
 
 from ensue.engine import machine
-from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure, class_of
-
-MANY = 2_000
-"""From how many rows on it is worth while to load machine code."""
-
-FIRST_CELL = 8
+from ensue.engine.machine.source import source_of
+from ensue.engine.structures.kernel import MANY, Kernel, call
+from ensue.engine.structures.structure import Array, Column, Layout
 
 TYPES = Layout(
     ("rows", "types"),
@@ -46,6 +39,19 @@ MANY_ALIKE = 256
 """Up to how many rows with one end are sorted by putting each in its place."""
 
 
+DIGIT = 11
+"""Bits by which rows are sorted at a time."""
+
+SORTED = Layout(
+    ("rows", "turns", "flip"), (("key", Column("keys")), ("by", Column("order")), ("count", Column("counts")))
+)
+"""Keys that are not negative and the rows they belong to, each twice; and how often there is each digit."""
+
+
+keys: Any = None
+"""Keys and rows, as `sort_keys` sees them: generated code finds it by this name."""
+
+
 ties: Any = None
 """Rows with the same end, as `sort_ties` sees them: generated code finds it by this name."""
 
@@ -56,10 +62,6 @@ times: Any = None
 
 types: Any = None
 """The texts of rows, as `find_kinds` sees them: generated code finds it by this name."""
-
-
-class Read(Structure):
-    """Columns of a table."""
 
 
 def find_kinds() -> int:
@@ -137,6 +139,32 @@ def sort_ties() -> int:
     return 0
 
 
+def sort_keys() -> int:
+    """Sorts rows by their keys, digit after digit from the last one; ``flip`` is which half they are in afterwards."""
+    rows = keys.rows
+    for turn in range(keys.turns):
+        shift = 11 * turn
+        source = keys.flip * rows
+        target = (1 - keys.flip) * rows
+        for digit in range(2048):
+            keys.count[digit] = 0
+        for k in range(rows):
+            keys.count[(keys.key[source + k] >> shift) & 2047] += 1
+        total = 0
+        for digit in range(2048):
+            own = keys.count[digit]
+            keys.count[digit] = total
+            total += own
+        for k in range(source, source + rows):
+            digit = (keys.key[k] >> shift) & 2047
+            at = target + keys.count[digit]
+            keys.count[digit] += 1
+            keys.key[at] = keys.key[k]
+            keys.by[at] = keys.by[k]
+        keys.flip = 1 - keys.flip
+    return keys.flip
+
+
 def before(one: int, other: int) -> int:
     """1 if a row comes before another, 0 if all their keys are the same, else -1."""
     for c in range(ties.width):
@@ -145,38 +173,10 @@ def before(one: int, other: int) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """A function without parameters that works on one structure, which it knows by a name."""
-
-    name: str
-    structure: str
-    layout: Layout
-    source: str
-
-
-FIND_KINDS = Kernel("find_kinds", "types", TYPES, getsource(find_kinds))
-SORT_TIES = Kernel("sort_ties", "ties", TIES, getsource(before) + "\n\n" + getsource(sort_ties))
-LOOK_AT_ORDER = Kernel("look_at_order", "times", TIMES, getsource(look_at_order))
-
-
-@cache
-def _compiled(kernel: Kernel) -> Any:
-    ir = machine.translate([kernel.source], {kernel.structure: (kernel.layout, FIRST_CELL)}, [kernel.name])
-    return machine.load(machine.cached_object(ir, machine.FULL), [kernel.name])[kernel.name]
-
-
-def call(kernel: Kernel, rows: int, arrays: Mapping[str, Array], numbers: Mapping[str, int]) -> tuple[int, Structure]:
-    """Runs a kernel on arrays; gives what it returns, and the structure as it is then."""
-    frame = Frame(FIRST_CELL + kernel.layout.cells)
-    columns = class_of(Read, kernel.layout)(frame, FIRST_CELL)
-    for name, array in arrays.items():
-        columns.put(name, array)
-    for name, value in numbers.items():
-        setattr(columns, name, value)
-    if rows > MANY and machine.available():
-        return int(_compiled(kernel)(frame.address)), columns
-    return int(machine.plain([kernel.source], {kernel.structure: columns})[kernel.name]()), columns
+FIND_KINDS = Kernel("find_kinds", "types", TYPES, source_of(find_kinds))
+SORT_TIES = Kernel("sort_ties", "ties", TIES, source_of(before) + "\n\n" + source_of(sort_ties))
+SORT_KEYS = Kernel("sort_keys", "keys", SORTED, source_of(sort_keys))
+LOOK_AT_ORDER = Kernel("look_at_order", "times", TIMES, source_of(look_at_order))
 
 
 def kinds_of(offsets: Array, letters: Array, names: list[bytes], codes: Array, kinds: Array) -> bool:
@@ -197,6 +197,23 @@ def in_order(start: Array, end: Array) -> int:
     """Tells the order of rows: see `look_at_order`."""
     arrays = {"starts": np.ascontiguousarray(start), "ends": np.ascontiguousarray(end)}
     return call(LOOK_AT_ORDER, len(end), arrays, {"rows": len(end)})[0]
+
+
+def order_by(ends: Array) -> tuple[Array, Array]:
+    """The order of rows by their ends, those with the same as they are; and the ends in that order."""
+    rows = len(ends)
+    if rows <= MANY or not machine.available():
+        by = np.argsort(ends, kind="stable")
+        return by, ends[by]
+    least = int(ends.min())
+    turns = -(-(int(ends.max()) - least).bit_length() // DIGIT)
+    given, order = np.empty(2 * rows, np.int64), np.empty(2 * rows, np.int64)
+    np.subtract(ends, least, out=given[:rows])
+    order[:rows] = np.arange(rows)
+    arrays = {"keys": given, "order": order, "counts": np.zeros(1 << DIGIT, np.int64)}
+    half, _ = call(SORT_KEYS, rows, arrays, {"rows": rows, "turns": turns, "flip": 0})
+    own = slice(half * rows, (half + 1) * rows)
+    return order[own], given[own] + least
 
 
 def sorted_ties(keys: Array) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.engine.batch import Batch, Columns, Integers
-from ensue.engine.reading import sorted_ties
+from ensue.engine.reading import order_by, sorted_ties
 from ensue.engine.structures.values import Dictionary
 from ensue.values import order
 
@@ -204,7 +204,7 @@ def _in_order(
         return None, None
     rises = bool(np.all(end[1:] >= end[:-1]))
     if not ordered or (rises and not np.any(end[1:] == end[:-1])):
-        return None if rises else np.argsort(end, kind="stable"), None
+        return None if rises else order_by(end)[0], None
     sequence = sequence_keys([piece.columns for piece in pieces])
     keys = [*attribute_keys(batch, pieces), kind, *sequence, start, end]
     by = np.lexsort(keys)

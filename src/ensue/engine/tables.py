@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ensue.data import Events
 from ensue.data.results import arrow_type, derived_table, time_type
-from ensue.engine.batch import Batch, Columns, Integers, columns_of
+from ensue.engine.batch import Batch, Columns, Integers, arrow_of, columns_of
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
@@ -113,5 +113,5 @@ def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:
 
 
 def _times(values: Integers, type_: pa.DataType) -> pa.Array:
-    column = pa.array(values)
+    column = arrow_of(values)
     return column if type_ == pa.int64() else column.view(type_)
