@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.engine import machine
-from ensue.engine.batch import ARROW, Batch, Columns
+from ensue.engine.batch import ARROW, Batch, Columns, arrow_of
 from ensue.engine.clock import Clock
 from ensue.engine.evaluate import Matched, evaluate, operate
 from ensue.engine.event import Event, content
+from ensue.engine.few_rows import FewRows
 from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.inputs import inputs_of_all
@@ -28,6 +29,7 @@ from ensue.engine.operators.derive import element_kind_of
 from ensue.engine.stream import first_alike, merged, stream_of
 from ensue.engine.structures.anew import Found
 from ensue.engine.structures.answers import Answers, Facts, row_codes
+from ensue.engine.structures.by_text import ByText
 from ensue.engine.structures.calls import Calls
 from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.chains import Chains
@@ -39,7 +41,7 @@ from ensue.engine.structures.rows import StaticNumbers, StaticRows
 from ensue.engine.structures.seen import Seen
 from ensue.engine.structures.sources import Sources, inputs_of, shift_sources
 from ensue.engine.structures.structure import Array, Frame, Structure
-from ensue.engine.structures.values import Dictionary, Values
+from ensue.engine.structures.values import LONG, Dictionary, Values
 from ensue.errors import DetectError, LimitError
 from ensue.language import typed
 from ensue.language.functions import FUNCTIONS
@@ -86,6 +88,12 @@ class GeneratedLane:
             self.structures[head.rows].counted = False  # it is handed over, and limited by its number
         self.choice = compiled
         self.seen = 0
+        self._few = FewRows(self.given, unit, self.uses, self.all_ranks, values)
+        self._chains = [
+            (structure, [each for each, other in unit.structures.items() if other.owner == spec.owner])
+            for structure, spec in ((self.structures[name], spec) for name, spec in unit.structures.items())
+            if isinstance(structure, Chains)
+        ]
         self._many = ManyAnswers()
         self._made = self._compile() if compiled else None
         self._fast = bool(compiled)
@@ -136,12 +144,17 @@ class GeneratedLane:
     def _ask(self, structure: Structure, number: int) -> int:
         """Answers what generated code asks: the order of values, or the result of an operation."""
         if isinstance(structure, Values):
-            self.values.rank_all()
+            if number == LONG:
+                text = structure.made()
+                if len(text) > TEXT:
+                    raise LimitError(self._text_said(text))
+            else:
+                self.values.rank_all()
             return 0
         if isinstance(structure, Answers):
             return structure.answer(self, number)
         if isinstance(structure, Facts):
-            return structure.know(self.values.held[number], number)
+            return structure.know(self.values.value(number), number)
         name = self.names[structure.base]
         question: Any = self.code.unit.questions[name]
         if not isinstance(question, Question):
@@ -156,11 +169,11 @@ class GeneratedLane:
             held = getattr(slots, f"slot_k{i}")[number]
             there = bool(mask >> i & 1)
             arguments.append(self._decoded(held, kind) if there else None)
-        many = _many(question) if type(arguments[0]) is str and None not in arguments else None
+        many = _many(question) if arguments and type(arguments[0]) is str and None not in arguments else None
         if many is None:
             found = self._answer(question, arguments)
         else:
-            found = self._many.answer(many, self.values.held, int(slots.slot_k0[number]), arguments[1:])
+            found = self._many.answer(many, self.values, int(slots.slot_k0[number]), arguments[1:])
         slots.known[number] = 1
         slots.there[number] = int(found is not None)
         if found is not None:
@@ -190,7 +203,7 @@ class GeneratedLane:
             case "b":
                 return bool(held)
             case "s" | "o":
-                return self.values.held[held]
+                return self.values.value(held)
             case _:
                 return held
 
@@ -227,8 +240,9 @@ class GeneratedLane:
         """Takes in what is new up to a time, and adds what follows from it to the batch."""
         self._set_first()
         self._check_periods(time)
-        self._arrive(batch)
-        self._check_times()
+        if not self._few.take(batch):
+            self._arrive(batch)
+            self._check_times()
         self.seen += self.given.rows
         if not self._fast and self.choice is None and self.seen > self.frame.capacity.events and machine.available():
             self._made, self._fast = self._compile(), True
@@ -259,8 +273,11 @@ class GeneratedLane:
         try:
             if budget is not None:
                 budget.watched = True
-            with np.errstate(all="ignore"):
+            if self._fast:
                 self._functions["run"]()
+            else:
+                with np.errstate(all="ignore"):
+                    self._functions["run"]()
         except LimitReached as reached:
             raise LimitError(self._said(reached)) from None
         finally:
@@ -277,11 +294,8 @@ class GeneratedLane:
     def _collect(self) -> None:
         """Frees chains of parts that nothing refers to; while code runs it may hold some that are in no structure
         yet."""
-        specs = self.code.unit.structures
-        for name, structure in self.structures.items():
-            if isinstance(structure, Chains):
-                own = [each for each, spec in specs.items() if spec.owner == specs[name].owner]
-                structure.collect(map(self.structures.__getitem__, own))
+        for structure, own in self._chains:
+            structure.collect(map(self.structures.__getitem__, own))
 
     @property
     def _origins(self) -> Sources:
@@ -496,7 +510,7 @@ class GeneratedLane:
     def used_codes(self) -> Iterator[Array]:
         """The codes of values that are held somewhere."""
         yield np.array([self.values.code(constant) for constant in self.code.unit.constants.values()], np.int64)
-        yield np.array(row_codes(self.values.held), np.int64)
+        yield np.array(row_codes(self.values.others()), np.int64)
         for name, spec in self.code.unit.structures.items():
             if spec.kind.keeps or spec.kind in (MemberTable, KeyNumbers):
                 yield from self.structures[name].codes()
@@ -505,7 +519,7 @@ class GeneratedLane:
         """Forgets what was asked about values: their codes may mean others from now on."""
         for name, spec in self.code.unit.structures.items():
             structure = self.structures[name]
-            if isinstance(structure, Calls | Answers | Found):
+            if isinstance(structure, ByText | Calls | Answers | Found):
                 structure.forget()
             elif isinstance(structure, StaticGroups | StaticRows | StaticNumbers):
                 structure.begin_anew(*spec.arguments)
@@ -576,23 +590,22 @@ class GeneratedLane:
             batch.derived_columns[type_] = made if others is None else merged(others, made, each)
 
     def _arrow(self, values: Array, valid: Array, kind: str, type_: str) -> pa.Array:
-        mask = None if valid.all() else ~valid
         match kind:
             case "f":
-                return pa.array(np.ascontiguousarray(values).view(np.float64), mask=mask)
+                return arrow_of(np.ascontiguousarray(values).view(np.float64), valid)
             case "b":
-                return pa.array(values != 0, mask=mask)
+                return arrow_of(values != 0, valid)
             case "s":
                 return self.values.decode(values, valid)
             case "l":
                 lists: Any = self.structures["lists"]
                 return lists.column(self, values, valid, element_kind_of(type_), LISTS[type_])
             case "o":
-                held = self.values.held
-                lists = [held[code] if ok else None for code, ok in zip(values.tolist(), valid.tolist(), strict=True)]
+                held = self.values.value
+                lists = [held(code) if ok else None for code, ok in zip(values.tolist(), valid.tolist(), strict=True)]
                 return pa.array(lists, LISTS[type_])
             case _:
-                return pa.array(np.ascontiguousarray(values), mask=mask)
+                return arrow_of(values, valid)
 
     def _values(self, values: Array, valid: Array, kind: str, type_: str) -> list[Any]:
         """A column as Python values."""

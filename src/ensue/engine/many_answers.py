@@ -7,8 +7,9 @@ strings of the dictionary are found with it, twice as many each time, and wait u
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import Any
+
+from ensue.engine.structures.values import Dictionary
 
 MOST = 4096
 """No more strings are asked about at once."""
@@ -24,7 +25,9 @@ class ManyAnswers:
         self._waiting: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._next: dict[tuple[Any, ...], int] = {}
 
-    def answer(self, many: Callable[..., list[Any]], held: Sequence[Any], code: int, others: Sequence[Any]) -> Any:
+    def answer(
+        self, many: Callable[..., list[Any]], held: Dictionary | Sequence[Any], code: int, others: Sequence[Any]
+    ) -> Any:
         """The function of the string with this code, where `held` are all values of the dictionary."""
         text, line = held[code], (many, *others)
         waiting = self._waiting.get(line)
@@ -35,7 +38,7 @@ class ManyAnswers:
             self._next.clear()
         count = self._next.get(line, 1)
         self._next[line] = min(MOST, 2 * count) if not waiting else max(1, count // 2)
-        following = (each for each in islice(held, code + 1, code + count) if type(each) is str)
+        following = (each for each in held[code + 1 : code + count] if type(each) is str)
         texts = [text, *following]
         found = dict(zip(texts, many(texts, *others), strict=True))
         self._waiting[line] = found

@@ -19,7 +19,7 @@ def comparison(w: Writer, name: str, left: Code, right: Code) -> Code | None:
         case "ss" if name in ("=", "!="):
             return Code(f"({left.value} {operator} {right.value})", valid, "b")
         case "ss":
-            return Code(f"(rank_of(values, {left.value}) {operator} rank_of(values, {right.value}))", valid, "b")
+            return Code(f"(text_order(values, {left.value}, {right.value}) {operator} 0)", valid, "b")
         case "if" | "fi" as kinds:
             whole, fraction = (left, right) if kinds == "if" else (right, left)
             order = w.let("x", f"above({whole.value}, {fraction.value})")

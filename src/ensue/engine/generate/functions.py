@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from inspect import getsource
 from typing import TYPE_CHECKING, get_type_hints
 
 from ensue.engine.generate.comparisons import comparison
 from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
+from ensue.engine.machine.source import source_of
 from ensue.engine.structures import functions as kernels
+from ensue.engine.structures import new_texts
 from ensue.language import calendar, typed
 from ensue.language.calendar import PARTS
 from ensue.language.functions import FUNCTIONS, Meaning
@@ -33,7 +34,9 @@ def function_of(unit: Unit, w: Writer, operation: typed.Operation, codes: Sequen
     if record is None:
         raise LookupError(f"there is no function {operation.name}")
     native = NATIVE.get(operation.name)
-    if record.machine:
+    if operation.name in NATIVE_CASES:
+        found = cased(unit, w, operation, codes)
+    elif record.machine:
         found = _called(unit, w, record.meaning, codes)
     elif operation.name in PARTS and len(codes) == 1:
         found = _part_of(unit, w, PARTS[operation.name], codes)
@@ -56,7 +59,7 @@ def _called(unit: Unit, w: Writer, meaning: Meaning, codes: Sequence[Code]) -> C
     *parameters, result = (KINDS[type_] for type_ in get_type_hints(meaning).values())
     if any((code.kind, kind) not in TAKEN for code, kind in zip(codes, parameters, strict=True)):
         return None
-    unit.use(getsource(meaning))
+    unit.use(source_of(meaning))
     arguments = [_float(code) if kind == "f" else code.value for code, kind in zip(codes, parameters, strict=True)]
     there = all_of(*(code.valid for code in codes))
     return _guarded(w, f"{meaning.__name__}({', '.join(arguments)})", there, result)
@@ -66,7 +69,7 @@ def _part_of(unit: Unit, w: Writer, function: Meaning, codes: Sequence[Code]) ->
     """A part of a timestamp in UTC."""
     if codes[0].kind != "i":
         return None
-    unit.use(getsource(calendar.civil))
+    unit.use(source_of(calendar.civil))
     return _called(unit, w, function, codes)
 
 
@@ -94,7 +97,7 @@ def _float(code: Code) -> str:
 
 @cache
 def _kernel(name: str) -> str:
-    return getsource(getattr(kernels, name))
+    return source_of(getattr(kernels, name))
 
 
 def _guarded(w: Writer, value: str, there: str, kind: str) -> Code:
@@ -249,6 +252,63 @@ def _nullif(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
     return Code(x.value, all_of(x.valid, f"not ({all_of(y.valid, equal.value)})"), x.kind)
 
 
+# --- strings
+
+
+TEXTS = source_of(new_texts)
+
+
+def _of_texts(word: str, kind: str) -> Native:
+    """A function of strings that is a kernel."""
+
+    def write(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
+        if set(_kinds(codes)) != {"s"}:
+            return None
+        unit.use(TEXTS)
+        there = all_of(*(code.valid for code in codes))
+        return _guarded(w, f"{word}(values, {', '.join(code.value for code in codes)})", there, kind)
+
+    return write
+
+
+def _concat(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
+    """Strings one after the other, nulls passed over."""
+    if set(_kinds([code for code in codes if code.valid != "False"])) != {"s"}:
+        return None
+    unit.use(TEXTS)
+    w.line("values.count = 0")
+    for code in codes:
+        if code.valid != "False":
+            with w.when(code.valid):
+                w.line(f"append_text(values, {code.value})")
+    return Code(w.let("text", "end_text(values)"), "True", "s")
+
+
+NATIVE_CASES = {"upper": (97, 122, -32), "lower": (65, 90, 32)}
+"""The first and the last letter that change, and by how much."""
+
+
+def cased(unit: Unit, w: Writer, operation: typed.Operation, codes: Sequence[Code]) -> Code | None:
+    """A string in upper or lower case, which is remembered; Python is asked for those that are not ASCII."""
+    (x,) = codes
+    if x.kind != "s":
+        return None
+    unit.use(TEXTS)
+    found, there = w.let("text", "0"), w.let("ok", x.valid)
+    with w.when(there):
+        table, at = unit.by_text(w, operation, Code(x.value, "True", "s"))
+        with w.block(f"if {table}.known[{at}] == 0:"):
+            change = ", ".join(map(str, NATIVE_CASES[operation.name]))
+            w.line(f"{found} = cased_text(values, {x.value}, {change})")
+            with w.block(f"if {found} < 0:"):
+                w.line(f"ask({table}, {at})")
+            with w.block("else:"):
+                w.line(f"{table}.result[{at}] = {found}")
+                w.line(f"{table}.known[{at}] = 1")
+        w.line(f"{found} = {table}.result[{at}]")
+    return Code(found, there, "s")
+
+
 # --- conversions
 
 
@@ -291,6 +351,11 @@ NATIVE: dict[str, Native] = {
     "least": _extreme(False),
     "greatest": _extreme(True),
     "nullif": _nullif,
+    "concat": _concat,
+    "length": _of_texts("text_length", "i"),
+    "starts_with": _of_texts("text_starts", "b"),
+    "ends_with": _of_texts("text_ends", "b"),
+    "contains": _of_texts("text_contains", "b"),
     "int": _int,
     "float": _to_float,
     "timestamp": _timestamp,

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from inspect import getsource
 
+from ensue.engine import machine
 from ensue.engine.generate.fields import SOURCE, START, Env
 from ensue.engine.generate.nulls import nullable_attributes
 from ensue.engine.generate.operator import write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.machine import Tiers, translate
+from ensue.engine.machine.source import source_of
 from ensue.engine.operators.build import build
 from ensue.engine.operators.derive import Derive, Derived, listed
 from ensue.engine.operators.look_up import mixed_columns
@@ -116,9 +116,9 @@ class Generated:
         return "\n\n".join(self.texts)
 
     @cached_property
-    def tiers(self) -> Tiers:
+    def tiers(self) -> machine.Tiers:
         """The unit as machine code, which has no state of its own."""
-        return Tiers(translate(self.texts, self.unit.bases(), ENTRIES), ENTRIES)
+        return machine.Tiers(machine.translate(self.texts, self.unit.bases(), ENTRIES), ENTRIES)
 
 
 def of_strata(program: typed.Program, strata: Sequence[typed.Stratum], names: Mapping[int, str]) -> Together:
@@ -206,14 +206,14 @@ KERNELS = {
     keys: ("mix", "key_bits"),
     rows: ("swap_rows", "copy_row", "rise", "sink", "make_room_behind", "enqueue"),
     store: ("expire", "make_room", "leave_out", "ended_at", "cut"),
-    values: ("rank_of",),
+    values: ("rank_of", "text_order"),
     sources: ("union", "box", "add_source"),
 }
 
 
 @cache
 def _kernels(module: object) -> dict[str, str]:
-    return {name: getsource(getattr(module, name)) for name in KERNELS[module]}  # type: ignore[index]
+    return {name: source_of(getattr(module, name)) for name in KERNELS[module]}  # type: ignore[index]
 
 
 class _Driver:

@@ -17,6 +17,7 @@ from ensue.engine.generate.fields import Column as FieldColumn
 from ensue.engine.generate.fields import Field
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.writer import Code, Writer, kind_of
+from ensue.engine.structures.by_text import ByText, OfText, by_text_layout
 from ensue.engine.structures.calls import Calls, calls_layout
 from ensue.engine.structures.counts import STRUCTURE as COUNTS
 from ensue.engine.structures.counts import WAIT, Counts, Look, counts_layout
@@ -201,6 +202,10 @@ class Unit:
 
     def called(self, w: Writer, expression: typed.Expression, codes: Sequence[Code], when: str = "True") -> Code:
         """The value of an operation on values that Python computes, and a table remembers."""
+        place = _only_text(expression, codes)
+        if place is not None and when == "True":
+            assert isinstance(expression, typed.Operation)
+            return self._of_text(w, expression, codes[place], place)
         result = kind_of(expression.type)
         flags = [i for i, code in enumerate(codes) if code.valid != "True"]
         name = self.structure(
@@ -225,6 +230,29 @@ class Unit:
             w.line(f"{value} = {name}.result[{at}]")
             w.line(f"{there} = {name}.there[{at}] != 0")
         return Code(f"({value} != 0)" if result == "b" else value, there, result)
+
+    def _of_text(self, w: Writer, operation: typed.Operation, code: Code, place: int) -> Code:
+        """The value of a function of one string, by its code; see `structures/by_text.py`."""
+        result = kind_of(operation.type)
+        name, at = self.by_text(w, operation, code, place)
+        with w.block(f"if {name}.known[{at}] != 2:"):
+            with w.block(f"if {name}.known[{at}] == 0:"):
+                w.line(f"ask({name}, {at})")
+            w.line(f"{name}.known[{at}] = 2")
+            w.line(f"{name}.used += 1")
+        value, there = w.let("x", f"{name}.result[{at}]"), w.let("ok", f"{name}.there[{at}] != 0")
+        return Code(f"({value} != 0)" if result == "b" else value, there, result)
+
+    def by_text(self, w: Writer, operation: typed.Operation, code: Code, place: int = 0) -> tuple[str, str]:
+        """A table of a function of one string, and the place in it of the string at hand."""
+        result = kind_of(operation.type)
+        name = self.structure("call", ByText, by_text_layout(result == "f"))
+        self.questions[name] = OfText(operation, place, result)
+        null = "" if code.valid == "True" else f" if {code.valid} else 0"
+        at = w.let("at", f"({code.value} + 1{null})")
+        with w.block(f"while {at} >= {name}.capacity:"):
+            w.line(f"grow({name})")
+        return name, at
 
     # --- events
 
@@ -317,3 +345,15 @@ class Unit:
 
 def make(spec: Spec, frame: Any, base: int) -> Structure:
     return class_of(spec.kind, spec.layout)(frame, base, *spec.arguments)  # type: ignore[arg-type]
+
+
+def _only_text(expression: typed.Expression, codes: Sequence[Code]) -> int | None:
+    """The place of the one argument of an operation that is a string, where all others are constants that are there."""
+    if not isinstance(expression, typed.Operation) or expression.own is not None:
+        return None
+    if len(codes) != len(expression.arguments):
+        return None
+    others = [i for i, term in enumerate(expression.arguments) if not isinstance(term, typed.Constant)]
+    if len(others) != 1 or codes[others[0]].kind != "s" or any(code.valid == "False" for code in codes):
+        return None
+    return others[0]

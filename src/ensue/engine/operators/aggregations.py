@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from inspect import getsource
 from typing import Literal
 
 from ensue.engine.generate.operator import ELEMENTS
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import NOTHING, Code, Writer
+from ensue.engine.machine.source import source_of
 from ensue.engine.structures import sums
 from ensue.engine.structures.structure import Element
 from ensue.language import typed
@@ -252,7 +252,7 @@ class OfSquares(Code):
 
 def _spread_result(w: Writer, s: State, spread: Spread) -> Code:
     s.unit.use(SUMS)
-    s.unit.use(getsource(spread))
+    s.unit.use(source_of(spread))
     found, squares = w.let("x", "0.0"), w.let("squares", "0.0")
     with w.block(f"if {s['odd']} > 0:"):
         w.line(f"{found} = 1e999 - 1e999")
@@ -286,7 +286,9 @@ def smaller(one: str, other: str, larger: bool, kind: str) -> str:
     match kind:
         case "f":
             return f"({one} < {other} or ({one} == {one} and {other} != {other}))"
-        case "s" | "o":
+        case "s":
+            return f"(text_order(values, {one}, {other}) < 0)"
+        case "o":
             return f"(rank_of(values, {one}) < rank_of(values, {other}))"
         case _:
             return f"({one} < {other})"
@@ -351,7 +353,7 @@ IN_TREE = replace(COLLECTED, slides="tree")
 """Values in a tree where a window moves, and collected elsewhere."""
 
 
-SUMS = getsource(sums)
+SUMS = source_of(sums)
 
 
 def _any(one: Algorithm) -> dict[str, tuple[str, Algorithm]]:

@@ -8,13 +8,13 @@ given events of the type are among them. State: nothing beyond the step, but for
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from inspect import getsource
 
 from ensue.engine.generate.expressions import convert, value
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
 from ensue.engine.generate.unit import Spec, Unit
 from ensue.engine.generate.writer import Code, Writer, kind_of
+from ensue.engine.machine.source import source_of
 from ensue.engine.operators.keys import column_kinds, group_parts
 from ensue.engine.operators.scan import Scan
 from ensue.engine.operators.shelf import swept_slot
@@ -27,7 +27,7 @@ from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
 from ensue.plan import operators as plan
 
-KEEP_LIST = getsource(keep_list)
+KEEP_LIST = source_of(keep_list)
 
 ELEMENTS = {f"list<{name}>": kind_of(name) for name in ("int", "float", "string", "bool")}
 """How values of lists are held, by the type of the lists."""
@@ -162,7 +162,7 @@ class Derived:
                         held = f"float_order({held})"
                     case "o" if equal:
                         held = f"values.same[{held}]"
-                    case "s" | "o" if not equal and not self.event.startswith(families.FOUND):
+                    case "o" if not equal and not self.event.startswith(families.FOUND):
                         held = f"rank_of(values, {held})"
                 if column.nullable:
                     valid = f"({rows}.f_valid{number // 63 or ''}[{row}] & {1 << (number % 63)})"
@@ -171,17 +171,21 @@ class Derived:
                     sides.append(("", held))
             if column.nullable:
                 found.append((sides[0][0], sides[1][0]))
-            if column.kind == "l":
-                found.append((self._list_order(number, sides[0][0], sides[1][0], one, other), "0"))
+            texts = column.kind == "s" and not equal and not self.event.startswith(families.FOUND)
+            if texts or column.kind == "l":
+                found.append((self._order(number, column, sides[0][0], sides[1][0], one, other), "0"))
             else:
                 found.append((sides[0][1], sides[1][1]))
         return found
 
-    def _list_order(self, number: int, valid: str, other_valid: str, one: str, other: str) -> str:
-        """Source for how the lists of two rows compare; 0 where one of them is not there."""
-        kind = element_kind_of(list(self.unit.events[self.event].attributes.values())[number])
-        self.unit.use(order_of_lists(kind))
-        found = f"order_of_lists_{kind}({self.rows}.f{number}[{one}], {self.rows}.f{number}[{other}])"
+    def _order(self, number: int, column: Column, valid: str, other_valid: str, one: str, other: str) -> str:
+        """Source for how the strings or lists of two rows compare; 0 where one of them is not there."""
+        sides = f"{self.rows}.f{number}[{one}], {self.rows}.f{number}[{other}]"
+        found = f"text_order(values, {sides})"
+        if column.kind == "l":
+            kind = element_kind_of(list(self.unit.events[self.event].attributes.values())[number])
+            self.unit.use(order_of_lists(kind))
+            found = f"order_of_lists_{kind}({sides})"
         return f"({found} if {valid} != 0 and {other_valid} != 0 else 0)" if valid else found
 
     def scans(self) -> list[Scan]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from inspect import getsource
 
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.machine.source import source_of
 from ensue.engine.operators.aggregates import Kept
 from ensue.engine.operators.aggregations import smaller
 from ensue.engine.structures.trees import MIXED, tree
@@ -38,7 +38,7 @@ def read_tree(unit: Unit, w: Writer, one: Kept, tree: Tree, at: str) -> Code:
     slots, column = tree.slots, tree.column
     if AGGREGATES[one.aggregate.name].follows == "distinct":
         return Code(w.let("kinds", f"{slots}.{column}_kinds[{at}]"), "True", "i")
-    unit.use(getsource(between))
+    unit.use(source_of(between))
     count = w.let("n", f"{tree.rows}.{column}_size[{slots}.{column}_root[{at}]]")
     (fraction,) = one.aggregate.constants or (0.5,)
     place = w.let("place", f"{unit.constant(fraction, 'float').value} * float({count} - 1)")

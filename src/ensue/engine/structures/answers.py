@@ -161,10 +161,9 @@ def row_value(predicate: str, values: Iterable[Any]) -> tuple[Any, ...]:
     return (ROW, predicate, *whole)
 
 
-def row_codes(held: Sequence[Any]) -> list[int]:
-    """The codes of static rows among the values of a dictionary: they are never forgotten, as parts may refer to
-    them."""
-    return [code for code, value in enumerate(held) if type(value) is tuple and value[:1] == (ROW,)]
+def row_codes(values: Iterable[tuple[int, Any]]) -> list[int]:
+    """The codes of static rows among values with their codes: they are never forgotten, as parts may refer to them."""
+    return [code for code, value in values if type(value) is tuple and value[:1] == (ROW,)]
 
 
 def part_place(k: int) -> int:

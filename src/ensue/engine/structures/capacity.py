@@ -32,6 +32,8 @@ class Capacity:
     """From how many keys on those that nothing is held for are looked for."""
     values: int = 1 << 16
     """From how many values on those that nothing refers to are looked for."""
+    texts: int = 1 << 9
+    """From how many strings of a column on they are looked up without Python."""
     calls: int = 1 << 18
     """How many answers of Python are remembered in one table."""
     sources: int = 1 << 16
@@ -46,7 +48,7 @@ class Capacity:
 
 USUAL = Capacity()
 
-SMALL = Capacity(rows=2, slots=2, table=2, numbers=2, values=2, calls=2, sources=2, chains=2)
+SMALL = Capacity(rows=2, slots=2, table=2, numbers=2, values=2, texts=2, calls=2, sources=2, chains=2)
 """Room for almost nothing, so that all grows, and is forgotten, on the shortest streams."""
 
 _current: ContextVar[Capacity] = ContextVar("capacity", default=USUAL)

@@ -90,7 +90,6 @@ class Collection:
             case "b":
                 return (found != 0).tolist()
             case "s" | "o":
-                held = lane.values.held
-                return [held[code] for code in found.tolist()]
+                return [lane.values.value(code) for code in found.tolist()]
             case _:
                 return found.tolist()

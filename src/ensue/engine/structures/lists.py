@@ -29,7 +29,7 @@ def lists_layout() -> Layout:
 class Lists(Structure):
     """``count`` lists of ``filled`` values in all; ``wanted`` is how many values the next one has."""
 
-    keeps = False
+    keeps = counted = False
 
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
@@ -95,7 +95,7 @@ class OfCode:
     """Makes lists of values of the dictionary, where rules have them so."""
 
     def answer(self, lane: GeneratedLane, structure: Any, code: int) -> int:
-        values = lane.values.held[code]
+        values = lane.values.value(code)
         if any(isinstance(value, float) for value in values):
             return int(structure.add(np.array(values, np.float64).view(np.int64)))
         numbers = [lane.values.code(value) if isinstance(value, str) else int(value) for value in values]
@@ -132,17 +132,17 @@ def keep_list(lists: Lists, collected: Collected) -> int:
 
 
 ORDERS = {
-    "i": "lists.value[{}]",
-    "b": "lists.value[{}]",
-    "f": "float_order(from_bits(lists.value[{}]))",
-    "s": "rank_of(values, lists.value[{}])",
+    "i": ("lists.value[at]", "lists.value[to]"),
+    "b": ("lists.value[at]", "lists.value[to]"),
+    "f": ("float_order(from_bits(lists.value[at]))", "float_order(from_bits(lists.value[to]))"),
+    "s": ("text_order(values, lists.value[at], lists.value[to])", "0"),
 }
-"""A number by which values of a list are ordered."""
+"""Two numbers that compare as two values of lists do."""
 
 
 def order_of_lists(kind: str) -> str:
     """Source of a function that tells how a list compares with another, value by value: -1, 0 or 1."""
-    one, other = (ORDERS[kind].format(at) for at in ("at", "to"))
+    one, other = ORDERS[kind]
     return f"""
 def order_of_lists_{kind}(one: int, other: int) -> int:
     at = lists.past[one]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import getsource
-
+from ensue.engine.machine.source import source_of
 from ensue.engine.structures.groups import Groups, free_row, take_row
 
 
@@ -44,5 +43,5 @@ def keep_end(groups: Groups, at: int, end: int) -> None:
     groups.count[at] += 1
 
 
-QUIET_SOURCES = tuple(getsource(kernel) for kernel in (expire_kept, sweep_kept, keep_end))
+QUIET_SOURCES = tuple(source_of(kernel) for kernel in (expire_kept, sweep_kept, keep_end))
 """What generated code calls."""

@@ -2,42 +2,46 @@
 
 There is one dictionary for the life of a state; the code of a value is its place in it. Two values that are equal (1
 and 1.0) may have two codes; ``same`` gives one of them for both, and -1 for what equals nothing. ``rank`` is the place
-of each in the order of values, for the first ``ranked`` codes. Every unit of a run sees the same dictionary (`Values`).
+of each in the order of values, for the first ``ranked`` codes; strings are compared by their letters (`Texts`). Every
+unit of a run sees the same dictionary (`Values`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ensue.data.errors import DataError, shortened
 from ensue.data.raw import decoded
+from ensue.engine import machine
+from ensue.engine.limits import TEXT
 from ensue.engine.machine.builtin import ask
 from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
+from ensue.engine.structures.texts import RANKED, SPARE, Texts
 from ensue.values import equality, order
-
-FIRST = 64
 
 
 class Dictionary:
     """Gives each value a code. The place of a value that was forgotten waits for another."""
 
     def __init__(self, capacity: Capacity = USUAL) -> None:
-        self._least = capacity.values
-        self.codes: dict[Any, int] = {}
-        self.held: list[Any] = []
-        self.same = np.zeros(FIRST, np.int64)
-        self.rank = np.zeros(FIRST, np.int64)
-        self.ranked = 0
-        self._free: list[int] = []
+        self._least, self._many_texts = capacity.values, capacity.texts
+        self._codes: dict[Any, int] = {}
+        """The codes of values that Python has; strings of columns may not be among them."""
+        self._values: list[Any] = []
+        """By code, as far as Python has asked; None for a string that it has not, and for what was forgotten."""
+        self.texts = Texts()
         self._equal: dict[Any, int] = {}
         self._enough = self._least
         self._views: list[Values] = []
+
+    def __len__(self) -> int:
+        """How many values have codes."""
+        return self.texts.past - int(self.texts.state[SPARE])
 
     def attach(self, view: Values) -> None:
         """Has a unit see the dictionary."""
@@ -48,55 +52,66 @@ class Dictionary:
         """Forget a unit that sees the dictionary."""
         self._views = [each for each in self._views if each is not view]
 
+    def show(self) -> None:
+        """Has all units see where things lie."""
+        for view in self._views:
+            view.show(self)
+
     def code(self, value: Any) -> int:
         """The code of a value that is not null."""
+        if type(value) is str:
+            found = self._codes.get(value)
+            if found is None:
+                found, moved = self.texts.code(value)
+                self._know(found, value, value)
+                if moved:
+                    self.show()
+            return found
         if type(value) is float:
             value += 0.0  # nobody sees the sign of zero
-        key = value if type(value) is str else exactly(value)
-        found = self.codes.get(key)
-        if found is not None:
-            return found
-        if self._free:
-            found = self._free.pop()
-            self.held[found] = value
-        else:
-            found = len(self.held)
-            self.held.append(value)
-        self.codes[key] = found
-        if found >= len(self.same):
-            self.same = np.concatenate([self.same, np.zeros_like(self.same)])
-            self.rank = np.concatenate([self.rank, np.zeros_like(self.rank)])
-            for view in self._views:
-                view.show(self)
-        if type(value) is str:
-            self.same[found] = found
-        else:
+        key = exactly(value)
+        found = self._codes.get(key)
+        if found is None:
+            if self.texts.make_room(0):
+                self.show()
+            found = self.texts.take_code()
+            self._know(found, value, key)
             equal = equality(value)
-            self.same[found] = -1 if equal is None else self._equal.setdefault(equal, found)
-        if found < self.ranked:
-            self._set_ranked(found)
+            self.texts.same[found] = -1 if equal is None else self._equal.setdefault(equal, found)
         return found
 
-    def _set_ranked(self, count: int) -> None:
-        self.ranked = count
-        for view in self._views:
-            view.ranked = count
+    def _know(self, code: int, value: Any, key: Any) -> None:
+        if code >= len(self._values):
+            self._values += [None] * (self.texts.past - len(self._values))
+        self._values[code] = value
+        self._codes[key] = code
+
+    def value(self, code: int) -> Any:
+        """The value of a code."""
+        found = self._values[code] if code < len(self._values) else None
+        if found is None and self.texts.length[code] >= 0:
+            found = self.texts.text(code)
+            self._know(code, found, found)
+        return found
+
+    def __getitem__(self, codes: Any) -> Any:
+        """The value of a code, or of each in a range; None where there is none."""
+        if isinstance(codes, slice):
+            return [self.value(code) for code in range(*codes.indices(self.texts.past))]
+        return self.value(codes)
+
+    def others(self) -> Iterator[tuple[int, Any]]:
+        """The values that are no strings, with their codes."""
+        for code in np.flatnonzero(self.texts.length[: len(self._values)] < 0).tolist():
+            if self._values[code] is not None:
+                yield code, self._values[code]
 
     def rank_all(self) -> None:
         """Finds the place of each value in the order of values; equal ones have the same."""
-        if set(map(type, self.held)) == {str}:
-            try:
-                texts = pa.array(self.held, pa.string())
-            except (pa.ArrowException, UnicodeError):  # text that is no Unicode
-                texts = None
-            if texts is not None:
-                self.rank[: len(texts)] = pc.rank(texts, tiebreaker="dense").to_numpy()
-                self._set_ranked(len(texts))
-                return
-        keys = [order(value) for value in self.held]
+        keys = [order(self.value(code)) for code in range(self.texts.past)]
         places = {key: place for place, key in enumerate(sorted(set(keys)))}
-        self.rank[: len(keys)] = [places[key] for key in keys]
-        self._set_ranked(len(keys))
+        self.texts.rank[: len(keys)] = [places[key] for key in keys]
+        self.texts.state[RANKED] = len(keys)
 
     # --- columns
 
@@ -104,28 +119,44 @@ class Dictionary:
         """The codes of a column; that of a null is 0, and means nothing. `name` is what a message calls it."""
         if not len(column):
             return np.empty(0, np.int64)
-        if pa.types.is_dictionary(column.type):
-            encoded = column
-        elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            encoded = column.dictionary_encode()
-        else:
-            lists = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
-            held = [_plain(v) if lists else v for v in column.to_pylist()]
-            return np.array([0 if v is None else self.code(v) for v in held], np.int64)
+        many = len(column) >= self._many_texts
+        strings = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         try:
-            held = encoded.dictionary.to_pylist()
-        except UnicodeDecodeError:
+            if strings and many and machine.available():
+                column.validate(full=True)
+                return self._encode_texts(column)
+            if strings and many:
+                column = column.dictionary_encode()
+            if not pa.types.is_dictionary(column.type):
+                return self._encode_each(column)
+            each = self._encode_each if strings else self.encode
+            codes = each(column.dictionary) if len(column.dictionary) else np.zeros(1, np.int64)
+        except (UnicodeDecodeError, pa.ArrowInvalid):
             raise DataError(_not_text(column, name)) from None
-        codes = np.array([self.code(value) for value in held] or [0], np.int64)
-        found: Array = codes[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
+        found: Array = codes[column.indices.fill_null(0).to_numpy(zero_copy_only=False)]
         return found
+
+    def _encode_each(self, column: pa.Array) -> Array:
+        lists = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
+        held = [_plain(v) if lists else v for v in column.to_pylist()]
+        return np.array([0 if v is None else self.code(v) for v in held], np.int64)
+
+    def _encode_texts(self, column: pa.Array) -> Array:
+        codes = self.texts.codes_of(column)
+        self.texts.state[RANKED] = 0
+        self.show()
+        return codes
 
     def decode(self, codes: Array, valid: Array) -> pa.Array:
         """The strings of codes."""
         if not valid.any():
             return pa.nulls(len(codes), pa.string())
+        if len(codes) >= self._many_texts and machine.available():
+            column = self.texts.column(codes, valid)
+            if column is not None:
+                return column
         used, places = np.unique(np.where(valid, codes, codes[np.argmax(valid)]), return_inverse=True)
-        texts = pa.array([self.held[code] for code in used.tolist()], pa.string())
+        texts = pa.array([self.value(code) for code in used.tolist()], pa.string())
         return texts.take(pa.array(places, mask=None if valid.all() else ~valid))
 
     # --- what is forgotten
@@ -133,63 +164,96 @@ class Dictionary:
     @property
     def many(self) -> bool:
         """Whether it is time to forget some."""
-        return len(self.codes) > self._enough
+        return len(self) > self._enough
 
     def forget(self, used: Iterable[Array]) -> None:
         """Forgets all values but those whose codes are still used."""
-        held = np.zeros(len(self.held), bool)
+        held = np.zeros(self.texts.past, bool)
         for codes in used:
             held[codes[(codes >= 0) & (codes < len(held))]] = True
-        same = self.same[: len(held)]
+        same = self.texts.same[: len(held)]
         held[same[held & (same >= 0)]] = True
-        for key, code in list(self.codes.items()):
+        for code in self._codes.values():
             if not held[code]:
-                del self.codes[key]
-                self.held[code] = None
-                self._free.append(code)
+                self._values[code] = None
+        self._codes = {key: code for key, code in self._codes.items() if held[code]}
         self._equal = {key: code for key, code in self._equal.items() if held[code]}
-        self._set_ranked(0)
-        self._enough = max(self._least, 2 * len(self.codes))
+        self.texts.keep(held)
+        self.show()
+        self._enough = max(self._least, 2 * len(self))
 
     # --- state
 
     def saved(self) -> list[Any]:
-        return [list(self.held), sorted(self._free)]
+        free = self.texts.free[: self.texts.state[SPARE]]
+        return [[self.value(code) for code in range(self.texts.past)], sorted(free.tolist())]
 
     def restore(self, state: Sequence[Any]) -> None:
         """Takes the values of a saved state; their codes are those they had."""
         held, free = state
-        self.codes, self.held, self._free, self._equal = {}, [], [], {}
+        self._codes, self._values, self._equal, self.texts = {}, [], {}, Texts()
         gone = set(free)
         for code, value in enumerate(held):
             if code in gone:
-                self.held.append(None)
+                self.texts.make_room(0)
+                self.texts.take_code()
             elif self.code(value) != code:
                 raise ValueError("a value that is there twice")
-        self._free = sorted(gone)
-        self._set_ranked(0)
+        self.texts.set_free(np.array(sorted(gone), np.int64))
+        self.show()
 
 
 def values_layout() -> Layout:
-    return Layout(("ranked",), (("same", Column("same_")), ("rank", Column("rank_"))))
+    return Layout(
+        ("mask", "places", "room", "count", "wanted", "least", "longest"),
+        (
+            ("state", Column("state_")),
+            ("same", Column("same_")),
+            ("rank", Column("rank_")),
+            ("first", Column("first_")),
+            ("length", Column("length_")),
+            ("letter", Column("letters_", "u8")),
+            ("slot", Column("slots_")),
+            ("free", Column("free_")),
+            ("new", Column("new_", "u8")),
+        ),
+    )
+
+
+RANKS, LONG = 0, 1
+"""What Python is asked: the ranks of all values, or whether a string that was made is too long."""
 
 
 class Values(Structure):
-    """The dictionary as a unit sees it."""
+    """The dictionary as a unit sees it; and a string that is being made: ``count`` letters of ``least`` there is room
+    for, ``wanted`` more to come."""
 
     keeps = counted = False
     dictionary: Dictionary
 
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
-        self.put("same_", np.zeros(FIRST, np.int64))
-        self.put("rank_", np.zeros(FIRST, np.int64))
+        self.least, self.longest = frame.capacity.rows, TEXT
+        self.put("new_", np.zeros(self.least, np.uint8))
+        self.show(Dictionary(frame.capacity))
 
     def show(self, dictionary: Dictionary) -> None:
-        self.dictionary = dictionary
-        self.put("same_", dictionary.same)
-        self.put("rank_", dictionary.rank)
-        self.ranked = dictionary.ranked
+        self.dictionary, texts = dictionary, dictionary.texts
+        for name in ("state", "same", "rank", "first", "length", "letters", "slots", "free"):
+            self.put(f"{name}_", getattr(texts, name))
+        self.mask, self.places, self.room = texts.mask, len(texts.first), len(texts.letters)
+
+    def made(self) -> str:
+        """The string that was made."""
+        return self.arrays["new_"][: self.count].tobytes().decode("utf-8", "surrogatepass")
+
+    def grow(self) -> None:
+        """Makes room for the string that is being made, and for it in the dictionary."""
+        while self.count + self.wanted > self.least:
+            self.put("new_", np.concatenate([self.arrays["new_"], np.zeros_like(self.arrays["new_"])]))
+            self.least *= 2
+        if self.dictionary.texts.make_room(self.count):
+            self.dictionary.show()
 
 
 def exactly(value: Any) -> Any:
@@ -214,9 +278,22 @@ def _plain(value: Any) -> Any:
 
 def rank_of(values: Values, code: int) -> int:
     """The place of a value in the order of values."""
-    if code >= values.ranked:
+    if code >= values.state[4]:
         ask(values, 0)
     return values.rank[code]
+
+
+def text_order(values: Values, one: int, other: int) -> int:
+    """How a string compares with another: -1, 0 or 1."""
+    if one == other:
+        return 0
+    length = min(values.length[one], values.length[other])
+    at = values.first[one]
+    to = values.first[other]
+    for k in range(length):
+        if values.letter[at + k] != values.letter[to + k]:
+            return -1 if values.letter[at + k] < values.letter[to + k] else 1
+    return -1 if values.length[one] < values.length[other] else 1
 
 
 def _not_text(column: pa.Array, name: str) -> str:
