@@ -92,6 +92,7 @@ class Program(Rules):
         lateness: Length = 0,
         keep: Length | None = None,
         params: Mapping[str, Any] | None = None,
+        max_ahead: Length | None = None,
         max_matches: int | None = None,
         max_state: int | str | None = None,
         slices: int | None = None,
@@ -131,6 +132,8 @@ class Program(Rules):
         those that come later still are left out and warned of. Events in all other forms are put in order first, so
         `lateness` has no effect on them.
 
+        `max_ahead` is for streams of Spark, as in `start`.
+
         `max_matches` is how many events of a type one call may derive (10 million, or 100 for each event, if nothing is
         said), and `max_state` how many bytes all rules may keep (a number or a text such as "4GB"; half of the memory):
         what exceeds them is a `LimitError` that names the rule.
@@ -142,8 +145,8 @@ class Program(Rules):
         columns = Columns(time, start, end, type, sequence)
         request = Request(
             until, columns, tables, emit, strict, on_bad_row, engine, provenance, compiled, lateness, keep,
-            params, slices, rejected, buckets, heartbeat, max_matches, max_state, on_suppressed=on_suppressed,
-            by_type=by_type,
+            params, slices, rejected, buckets, heartbeat, max_ahead, max_matches, max_state,
+            on_suppressed=on_suppressed, by_type=by_type,
         )  # fmt: skip
         return detection.detect(self, events, request)
 
@@ -231,6 +234,7 @@ class Program(Rules):
         compiled: bool | None = None,
         keep: Length | None = None,
         params: Mapping[str, Any] | None = None,
+        max_ahead: Length | None = None,
         max_matches: int | None = None,
         max_state: int | str | None = None,
         in_order: bool = False,
@@ -251,6 +255,9 @@ class Program(Rules):
 
         `keep` is a largest lifetime, as in `keeping`; it goes on when the session is resumed. `params` are values of
         parameters; a session with values is resumed by a program with the same ones, `program.with_params(…)`.
+
+        `max_ahead` is how far ahead of the wall clock an event may end, as in ``"1h"``; one that ends later is a bad
+        row, and does not move time.
 
         `max_matches` and `max_state` are those of `detect`. A rule that exceeds them has forgotten what it knew, and
         the session goes on.
@@ -273,7 +280,8 @@ class Program(Rules):
         columns = Columns(time, start, end, type, sequence)
         request = Request(
             columns=columns, tables=tables, emit=emit, on_bad_row=on_bad_row, provenance=provenance, compiled=compiled,
-            lateness=lateness, keep=keep, in_order=in_order, max_matches=max_matches, max_state=max_state,
+            lateness=lateness, keep=keep, in_order=in_order, max_ahead=max_ahead, max_matches=max_matches,
+            max_state=max_state,
         )  # fmt: skip
         program = self.with_params(params or {})
         return Session(program, Settings.of(program, request), actions, on_late, on_bad_row)

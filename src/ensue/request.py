@@ -44,6 +44,8 @@ class Request:
     rejected: bool = False
     buckets: int | None = None
     heartbeat: Length | None = None
+    max_ahead: Length | None = None
+    """How far ahead of the clock an event may end."""
     max_matches: int | None = None
     max_state: int | str | None = None
     in_order: bool = True
@@ -69,6 +71,8 @@ class Request:
 
     def check_embedded(self) -> None:
         """Refuses what is for Spark frames only."""
+        if self.max_ahead is not None:
+            raise DataError("`max_ahead` is for events that are still to come: for sessions, and streams of Spark.")
         for name in ("rejected", "slices", "buckets", "heartbeat"):
             given = getattr(self, name)
             if given is not None and given is not False:

@@ -130,7 +130,13 @@ def _tables(program: Program, test: typed.Test) -> dict[str, pa.Table]:
         for name, type_ in program.typed.events[event].attributes.items():
             values = [row.attributes.get(name) for row in rows]
             arrow = arrow_type(type_, test.timestamps, "UTC")
-            columns[name] = pa.array(values) if arrow is None else pa.array(values, arrow)
+            try:
+                columns[name] = pa.array(values) if arrow is None else pa.array(values, arrow)
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                raise DataError(
+                    f"The test {test.title!r} gives `{name}` of `{event}` values of several types. Declare the event, "
+                    f"as in `event {event}({name}: string).`, or give them in tests of their own."
+                ) from None
         tables[event] = pa.table(columns)
     return tables
 

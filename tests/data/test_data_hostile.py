@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ensue
+from ensue.testing import run_tests
 
 TEXT = ensue.compile("event a(s: string). seen(s) <- a(s).")
 UNDECLARED = ensue.compile("seen(s) <- a(s = s).")
@@ -70,3 +71,9 @@ def test_no_folder_is_left_behind_where_the_cache_cannot_be_written(tmp_path):
     found = subprocess.run([sys.executable, "-c", code], env=environment | path, capture_output=True, text=True)
     assert found.stdout.startswith(str(tmp_path / "temporary")), found.stderr
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_test_that_gives_values_of_several_types():
+    program = ensue.compile('seen(s) <- a(s = s).\ntest "odd" given a(s = 1) @ 1, a(s = "x") @ 2 expect no seen.')
+    (outcome,) = run_tests(program)
+    assert "values of several types. Declare the event, as in `event a(s: string).`" in str(outcome.error)

@@ -47,6 +47,21 @@ def test_rows_that_take_no_part_come_back_where_that_is_asked_for(spark, tmp_pat
     assert [sum(each[name] for each in metrics) for name in ("found", "late", "bad")] == [1, 1, 2]
 
 
+def test_an_event_of_a_wrong_clock_does_not_move_time(spark, tmp_path):
+    now = datetime.now(UTC)
+    for number, (type_, time) in enumerate([("a", now), ("a", datetime(2099, 1, 1, tzinfo=UTC)), ("b", now)]):
+        moment = pa.array([time + timedelta(seconds=number)], pa.timestamp("us", "UTC"))
+        put(pa.table({"type": [type_], "time": moment, "x": [1]}), tmp_path / "in", number)
+    stream = spark.readStream.schema("type string, time timestamp, x long").parquet(str(tmp_path / "in"))
+    stream = ensue.compile(PAIRS).detect(stream, max_ahead="1h", rejected=True, max_matches=10, max_state="100MB")
+    found, query = all_found(stream, tmp_path / "checkpoint")
+    assert [row["type"] for row in found.to_pylist() if row["rejected"] is None] == ["both"]
+    (reason,) = {row["rejected"]["reason"] for row in found.to_pylist() if row["rejected"]}
+    assert reason.startswith("it ends more than 1h ahead of the clock (`max_ahead`)")
+    metrics = [progress["observedMetrics"]["ensue"] for progress in query.recentProgress]
+    assert [sum(each[name] for each in metrics) for name in ("found", "late", "bad")] == [1, 0, 1]
+
+
 def test_bad_rows_are_counted_without_reading_more_than_rules_use(spark, tmp_path):
     events = table(("a", 1, 1), ("b", 2, 1), (None, None, 2), ("c", 50, 2))
     put(events.append_column("more", pa.array([1, 2, 3, 4])), tmp_path / "in", 0)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from ensue.data import Columns, combined
 from ensue.data.moments import Length, length_of, written_length
 from ensue.data.results import picked
+from ensue.data.wall_clock import WallClock
 from ensue.engine.limits import OPEN, Limits
 from ensue.engine.provenance import check_sources
 from ensue.engine.run import Run
@@ -41,6 +42,8 @@ class Settings:
     """Tables whose rows have changed: they hold the rows in `tables`, and no facts of the rules besides."""
     keep: str | None = None
     """How long events are kept, as rules write it, where that was said when the session was started."""
+    max_ahead: Length | None = None
+    """How far ahead of the clock an event may end."""
     limits: Limits = OPEN
     in_order: bool = True
     """True if every detection waits until its step is complete, so that they come in the order of their ends."""
@@ -52,7 +55,8 @@ class Settings:
         keep = None if request.keep is None else written_length(request.keep, "`keep`")
         return Settings(
             request.lateness, request.columns, rules.rows_of_tables(request.tables), emit, request.provenance,
-            request.compiled, keep=keep, in_order=request.in_order, limits=request.limits,
+            request.compiled, keep=keep, in_order=request.in_order, max_ahead=request.max_ahead,
+            limits=request.limits,
         )  # fmt: skip
 
     def saved(self) -> dict[str, Any]:
@@ -68,6 +72,7 @@ class Settings:
             "changed": self.changed,
             "keep": self.keep,
             "in_order": self.in_order,
+            "max_ahead": self.max_ahead,
             "limits": (self.limits.matches, self.limits.state),
         }
 
@@ -86,7 +91,7 @@ class Settings:
 
     @staticmethod
     def restored(state: Mapping[str, Any]) -> Settings:
-        limits = Limits(*state["limits"])
+        limits = Limits(*state.get("limits", ()))
         return Settings(**{**state, "columns": Columns(*state["columns"]), "limits": limits})
 
 
@@ -146,6 +151,14 @@ class Arrangement:
     def lateness(self) -> int:
         """In the unit of the time column."""
         return length_of(self.settings.lateness, self.program.typed.unit, bool(self.timestamps), "the lateness")
+
+    @cached_property
+    def wall_clock(self) -> WallClock | None:
+        """The clock that events may be so far ahead of; None if they may be anywhere, or times are not known yet."""
+        ahead = self.settings.max_ahead
+        if ahead is None or self.timestamps is None:
+            return None
+        return WallClock.of(ahead, self.program.typed.unit, self.timestamps)
 
     def run(self, decided: Decided | None = None) -> Run:
         """The engine, as it begins; rules keep their states apart where they can be added and removed.

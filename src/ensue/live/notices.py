@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -37,6 +38,8 @@ class Notices:
                 f"An event came too late and was left out: {events[0]!r}. Time has been evaluated up to {time}. Start "
                 "with a larger `lateness`, or take late events with `on_late`; `late` counts them."
             )
+            if isinstance(time, datetime) and time.timestamp() > datetime.now().timestamp() + 3600:
+                said += " Time is ahead of the clock: where an event of a wrong clock has moved it, use `max_ahead`."
             self.warnings.append((said, LateEventsWarning))
 
     def bad(self, rows: Sequence[BadRow], count: int) -> None:

@@ -49,6 +49,21 @@ class Sent:
     originals: Sequence[Any] = ()
     """The dicts as they were sent, if they were."""
 
+    def leave_out_after(self, time: int) -> list[int]:
+        """Leave out the events that end after a time; gives their positions."""
+        left = [row[5] for row in self.rows if row[3] > time]
+        self.rows = [row for row in self.rows if row[3] <= time]
+        for type_, columns in self.columns.items():
+            self.columns[type_], later = columns.upto(time)
+            left += [] if later.positions is None else later.positions.tolist()
+        if self.mixed is not None:
+            self.mixed, after = self.mixed.upto(time)
+            left += after.places.tolist()
+            self.mixed = self.mixed if len(self.mixed) else None
+        self.columns = {type_: columns for type_, columns in self.columns.items() if len(columns)}
+        self.ends = [end for end in self.ends if end <= time]
+        return sorted(left)
+
 
 @dataclass(frozen=True)
 class Reading:

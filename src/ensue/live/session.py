@@ -69,6 +69,8 @@ class Session:
         self._notices = Notices(self._calls, on_late, on_bad_row)
         self._progress = Progress()
         self._form = ROWS
+        self.ahead = 0
+        """How many events were too far ahead of the clock (`max_ahead`), and left out."""
         self._ended: str | None = None
         self._until: Moment | None = None
         self._tables = Tables(self._check_open, lambda: self._arranged, self.lock)
@@ -92,7 +94,11 @@ class Session:
             nothing = row is not None or (isinstance(events, Mapping) and not events)
             sent = None if nothing else self._arranged.reading.read(events, progress.received)
             with self._whole:
-                if row is not None:
+                if row is not None and self._clock is not None and row[3] > self._clock.latest():
+                    self._form = ROWS
+                    self._progress.received += 1
+                    self._leave_ahead([row[5]])
+                elif row is not None:
                     self._form = ROWS
                     if not progress.take_row(row, row[0] in self._events):
                         self._notices.late([events], self.time)
@@ -373,6 +379,7 @@ class Session:
             "timestamps": self._arranged.timestamps,
             "timezone": self._arranged.timezone,
             "form": (self._form.kind, self._form.by_type),
+            "ahead": self.ahead,
             "progress": self._progress.saved(),
         }
 
@@ -380,6 +387,7 @@ class Session:
         """For other parts of ensue: goes on from what another session of the same rules knew."""
         try:
             self._form = Form(*state["form"])
+            self.ahead = state.get("ahead", 0)
             if state["timestamps"] is not None:
                 saved = state["progress"]["decided"]
                 decided = None if saved is None else Decided.restored(saved)
@@ -433,6 +441,7 @@ class Session:
         self._reacting = frozenset(reactions.by_type)
         self._plain = arranged.reading.plain
         self._events = arranged.rules.events
+        self._clock = arranged.wall_clock
         self._arranged = arranged
 
     def _decide(self, timestamps: bool, timezone: str | None, decided: Decided | None = None) -> None:
@@ -452,6 +461,8 @@ class Session:
             self._decide(sent.timestamps, sent.timezone)
         elif self._arranged.timestamps and self._arranged.timezone is None and sent.timezone is not None:
             self._arrange(replace(self._arranged, timezone=sent.timezone))
+        if self._clock is not None:
+            self._leave_ahead(sent.leave_out_after(self._clock.latest()))
         self._form = sent.form
         position = self._progress.received
         late = self._progress.take(sent, self._events)
@@ -463,6 +474,14 @@ class Session:
                 events = [shown.given(Event(row[0], row[1], row[2], row[3], (0, None), row[5])) for row in late]
             self._notices.late(events, self.time)
         self._notices.bad(sent.bad, sent.bad_count)
+
+    def _leave_ahead(self, positions: list[int]) -> None:
+        """Note rows that end too far ahead of the clock."""
+        if positions:
+            assert self._clock is not None
+            self.ahead += len(positions)
+            rows = [BadRow(f"row {position}", self._clock.reason) for position in positions]
+            self._notices.bad(rows, len(rows))
 
     def _tell(self, stacklevel: int) -> None:
         """Tell of events that took no part."""

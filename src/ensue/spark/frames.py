@@ -8,7 +8,7 @@ attributes of one name and several types. Rows that cannot be used are left out 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from ensue.data import Columns, DataError
 from ensue.data.columns import Layout, find_layout
 from ensue.data.part import named_columns
 from ensue.data.spark_frames import Frames
+from ensue.data.wall_clock import WallClock
 from ensue.engine.limits import OPEN, Limits
 from ensue.language import typed
 from ensue.rules import Rules
@@ -23,6 +24,7 @@ from ensue.spark.job import Job, pickled
 from ensue.spark.rejected import (
     REJECTED,
     Fault,
+    ahead_fault,
     faults_of,
     first_reason,
     never_read,
@@ -142,7 +144,7 @@ def known_types(frames: Frames, events: Mapping[str, typed.EventType]) -> dict[s
 def given_events(
     frames: Frames, names: Columns, events: Mapping[str, typed.EventType], strict: bool = False,
     declared: Mapping[str, typed.EventType] | None = None, marked: bool = False,
-    with_row: bool = True,
+    with_row: bool = True, wall: WallClock | None = None,
 ) -> Given:  # fmt: skip
     """The events in frames, with the attributes that the rules use.
 
@@ -156,6 +158,8 @@ def given_events(
     sources, parts = [], []
     for name, frame in frames.items():
         source = _source(frame, names, name, declared or events)
+        if wall is not None:
+            source = replace(source, faults=(*source.faults, ahead_fault(source.layout, source.places, time, wall)))
         used = [event for event in events.values() if event.given and name in (None, event.name)]
         places = source.places
         picked = {"type": places[source.layout.type] if source.layout.type is not None else literal(str(name))}

@@ -15,7 +15,8 @@ def check_options(request: Request) -> None:
     slices: object = request.slices
     if slices is not None and (not isinstance(slices, int) or isinstance(slices, bool) or slices < 1):
         raise DataError(f"`slices` is {shortened(slices)}; it is a number of slices, one at least.")
-    for name, given in {"buckets": request.buckets, "heartbeat": request.heartbeat}.items():
+    streams = {"buckets": request.buckets, "heartbeat": request.heartbeat, "max_ahead": request.max_ahead}
+    for name, given in streams.items():
         if given is not None:
             raise DataError(f"`{name}` is for streams, and this frame is a table: leave it out.")
     if request.lateness:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from ensue.data.columns import Layout
 from ensue.data.errors import not_taken
+from ensue.data.wall_clock import WallClock
 from ensue.language import typed
-from ensue.spark.sql import among, literal
+from ensue.spark.sql import among, as_integer, literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -81,6 +82,14 @@ def faults_of(
             )
             found.append(Fault(f"{_of_others(names, layout, places)}{column} is null or {readable}", reason))
     return found
+
+
+def ahead_fault(layout: Layout, places: Mapping[str, str], time: DataType, wall: WallClock) -> Fault:
+    """Events that end too far ahead of the clock, which stands still while a batch is looked at."""
+    kind = time.simpleString()
+    end = as_integer(f"cast({times_of(layout, places)[1]} as {kind})", kind)
+    now = f"unix_micros(current_timestamp()) div {wall.unit}"
+    return Fault(f"coalesce({end} <= {now} + {wall.ahead}, true)", literal(wall.reason))
 
 
 def never_read(type_: DataType, kind: str) -> bool:

@@ -19,6 +19,7 @@ from ensue.data import DataError
 from ensue.data.moments import length_of, moment_of
 from ensue.data.results import picked
 from ensue.data.spark_frames import Frames
+from ensue.data.wall_clock import USUAL_AHEAD, WallClock
 from ensue.errors import OnePartitionWarning
 from ensue.partitioning import ByKey, ByRow, BySlices, Whole, hindrance
 from ensue.partitioning.obstacles import no_stages_said, rule_said
@@ -56,8 +57,12 @@ def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame
             raise DataError(f"The frame of {name!r} is a table, and others are streams: read it with spark.readStream.")
         _check_state_store(frame)
     job, time = job_of(program, frames, request.columns, wanted, request.compiled, request.limits)
+    ahead = request.max_ahead
+    if ahead is None and request.heartbeat is not None:
+        ahead = USUAL_AHEAD  # time goes on by the clock
+    wall = None if ahead is None else WallClock.of(ahead, job.rules.unit, job.timestamps)
     given = given_events(
-        frames, request.columns, job.rules.events, request.strict, program.typed.events, True, request.rejected
+        frames, request.columns, job.rules.events, request.strict, program.typed.events, True, request.rejected, wall
     )
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
     until, buckets, heartbeat = request.until, request.buckets, request.heartbeat

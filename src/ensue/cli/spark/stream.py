@@ -52,6 +52,11 @@ PAUSE = 1
 @click.option(
     "--heartbeat", metavar="LENGTH", help="Time goes on by the clock, which is told so often: 10s or the like."
 )
+@click.option(
+    "--max-ahead",
+    metavar="LENGTH",
+    help="How far ahead of the clock an event may end: 1h or the like. [default: any, with --heartbeat 1h]",
+)
 @click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
 @limit_options
 @click.option("--trigger", metavar="WHEN", help="10s or the like; once or available-now: what is there, then stop.")
@@ -76,8 +81,8 @@ PAUSE = 1
 @cluster_options
 def stream(
     rules: str, arriving: tuple[str, ...], sink: str, checkpoint: str, lateness: str, buckets: int | None,
-    heartbeat: str | None, keep: str | None, max_matches: int | None, max_state: str | None, trigger: str | None,
-    rejected: str | None, emit: tuple[str, ...],
+    heartbeat: str | None, max_ahead: str | None, keep: str | None, max_matches: int | None, max_state: str | None,
+    trigger: str | None, rejected: str | None, emit: tuple[str, ...],
     tables: tuple[str, ...], functions: str | None, param: tuple[str, ...], params: str | None,
     about: tuple[str, ...], until: str | None, time: str | None, start: str | None, end: str | None,
     type_: str | None, sequence: str | None,
@@ -119,8 +124,8 @@ def stream(
         pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
         Request(
             until, Columns(time, start, end, type_, sequence), table_sources(tables), emit or None,
-            lateness=_number(lateness), buckets=buckets, heartbeat=heartbeat, max_matches=max_matches,
-            max_state=max_state,
+            lateness=_number(lateness), buckets=buckets, heartbeat=heartbeat, max_ahead=max_ahead,
+            max_matches=max_matches, max_state=max_state,
         ),
         about,
     )  # fmt: skip

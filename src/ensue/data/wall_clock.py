@@ -1,0 +1,51 @@
+"""The wall clock as a limit: events further ahead of it than allowed come from a clock that is wrong.
+
+One event of the year 2099 moves the time of a stream there, and all that comes after it is late.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import time_ns
+
+from ensue.data.errors import DataError
+from ensue.data.moments import Length, length_of
+from ensue.language.build import MICROSECONDS
+
+USUAL_AHEAD = "1h"
+"""How far ahead events may be where time goes on by the clock, and nothing is said."""
+
+
+@dataclass(frozen=True)
+class WallClock:
+    """How far ahead of now an event may end: `ahead` in the unit of times, of which one has `unit` microseconds."""
+
+    ahead: int
+    unit: int
+    written: Length
+
+    @staticmethod
+    def of(ahead: Length, unit: str | None, timestamps: bool) -> WallClock:
+        """`unit` is what the rules state for integer times, which count from 1970 then.
+
+        >>> WallClock.of("1m", "s", timestamps=False)
+        WallClock(ahead=60, unit=1000000, written='1m')
+        """
+        if isinstance(ahead, bool) or (not timestamps and unit is None):
+            raise DataError(
+                "`max_ahead` compares times with the clock, and those of these events are plain integers. State their "
+                "unit, as in `unit s.`, if they count from 1970; or leave it out."
+            )
+        length = length_of(ahead, unit, timestamps, "`max_ahead`")
+        if length < 0:
+            raise DataError(f"`max_ahead` is {ahead!r}; it is a length of time, 0 or more.")
+        return WallClock(length, 1 if timestamps or unit is None else MICROSECONDS[unit], ahead)
+
+    def latest(self) -> int:
+        """The last end that is not too far ahead now."""
+        return time_ns() // 1000 // self.unit + self.ahead
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with an event that ends later."""
+        return f"it ends more than {self.written} ahead of the clock (`max_ahead`); is the clock that it is from wrong?"
