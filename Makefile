@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo demo-spark test test-fast lint fuzz bench bench-spark clean
+.PHONY: demo demo-spark test test-fast lint fuzz endure bench bench-spark clean
 
 demo: .venv/.demo
 	@$(BIN)/ensue demo
@@ -28,6 +28,10 @@ SEED ?= 1
 MINUTES ?= 10
 fuzz: .venv/.dev
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --minutes $(MINUTES)
+
+# Attacks for as long as they are told: make endure SEED=7 MINUTES=60
+endure: .venv/.dev
+	$(BIN)/python -m tests.endure --seed $(SEED) --minutes $(MINUTES)
 
 # What to measure: make bench ONLY=--quick
 ONLY ?=

@@ -77,3 +77,13 @@ def test_a_test_that_gives_values_of_several_types():
     program = ensue.compile('seen(s) <- a(s = s).\ntest "odd" given a(s = 1) @ 1, a(s = "x") @ 2 expect no seen.')
     (outcome,) = run_tests(program)
     assert "values of several types. Declare the event, as in `event a(s: string).`" in str(outcome.error)
+
+
+def test_a_parquet_file_whose_columns_are_damaged(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(table(["a" * 100, "b" * 100, "c" * 100]), path, compression="snappy")
+    data = bytearray(path.read_bytes())
+    data[4 : len(data) // 4] = bytes(len(data) // 4 - 4)
+    path.write_bytes(data)
+    with pytest.raises(ensue.DataError, match=r"x\.parquet is not a Parquet file that can be read"):
+        TEXT.detect(path)

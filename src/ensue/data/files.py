@@ -118,7 +118,7 @@ def _read_parquet(path: Path) -> Part:
         with pq.ParquetFile(path) as file:
             table = file.read()
         table.validate(full=True)  # neither format keeps text that is not UTF-8 from being written
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path} is not a Parquet file that can be read: {first_line(error)}") from error
     return table_part(table, str(path), lambda position: f"{path}, row {position}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ensue.data.columns import Columns as Names
+from ensue.data.errors import DataError, first_line
 from ensue.engine.mixed import fit
 from ensue.language import typed
 
@@ -26,8 +28,11 @@ PIECE = 2**20
 class PlainParquet:
     """A file whose columns need no conversion."""
 
-    def __init__(self, file: pq.ParquetFile, columns: Sequence[str], end: str, only: str | None) -> None:
+    def __init__(
+        self, file: pq.ParquetFile, columns: Sequence[str], end: str, only: str | None, path: str | Path
+    ) -> None:
         self.file = file
+        self.path = path
         self.columns = list(columns)
         self.end = end
         self.only = only
@@ -46,10 +51,25 @@ class PlainParquet:
         return all(one.max <= other.min for one, other in pairwise(ranges))
 
     def read(self) -> pa.Table:
-        return self.file.read(columns=self.columns)
+        with self._readable():
+            return self.file.read(columns=self.columns)
 
     def pieces(self) -> Iterator[pa.RecordBatch]:
-        yield from self.file.iter_batches(PIECE, columns=self.columns)
+        batches = self.file.iter_batches(PIECE, columns=self.columns)
+        while True:
+            with self._readable():
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Say that a file is damaged where its columns cannot be read."""
+        try:
+            yield
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(f"{self.path} is not a Parquet file that can be read: {first_line(error)}") from error
 
 
 def plain_parquet(source: object, names: Names, events: Mapping[str, typed.EventType]) -> PlainParquet | None:
@@ -70,4 +90,4 @@ def plain_parquet(source: object, names: Names, events: Mapping[str, typed.Event
     except (OSError, pa.ArrowException):
         return None  # what is wrong with it is said where files are read
     found = fit(file.schema_arrow, names, events, only)
-    return None if found is None else PlainParquet(file, found.columns, found.layout.end, only)
+    return None if found is None else PlainParquet(file, found.columns, found.layout.end, only, source)
