@@ -50,7 +50,7 @@ FUNCTIONS = {
         "({int} in ({int}, {int}))", "({int} not in ({int}, null, {float}))", "({string} in ({string}, {string}))",
         "({float} between {int} and {float})", "({string} not between {string} and {string})", "({any} is null)",
         "({any} is not null)", '({string} like "p%")', '({string} not like "_q\\\\%%")', "({string} ilike {string})",
-        "({any} in (1, 1.5))", "({int} == {float})", "coalesce({bool}, {bool})", "({string} != {string})",
+        "({float} in (1, 1.5))", "({int} == {float})", "coalesce({bool}, {bool})", "({string} != {string})",
         "({bool} == {bool})",
     ],
 }  # fmt: skip
