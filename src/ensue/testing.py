@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from ensue.data import DataError
 from ensue.data.results import arrow_type
 from ensue.errors import DetectError
 from ensue.language import syntax, typed
+from ensue.language.build import MICROSECONDS
 from ensue.language.diagnostics import RuleError
 from ensue.language.print import show
 from ensue.language.types import is_list, item_of
@@ -45,6 +47,8 @@ class Outcome:
 
 
 Row = tuple[dict[str, Any], int, int]
+
+_DURATION = r"-?(\d+(\.\d+)?(us|ms|s|m|h|d))+"
 
 Execution = Callable[[Program, dict[str, pa.Table], int | None, list[str]], dict[str, pa.Table]]
 """Finds what a program derives from tables by type, up to a time, of the types asked for."""
@@ -103,11 +107,11 @@ def run_test(program: Program, test: typed.Test, execution: Execution = EXECUTIO
             same = next((row for row in got if _same(row, occurrence)), None)
             if same is None:
                 row = (dict(occurrence.attributes), occurrence.start, occurrence.end)
-                missing.append(_written(program.typed.events[event], row, test.timestamps))
+                missing.append(_written(program.typed.events[event], row, test))
             else:
                 got.remove(same)
         if missing or got:
-            unexpected = tuple(_written(program.typed.events[event], row, test.timestamps) for row in got)
+            unexpected = tuple(_written(program.typed.events[event], row, test) for row in got)
             differences.append(Difference(event, tuple(missing), unexpected))
     return Outcome(test, tuple(differences))
 
@@ -176,19 +180,46 @@ def _equal(got: Any, expected: Any) -> bool:
     return bool(got == expected)
 
 
-def _written(event: typed.EventType, row: Row, timestamps: bool) -> str:
+def _written(event: typed.EventType, row: Row, test: typed.Test) -> str:
     """An event as a rule file writes it."""
     attributes, start, end = row
-    terms = ", ".join(_term(attributes.get(n), t, timestamps) for n, t in event.attributes.items())
-    times = [_term(time, "time", timestamps) for time in (start, end)]
+    terms = ", ".join(_term(attributes.get(n), t, test) for n, t in event.attributes.items())
+    times = [_term(time, "time", test) for time in (start, end)]
     when = times[0] if start == end else f"[{', '.join(times)}]"
     return f"{event.name}({terms}) @ {when}"
 
 
-def _term(value: Any, type_: str, timestamps: bool) -> str:
-    if isinstance(value, int) and (type_ == "timestamp" or (type_ == "time" and timestamps)):
+def _term(value: Any, type_: str, test: typed.Test) -> str:
+    if isinstance(value, int) and type_ == "time":
+        return _time(value, test)
+    if isinstance(value, int) and type_ == "timestamp":
         value = as_text(value, timestamp=True)
     if isinstance(value, list | tuple):
         inner = item_of(type_) if is_list(type_) else "any"
-        return f"[{', '.join(_term(item, inner, timestamps) for item in value)}]"
+        return f"[{', '.join(_term(item, inner, test) for item in value)}]"
     return show(syntax.Literal(value))
+
+
+def _time(value: int, test: typed.Test) -> str:
+    """A time as the test writes it, or in the way in which it writes its other times."""
+    if value in test.points:
+        return test.points[value]
+    units = [re.findall(r"us|ms|s|m|h|d", text) for text in test.points.values() if re.fullmatch(_DURATION, text)]
+    if units and (test.timestamps or test.unit is not None):
+        return _duration(value * (1 if test.unit is None else MICROSECONDS[test.unit]), units)
+    return show(syntax.Literal(as_text(value, timestamp=True) if test.timestamps else value))
+
+
+def _duration(microseconds: int, units: Sequence[Sequence[str]]) -> str:
+    """A duration in the one unit that others are written in, where it is a whole number of it.
+
+    >>> _duration(302_000_000, [["s"]]), _duration(302_000_000, [["m"], ["h"]])
+    ('302s', '5m2s')
+    """
+    used = {unit for each in units for unit in each}
+    if len(used) == 1:
+        (unit,) = used
+        count, rest = divmod(microseconds, MICROSECONDS[unit])
+        if not rest:
+            return f"{count}{unit}"
+    return show(syntax.Amount(microseconds, timed=True))

@@ -41,6 +41,24 @@ def test_what_is_missing_and_unexpected_is_shown(ensue: Command, folder: Path) -
     ]
 
 
+@pytest.mark.parametrize("unit", ["", "unit s."])
+def test_times_are_shown_as_they_are_written(ensue: Command, folder: Path, unit: str) -> None:
+    (folder / "lengths.ensue").write_text(
+        f"{unit} event a(). event b(). c() <- a() seq b(). d(at = w.end) <- x: b(), w: shift(x, 8s)."
+        'test "seconds" given a() @ 2s, b() @ 302s until 400s expect no c, no d.'
+        'test "hours" given a() @ 0h, b() @ 5m30s until 1h expect no c, no d.'
+        'test "text" given a() @ "2026-01-01T01:00+01:00", b() @ "2026-01-01T00:00:01Z" expect no c.'
+    )
+    shown = [line.strip() for line in ensue("test", "lengths.ensue").stdout.splitlines() if "unexpected" in line]
+    assert shown == [
+        "unexpected: c() @ [2s, 302s]",
+        "unexpected: d(310s) @ [302s, 310s]",
+        "unexpected: c() @ [0h, 5m30s]",
+        "unexpected: d(5m38s) @ [5m30s, 5m38s]",
+        'unexpected: c() @ ["2026-01-01T01:00+01:00", "2026-01-01T00:00:01Z"]',
+    ]
+
+
 def test_a_file_without_tests_says_so(ensue: Command, folder: Path) -> None:
     (folder / "empty.ensue").touch()
     result = ensue("test", "empty.ensue")

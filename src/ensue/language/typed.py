@@ -514,6 +514,10 @@ class Test:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
     settings: Mapping[str, syntax.Expression] = field(default_factory=dict)
     """Values that it states for parameters, as written."""
+    points: Mapping[int, str] = field(default_factory=dict, compare=False, repr=False)
+    """The times of the test as they are written."""
+    unit: str | None = field(default=None, compare=False, repr=False)
+    """The program's unit of integer times."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,18 @@ def check_test(test: syntax.Test, declarations: Declarations) -> typed.Test | No
     found_events = tuple(o for o in given if o)
     expected = {n: tuple(o) for n, o in expect.items()}
     settings = {setting.name.text: setting.value for setting in test.settings}
-    return typed.Test(test.title, found_events, until, expected, bool(timestamps), test.span, settings)
+    written = {} if timestamps is None else {_time(p, declarations): _as_written(p) for p in reversed(points)}
+    return typed.Test(
+        test.title, found_events, until, expected, bool(timestamps), test.span, settings, written, declarations.unit
+    )
+
+
+def _as_written(point: syntax.Point) -> str:
+    match point.value:
+        case syntax.Amount(value=value, written=written):
+            return str(value) if written is None else written
+        case syntax.Literal(value=text):
+            return f'"{text}"'
 
 
 def _timestamps(points: list[syntax.Point], declarations: Declarations) -> bool | None:
