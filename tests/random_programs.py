@@ -25,7 +25,7 @@ __all__ = ["DECLARATIONS", "given_types", "programs", "streams"]
 DECLARATIONS = """
 event a(k: int, x: int).
 event b(k: int, y: float).
-event c(k: int, s: string).
+event c(k: int, u.s: string).
 event i(k: int, x: int) instant.
 event h(k: int, x: int).
 event v(y: float, o: bool).

@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 EVENTS = {
     "a": {"k": "int", "x": "int"},
     "b": {"k": "int", "y": "float"},
-    "c": {"k": "int", "s": "string"},
+    "c": {"k": "int", "u.s": "string"},
     "i": {"k": "int", "x": "int"},
     "h": {"k": "int", "x": "int"},
     "v": {"y": "float", "o": "bool"},
     "other": {"w": "int"},
 }
-"""What is given. `i` is instantaneous; `h` may be derived, too; `v` has a float for a key; `other` is not declared."""
+"""What is given. `i` is instantaneous; `h` may be derived, too; `v` has a float for a key; `c` has a
+path for an attribute; `other` is not declared."""
 
 INSTANT = {"i"}
 

@@ -54,6 +54,15 @@ def _extent(written: syntax.Name | tuple[syntax.Name, str]) -> tuple[syntax.Name
     return written if isinstance(written, tuple) else (written, "")
 
 
+def unquoted_path(text: str) -> str:
+    """The name of an attribute that is written as a path, each of its parts in backticks or not.
+
+    >>> unquoted_path("user.`first name`")
+    'user.first name'
+    """
+    return ".".join(part.strip("`") for part in re.findall(r"`[^`]+`|[^.`]+", text))
+
+
 def _integer(token: Token, most: int = LARGEST) -> int:
     value = int(token.value) if len(token.value) <= 20 else most + 1
     if value > most:
@@ -160,6 +169,10 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def column(self, meta: Meta, parts: list[Any]) -> syntax.Column:
         return syntax.Column(parts[0], parts[1], span=_span(meta))
+
+    def path_column(self, meta: Meta, parts: list[Any]) -> syntax.Column:
+        token, type_ = parts
+        return syntax.Column(syntax.Name(unquoted_path(token.value), span=token_span(token)), type_, span=_span(meta))
 
     # --- bodies
 
@@ -348,10 +361,10 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def attribute(self, meta: Meta, parts: list[Any]) -> syntax.Attribute:
         (token,) = parts
         written = re.fullmatch(r"(`[^`]+`|[^.`]+)\.(.+)", token.value)
-        assert written is not None  # the token is made of two names
+        assert written is not None  # the token is made of two names, or more
         start = token.start_pos
         owner = syntax.Name(written[1].strip("`"), span=Span(start, start + written.end(1)))
-        name = syntax.Name(written[2].strip("`"), span=Span(start + written.start(2), start + written.end(2)))
+        name = syntax.Name(unquoted_path(written[2]), span=Span(start + written.start(2), start + written.end(2)))
         return syntax.Attribute(owner, name, span=_span(meta))
 
     def name(self, meta: Meta, parts: list[Any]) -> syntax.Name:

@@ -69,7 +69,7 @@ def show(node: syntax.Node) -> str:
         case syntax.ListLiteral(items=items):
             return f"[{_commas(items)}]"
         case syntax.Attribute(owner=owner, name=name):
-            return f"{show(owner)}.{_plain(name.text)}"
+            return f"{show(owner)}.{_path(name)}"
         case syntax.Argument():
             return _argument(node)
         case syntax.Distinct(operand=operand):
@@ -101,7 +101,7 @@ def show(node: syntax.Node) -> str:
         case syntax.AtMost(most=most, keys=keys, length=length):
             return f"at most {show(most)}{_per(keys)} in {show(length)}"
         case syntax.Column(name=name, type=type_):
-            return f"{_plain(name.text)}: {show(type_)}"
+            return f"{_path(name)}: {show(type_)}"
         case syntax.Setting(name=name, value=value):
             return f"{show(name)} = {show(value)}"
         case syntax.About(title=title, settings=settings):
@@ -115,6 +115,13 @@ def show(node: syntax.Node) -> str:
             return f"no {show(type_)}"
         case _:
             return _operation(node) or _item(node) or _statement(node)
+
+
+def _path(name: syntax.Name) -> str:
+    """The name of an attribute, which may be a path: `user.id`."""
+    parts = name.text.split(".")
+    plain = all(_IDENTIFIER.fullmatch(part) and part not in KEYWORDS for part in parts)
+    return name.text if plain and len(parts) > 1 else _plain(name.text)
 
 
 def _operation(node: syntax.Node) -> str:

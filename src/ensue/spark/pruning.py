@@ -6,7 +6,6 @@ comes before one that is used. Those after the last that is used only tell event
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
 from ensue.language.nodes import nodes, rebuilt
 from ensue.language.types import Type
+from ensue.language.used import attributes_read_by
 
 
 def pruned(program: typed.Program) -> typed.Program:
@@ -21,7 +21,7 @@ def pruned(program: typed.Program) -> typed.Program:
     ordered = any(_ordered(node) for rule in program.rules for node in nodes(rule))
     used: set[tuple[str, str]] = set()
     for rule in program.rules:
-        used |= _used(rule)
+        used |= attributes_read_by(rule)
     events = {
         name: event if event.derived or not event.declared else replace(event, attributes=_kept(event, used, ordered))
         for name, event in program.events.items()
@@ -51,28 +51,6 @@ def _ordered(node: Any) -> bool:
         case typed.Aggregate(name=name):
             return AGGREGATES[name].ordered
     return False
-
-
-def _used(rule: typed.Rule) -> set[tuple[str, str]]:
-    """The attributes of events that a rule uses: what a variable stands for that occurs more than once, or a value."""
-    parts = list(nodes(rule))
-    times = Counter(node.name for node in parts if isinstance(node, typed.Variable))
-    events: dict[str, set[str]] = {}
-    for node in parts:
-        if isinstance(node, typed.Atom) and node.label is not None:
-            events.setdefault(node.label, set()).add(node.event)
-    found = set()
-    for node in parts:
-        match node:
-            case typed.Atom(event=event, fields=terms):
-                found |= {
-                    (event, attribute)
-                    for attribute, term in terms
-                    if isinstance(term, typed.Constant) or times[term.name] > 1
-                }
-            case typed.AttributeOf(label=label, attribute=attribute):
-                found |= {(event, attribute) for event in events.get(label, ())}
-    return found
 
 
 def _without_unused(rule: typed.Rule, events: dict[str, typed.EventType]) -> typed.Rule:

@@ -17,6 +17,7 @@ from ensue.language.check.static import Static
 from ensue.language.diagnostics import Report
 from ensue.language.own import OwnFunction
 from ensue.language.parameters import declared_parameters, with_values
+from ensue.language.paths import with_paths
 from ensue.language.source import Span
 
 
@@ -29,7 +30,7 @@ def check_statements(
     functions that were handed over.
     """
     parameters = declared_parameters(file, report)
-    file = with_values(file, parameters, report)
+    file = with_paths(with_values(file, parameters, report), functions or {})
     declarations = declare(file, report, functions or {}, parameters)
     declarations.known = known or {}
     statements = file.statements
