@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from ensue.data.columns import Columns, is_path
 from ensue.data.errors import DataError, bad_rows_said
+from ensue.data.form import Form
 from ensue.data.moments import is_timestamp
 from ensue.data.spark_frames import spark_frames
 from ensue.engine.limits import limiting
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ensue.data import Events
+    from ensue.data.sources import Read
     from ensue.data.spark_frames import Frames
     from ensue.engine.mixed import Mixed
     from ensue.engine.parquet import PlainParquet
@@ -80,6 +83,8 @@ def detect_tables(rules: Rules, events: Any, request: Request) -> tuple[Found, E
 
 
 def _on_spark(rules: Rules, frames: Frames, request: Request) -> Any:
+    from ensue.spark.arrange import arranged_frames
+
     if request.on_suppressed is not None:
         raise DataError("`on_suppressed` is not for Spark frames: workers count for themselves, and tell nobody.")
     if request.by_type:
@@ -89,6 +94,7 @@ def _on_spark(rules: Rules, frames: Frames, request: Request) -> Any:
             raise DataError("With `rejected` there is one frame for all detections; leave `by_type` out.")
         wanted = picked(rules.typed, request.emit)
         return {name: _on_spark(rules, frames, replace(request, emit=[name], by_type=None)) for name in wanted}
+    frames, request = arranged_frames(frames, request, rules.attributes_by_event)
     if any(frame.isStreaming for frame in frames.values()):
         from ensue.spark.streaming import detect_stream
 
@@ -126,19 +132,27 @@ class _Asked:
 
     def where_it_lies(self, events: Any) -> tuple[Found, Events] | None:
         """Detection on one table, or one file, that is read as it is; None if it cannot be."""
-        from ensue.engine.mixed import mixed_of, pieces_of, read_from, schema_of
+        from ensue.engine.mixed import schema_of
         from ensue.engine.parquet import plain_parquet
-        from ensue.engine.provenance import detect_mixed_sources
-        from ensue.engine.tables import detect_mixed
 
-        rules, columns, provenance = self.rules, self.request.columns, self.request.provenance
+        rules, columns = self.rules, self.request.columns
+        if columns != columns.plain_names or any(map(is_path, rules.attribute_names)):
+            return None
         file = plain_parquet(events, columns, rules.typed.events)
-        if file is not None and file.large and not provenance:
+        if file is not None and file.large and not self.request.provenance:
             return self._in_pieces(file)
         source = events if file is None else file.read() if file.only is None else {file.only: file.read()}
         schema = schema_of(source)
         rules = rules if schema is None else rules.knowing(dict.fromkeys(rules.typed.events, schema))
-        if provenance:
+        return self._on_tables(rules, source, columns, None)
+
+    def _on_tables(self, rules: Rules, source: Any, columns: Columns, form: Form | None) -> tuple[Found, Events] | None:
+        """Detection on tables that are read as they are; `form` is the one that they came in, if it is another."""
+        from ensue.engine.mixed import mixed_of, pieces_of, read_from
+        from ensue.engine.provenance import detect_mixed_sources
+        from ensue.engine.tables import detect_mixed
+
+        if self.request.provenance:
             plain = mixed_of(source, columns, rules.typed.events, used=rules.used_attributes, sort=True)
             pieces: tuple[Mixed, ...] = () if plain is None else (plain,)
         else:
@@ -151,11 +165,12 @@ class _Asked:
         suppressed: dict[int, int] = {}
         until = rules.time_of(self.request.until, timestamps)
         asked = until, self.rows, self.wanted, self.request.compiled, suppressed
-        if provenance:
+        if self.request.provenance:
             found = detect_mixed_sources(program, pieces[0], *asked)
         else:
             found = detect_mixed(program, pieces, *asked)
-        return found, replace(read_from(pieces, by_type=isinstance(source, dict)), suppressed=suppressed)
+        read = replace(read_from(pieces, by_type=isinstance(source, dict)), suppressed=suppressed)
+        return found, read if form is None else replace(read, form=form)
 
     def _in_pieces(self, file: PlainParquet) -> tuple[Found, Events]:
         """Detection on a file that is not read at once."""
@@ -172,7 +187,12 @@ class _Asked:
         return found, replace(read, suppressed=session.suppressed_by_number())
 
     def after_reading(self, events: Any) -> tuple[Found, Events]:
-        """Detection on events in any form, which are normalised before."""
+        """Detection on events in any form: those that turn out to be plain as they are, others normalised before."""
+        if self.request.engine == DEFAULT_ENGINE and self.rules.all_declared:
+            events = read_parts_for(self.rules, events, self.request)
+            plain = self._if_plain(events)
+            if plain is not None:
+                return plain
         program, read, moment = read_events_for(self.rules, events, self.request)
         if self.request.engine == DEFAULT_ENGINE:
             known = self.rules.knowing({name: table.schema for name, table in read.tables.items()})
@@ -193,6 +213,32 @@ class _Asked:
             found = by_reference.detect_tables(*asked, suppressed)
         return found, replace(read, suppressed=suppressed)
 
+    def _if_plain(self, read: Read) -> tuple[Found, Events] | None:
+        """Detection on parts that are plain tables, each row good and each value of its declared type."""
+        from ensue.data import DataError
+        from ensue.data.plain import plain_tables
+
+        rules, columns = self.rules, self.request.columns
+        try:
+            tables = plain_tables(list(read.parts), columns, rules.declared_attributes, rules.read_attributes)
+        except DataError:  # it is said again where rows are looked at
+            return None
+        return None if tables is None else self._on_tables(rules, tables, Columns(), read.form)
+
+
+def read_parts_for(rules: Rules, events: Any, request: Request) -> Read:
+    """Events in any form as parts, their columns arranged."""
+    from ensue.data.errors import arrow_errors_as_data_errors
+    from ensue.data.plain import read_parts
+    from ensue.data.sources import Read
+
+    if isinstance(events, Read):
+        return events
+    with arrow_errors_as_data_errors("The events"):
+        schema = rules.declared_attributes
+        read = read_parts(events, request.columns, rules.attributes_by_event, schema, set(rules.typed.events))
+        return replace(read, parts=tuple(read.parts))
+
 
 def read_events_for(rules: Rules, events: Any, request: Request) -> tuple[typed.Program, Events, int | None]:
     """Events in any form, normalised; with the program for such times, and the end of time."""
@@ -202,11 +248,13 @@ def read_events_for(rules: Rules, events: Any, request: Request) -> tuple[typed.
     read = read_events(
         events,
         request.columns,
-        {name: dict(event.attributes) for name, event in types.items() if event.declared or event.derived},
+        rules.declared_attributes,
         strict=request.strict,
         known=set(types),
         instant={name for name, event in types.items() if event.instant},
         derived={name for name, event in types.items() if not event.given},
+        used=rules.read_attributes,
+        asked=rules.attributes_by_event,
     )
     if read.last_end is None and rules.typed.unit is None and until is not None and is_timestamp(until):
         read = replace(read, timestamps=True)  # no event says what times are, so this does

@@ -6,12 +6,13 @@ What only detection needs is imported when something is to be detected, so that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ensue import detection
-from ensue.data.columns import Columns
+from ensue.data.columns import columns_of
 from ensue.data.errors import BadRow
 from ensue.data.moments import Length
 from ensue.data.own_functions import read_functions
@@ -81,6 +82,14 @@ class Program(Rules):
         end: str | None = None,
         type: str | None = None,
         sequence: str | None = None,
+        time_unit: str | None = None,
+        time_format: str | None = None,
+        timezone: str | None = None,
+        year: int | None = None,
+        columns: Mapping[str, str] | None = None,
+        lines: str | None = None,
+        separator: str | None = None,
+        file_name: str | None = None,
         tables: Mapping[str, Any] | None = None,
         emit: str | Iterable[str] | None = None,
         strict: bool = False,
@@ -104,11 +113,17 @@ class Program(Rules):
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
         `events` is an Arrow table or anything with the Arrow C stream interface, a pandas or Polars frame, a path or
-        glob of ``.parquet``, ``.csv`` or ``.jsonl`` files, an iterable of dicts, or a dict of these by event type.
+        glob of ``.parquet``, ``.csv``, ``.json`` or ``.jsonl`` files (packed or not), an iterable of dicts, or a dict
+        of these by event type.
 
         `until` is the end of time seen, if it is not the last end among the events. `time`, or `start` and `end`,
         `type` and `sequence` name the columns; where none is named and events have `start` and `end` as well as `time`,
-        `start` and `end` count, and `time` only where both are empty. `tables` hands over rows of static tables by
+        `start` and `end` count, and `time` only where both are empty. `time_unit` says what numbers count since 1970
+        (``"s"``, ``"ms"``, ``"us"``, ``"ns"``), `time_format` how text is written (``"%d/%b/%Y:%H:%M:%S %z"``),
+        `timezone` where clocks are that say no zone, `year` the year of text without one; times are then timestamps.
+        `columns` are columns by the names that rules have for them: ``{"user": "UserName"}``. Of files, `lines` is a
+        regular expression with named groups for lines of text, `separator` the sign between fields, and `file_name`
+        takes columns from names of files (``docs/data.md``). `tables` hands over rows of static tables by
         name. `emit` picks derived types.
 
         With `by_type` detections come as a dict of what there is of each derived type, in the same form, without the
@@ -142,9 +157,12 @@ class Program(Rules):
         `rejected` it has a last column of that name for rows that cannot be used; `slices` is into how many slices of
         time a key's events are cut, where these are too many for one part.
         """
-        columns = Columns(time, start, end, type, sequence)
+        names = columns_of(
+            time, start, end, type, sequence, time_unit=time_unit, time_format=time_format, timezone=timezone,
+            year=year, columns=columns, lines=lines, separator=separator, file_name=file_name,
+        )  # fmt: skip
         request = Request(
-            until, columns, tables, emit, strict, on_bad_row, engine, provenance, compiled, lateness, keep,
+            until, names, tables, emit, strict, on_bad_row, engine, provenance, compiled, lateness, keep,
             params, slices, rejected, buckets, heartbeat, max_ahead, max_matches, max_state,
             on_suppressed=on_suppressed, by_type=by_type,
         )  # fmt: skip
@@ -164,6 +182,14 @@ class Program(Rules):
         end: str | None = None,
         type: str | None = None,
         sequence: str | None = None,
+        time_unit: str | None = None,
+        time_format: str | None = None,
+        timezone: str | None = None,
+        year: int | None = None,
+        columns: Mapping[str, str] | None = None,
+        lines: str | None = None,
+        separator: str | None = None,
+        file_name: str | None = None,
         tables: Mapping[str, Any] | None = None,
         emit: str | Iterable[str] | None = None,
         intervals: bool = False,
@@ -196,26 +222,32 @@ class Program(Rules):
         on Spark
           stage 1, by key: a(k), b(k) → d
         """
+        names = columns_of(
+            time, start, end, type, sequence, time_unit=time_unit, time_format=time_format, timezone=timezone,
+            year=year, columns=columns, lines=lines, separator=separator, file_name=file_name,
+        )  # fmt: skip
+        return self.explain_events(events, Request(until, names, tables, emit, params=params), intervals=intervals)
+
+    def explain_events(self, events: Any, request: Request, *, intervals: bool) -> Explanation:
+        """For other parts of ensue: the answer of `explain` to a request."""
         from ensue.data.results import picked
         from ensue.explain import explained
         from ensue.explain.observe import are_instants, observe
         from ensue.rewriting.rates import rates_of
 
-        if params is not None:
-            return self.with_params(params).explain(
-                events, until, time=time, start=start, end=end, type=type, sequence=sequence, tables=tables, emit=emit,
-                intervals=intervals,
-            )  # fmt: skip
+        if request.params is not None:
+            return self.with_params(request.params).explain_events(
+                events, replace(request, params=None), intervals=intervals
+            )
         self.check_parameters()
-        source, wanted = self.file.source, picked(self.typed, emit)
+        source, wanted = self.file.source, picked(self.typed, request.emit)
         if events is None:
             return explained(self.typed, source, wanted, not intervals)
-        request = Request(until, Columns(time, start, end, type, sequence))
         program, read, moment = detection.read_events_for(self, events, request)
         instants = not intervals and are_instants(read)
         counts = {name: table.num_rows for name, table in read.tables.items()}
         rates = rates_of(program, counts)
-        seen = observe(program, read, moment, self.rows_of_tables(tables), wanted, instants, rates)
+        seen = observe(program, read, moment, self.rows_of_tables(request.tables), wanted, instants, rates)
         return explained(program, source, wanted, instants, seen, sum(counts.values()), rates)
 
     def start(
@@ -227,6 +259,11 @@ class Program(Rules):
         end: str | None = None,
         type: str | None = None,
         sequence: str | None = None,
+        time_unit: str | None = None,
+        time_format: str | None = None,
+        timezone: str | None = None,
+        year: int | None = None,
+        columns: Mapping[str, str] | None = None,
         tables: Mapping[str, Any] | None = None,
         emit: str | Iterable[str] | None = None,
         actions: Mapping[str, Callable[..., object]] | None = None,
@@ -244,7 +281,7 @@ class Program(Rules):
         """Starts detection on events that are still to come: a `Session`, to which they are sent.
 
         `lateness` is how much after others that end later an event may come: a number in the unit of the time column,
-        a duration such as ``"1h30m"``, or a timedelta. Columns, `tables` and `emit` are those of `detect`.
+        a duration such as ``"1h30m"``, or a timedelta. Columns, times, `tables` and `emit` are those of `detect`.
 
         `actions` are the functions that reactions of the rules call, by name; without any, reactions do nothing. One
         that takes a keyword `key` is handed the same key again for the same event, and one that takes a keyword `rules`
@@ -277,9 +314,12 @@ class Program(Rules):
         from ensue.live.arrangement import Settings
         from ensue.live.session import Session
 
-        columns = Columns(time, start, end, type, sequence)
+        names = columns_of(
+            time, start, end, type, sequence, time_unit=time_unit, time_format=time_format, timezone=timezone,
+            year=year, columns=columns,
+        )  # fmt: skip
         request = Request(
-            columns=columns, tables=tables, emit=emit, on_bad_row=on_bad_row, provenance=provenance, compiled=compiled,
+            columns=names, tables=tables, emit=emit, on_bad_row=on_bad_row, provenance=provenance, compiled=compiled,
             lateness=lateness, keep=keep, in_order=in_order, max_ahead=max_ahead, max_matches=max_matches,
             max_state=max_state,
         )  # fmt: skip

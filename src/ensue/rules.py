@@ -27,6 +27,7 @@ from ensue.language.own import OwnFunction
 from ensue.language.parse import parse
 from ensue.language.print import show
 from ensue.language.source import Source
+from ensue.language.used import read_attributes
 from ensue.language.walk import atoms
 from ensue.plan.notes import note
 from ensue.temporal.check import check
@@ -255,6 +256,30 @@ class Rules:
     def used_attributes(self) -> set[tuple[str, str]]:
         """For other parts of ensue: the attributes that rules use, each with its event."""
         return {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
+
+    @cached_property
+    def attributes_by_event(self) -> dict[str, dict[str, str]]:
+        """For other parts of ensue: the attributes of all events, with their types."""
+        return {name: dict(event.attributes) for name, event in self.typed.events.items()}
+
+    @cached_property
+    def attribute_names(self) -> set[str]:
+        return {name for attributes in self.attributes_by_event.values() for name in attributes}
+
+    @cached_property
+    def declared_attributes(self) -> dict[str, dict[str, str]]:
+        """For other parts of ensue: the attributes of events that are declared or derived."""
+        return {n: dict(e.attributes) for n, e in self.typed.events.items() if e.declared or e.derived}
+
+    @cached_property
+    def all_declared(self) -> bool:
+        """For other parts of ensue: True where the types of all attributes are known without events."""
+        return len(self.declared_attributes) == len(self.typed.events)
+
+    @cached_property
+    def read_attributes(self) -> set[tuple[str, str]]:
+        """For other parts of ensue: those of which a value decides something, or is handed on."""
+        return read_attributes(self.typed)
 
     def unused_types(self, names: Iterable[str]) -> list[str]:
         """For other parts of ensue: a sentence for each type that the rules do not use, which is likely a slip.

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from ensue.data import Columns, DataError, Events, read_events, write_events
@@ -90,15 +91,15 @@ def test_columns_that_are_read(kind, column, expected):
         ("int", pa.array([2**63], pa.uint64()), "9223372036854775808", "outside the 64 bits of an int"),
         ("int", pa.array([Decimal("1.5")]), "Decimal('1.5')", "not an int"),
         ("int", pa.array([True]), "True", "not an int"),
-        ("int", pa.array(["12"]), "'12'", "not an int"),
         ("int", pa.array(["abc"]), "'abc'", "not an int"),
         ("float", pa.array([True]), "True", "not a float"),
-        ("float", pa.array(["1.5"]), "'1.5'", "not a float"),
-        ("string", pa.array([1]), "1", "not a string"),
+        ("float", pa.array(["1,5"]), "'1,5'", "not a float"),
+        ("string", pa.array([1.5]), "1.5", "not a string"),
         ("string", pa.array([b"a"]), "b'a'", "not a string"),
         ("string", pa.array([["a"]]), "['a']", "not a string"),
-        ("bool", pa.array([1]), "1", "not a bool"),
-        ("bool", pa.array(["true"]), "'true'", "not a bool"),
+        ("bool", pa.array([2]), "2", "not a bool"),
+        ("bool", pa.array([0.5]), "0.5", "not a bool"),
+        ("bool", pa.array(["yes"]), "'yes'", "not a bool"),
         ("timestamp", pa.array(["5"]), "'5'", "not a timestamp"),
         ("timestamp", pa.array([True]), "True", "not a timestamp"),
         ("timestamp", pa.array([1.5]), "1.5", "not a timestamp"),
@@ -116,13 +117,17 @@ def test_columns_that_are_not(kind, column, value, reason):
     ("kind", "values", "expected"),
     [
         ("int", [1, 2.0, Decimal(3), None, -(2**63)], [1, 2, 3, None, -(2**63)]),
-        ("int", [True, "1", 1.5, Decimal("1.5"), 2**63, NAN, math.inf, Decimal("1e1000000"), [1]], []),
+        ("int", [1, "443", " 7 ", "8.0"], [1, 443, 7, 8]),
+        ("int", [True, "1.5", "x", 1.5, Decimal("1.5"), 2**63, NAN, math.inf, Decimal("1e1000000"), [1]], []),
         ("float", [1, 2.5, Decimal("0.5"), "Infinity", None], [1.0, 2.5, 0.5, math.inf, None]),
-        ("float", [True, "1", 10**400, "nan", {}], []),
+        ("float", [1, "2.5", "1e3"], [1.0, 2.5, 1000.0]),
+        ("float", [True, "1,5", 10**400, "x", {}], []),
         ("string", ["a", "", None], ["a", "", None]),
-        ("string", ["\ud800", 1, 1.5, True, b"a", NAN, MOMENT], []),
+        ("string", ["a", 443, True], ["a", "443", "true"]),
+        ("string", ["\ud800", 2**63, 1.5, b"a", NAN, MOMENT], []),
         ("bool", [True, False, None], [True, False, None]),
-        ("bool", [1, 0, "true", None, "True"], [None]),
+        ("bool", [1, 0, "true", None, "False", 1.0, "0"], [True, False, True, None, False, True, False]),
+        ("bool", [2, -1, "yes", "", 0.5, NAN], []),
         (
             "timestamp",
             [MOMENT, MOMENT.replace(tzinfo=UTC), date(2026, 1, 2), "2026-01-02", MICROS, float(MICROS), None],
@@ -138,6 +143,39 @@ def test_python_values(kind, values, expected):
     for value in values:  # on its own, where it may have an Arrow column
         alone = attribute(read_values([value], kind))
         assert alone == ([] if value is not None and not expected else alone)
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "expected"),
+    [
+        ("int", pa.array(["443", " 7", None]), [443, 7, None]),
+        ("float", pa.array(["1.5", "2"]), [1.5, 2.0]),
+        ("string", pa.array([443, None]), ["443", None]),
+        ("string", pa.array([True, False]), ["true", "false"]),
+        ("bool", pa.array([1, 0, None]), [True, False, None]),
+        ("bool", pa.array([1.0, 0.0]), [True, False]),
+        ("bool", pa.array(["true", "0"]), [True, False]),
+    ],
+)
+def test_columns_that_convert_without_loss(kind, column, expected):
+    assert attribute(read_column(column, kind)) == expected
+    assert attribute(read_values(column.to_pylist(), kind)) == expected
+
+
+def test_what_does_not_fit_is_bad_only_where_a_rule_reads_it():
+    rows = [{"type": "a", "time": 1, "x": "abc", "y": "abc"}, {"type": "a", "time": 2, "x": 1, "y": 2}]
+    events = read_events(rows, Columns(), {"a": {"x": "int", "y": "int"}}, used={("a", "y")})
+    assert [(row["x"], row["y"]) for row in events.tables["a"].to_pylist()] == [(1, 2)]
+    assert [str(bad) for bad in events.bad] == ["row 0: attribute 'y' is 'abc', not an int"]
+    events = read_events(rows, Columns(), {"a": {"x": "int", "y": "int"}}, used=set())
+    assert [(row["x"], row["y"]) for row in events.tables["a"].to_pylist()] == [(None, None), (1, 2)]
+    assert not events.bad_count
+
+
+@pytest.mark.parametrize("types", [[4624, 4625], [4624.0, 4625.0], [4624, "4625"]])
+def test_types_of_events_may_be_integers(types):
+    events = read_events([{"type": type_, "time": 1} for type_ in types], Columns(), {"4624": {}, "4625": {}})
+    assert list(events.tables) == ["4624", "4625"] and not events.bad_count
 
 
 def test_nan_is_a_float_and_no_null():

@@ -12,6 +12,8 @@ import pytest
 
 from ensue.data import Columns, DataError, read_events
 
+ENDINGS = ".parquet, .csv, .tsv, .json, .jsonl, .ndjson, .arrow or .feather, packed or not (.gz, .zst)"
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
@@ -36,12 +38,21 @@ def fails() -> object:
         (Path("no/folder.csv"), "There is no file no/folder.csv."),
         (["nothing.csv"], "There is no file nothing.csv."),
         ("*.csv", "No file matches *.csv."),
-        ("*.txt", "No file that matches *.txt ends in .parquet, .csv, .jsonl, .ndjson, .arrow or .feather."),
-        ("folder", "The folder folder holds no file of events (.parquet, .csv, .jsonl, .ndjson, .arrow or .feather)."),
-        ("notes.txt", "notes.txt does not end in .parquet, .csv, .jsonl, .ndjson, .arrow or .feather, so there is no"),
+        (
+            "*.txt",
+            f"No file that matches *.txt ends in {ENDINGS}.",
+        ),
+        (
+            "folder",
+            f"The folder folder holds no file of events ({ENDINGS}).",
+        ),
+        (
+            "notes.txt",
+            f"notes.txt does not end in {ENDINGS}, so there is no",
+        ),
         (
             "events",
-            "events does not end in .parquet, .csv, .jsonl, .ndjson, .arrow or .feather, so there is no telling",
+            f"events does not end in {ENDINGS}, so there is no telling",
         ),
         ("", "The path handed over is empty."),
         ("x" * 5000, "is no path that can be read: File name too long."),

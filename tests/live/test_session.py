@@ -415,7 +415,7 @@ def test_attributes_of_undeclared_events_are_what_they_are(time):
 
 BAD_TIMES = [
     {"type": "v", "time": "soon"}, {"type": "v", "time": None}, {"type": "v"}, {"time": 9}, {"type": None, "time": 9},
-    {"type": 5, "time": 9}, {"type": "", "time": 9}, {"type": "v", "time": 9.5}, {"type": "v", "time": 2**64},
+    {"type": 5.5, "time": 9}, {"type": "", "time": 9}, {"type": "v", "time": 9.5}, {"type": "v", "time": 2**64},
     {"type": "v", "start": 9, "end": 8}, {"type": "v", "start": 9, "end": None}, 5, None, [],
 ]  # fmt: skip
 

@@ -1,6 +1,6 @@
 """The attributes of a group of rows: as declared, or as their values are where nobody declared them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -30,10 +30,16 @@ class _Attribute:
     kind: str
     raw: Raw
     values: pa.ChunkedArray
+    used: bool = True  # by some rule, so that a value which does not fit makes a bad row
 
 
-def read_declared(group: Group, types: AttributeTypes, instant: bool = False) -> Piece:
-    """A declared type has all its attributes, null where the source lacks one, and no others."""
+def read_declared(
+    group: Group, types: AttributeTypes, instant: bool = False, used: Collection[str] | None = None
+) -> Piece:
+    """A declared type has all its attributes, null where the source lacks one, and no others.
+
+    A value that does not fit is null where its attribute is not `used`; None stands for all.
+    """
     attributes = []
     for name, kind in types.items():
         raw = group.columns.get(name)
@@ -42,11 +48,12 @@ def read_declared(group: Group, types: AttributeTypes, instant: bool = False) ->
             attributes.append(_Attribute(name, kind, missing, missing))
         else:
             seen = unblanked(raw, kind, group.text)
-            attributes.append(_Attribute(name, kind, seen, convert(seen, kind, group.text)))
+            values = convert(seen, kind, group.text)
+            attributes.append(_Attribute(name, kind, seen, values, used is None or name in used))
     return _piece(group, attributes, [_lasting(group)] if instant else [])
 
 
-def read_undeclared(groups: Sequence[Group]) -> list[Piece]:
+def read_undeclared(groups: Sequence[Group], used: Collection[str] | None = None) -> list[Piece]:
     """An undeclared type has the columns that hold a value in one of its rows, wherever those came from."""
     attributes: list[list[_Attribute]] = [[] for _ in groups]
     for name in dict.fromkeys(name for group in groups for name in group.columns):
@@ -59,7 +66,7 @@ def read_undeclared(groups: Sequence[Group]) -> list[Piece]:
             continue
         kind = inferred if inferred in ARROW_TYPES else "string"
         for (raw, text), values, listed in zip(pieces, as_inferred(pieces, inferred), attributes, strict=True):
-            listed.append(_Attribute(name, kind, unblanked(raw, inferred, text), values))
+            listed.append(_Attribute(name, kind, unblanked(raw, inferred, text), values, used is None or name in used))
     return [_piece(group, listed) for group, listed in zip(groups, attributes, strict=True)]
 
 
@@ -78,7 +85,8 @@ def _piece(group: Group, attributes: Sequence[_Attribute], more_faults: Sequence
     names = ["start", "end", "row", *(attribute.name for attribute in attributes)]
     columns = [group.start, group.end, group.row, *(attribute.values for attribute in attributes)]
     table = pa.Table.from_arrays(columns, names=names)
-    faults = tuple(fault for fault in (*more_faults, *map(_fault, attributes)) if pc.any(fault.rows).as_py())
+    possible = (*more_faults, *(_fault(attribute) for attribute in attributes if attribute.used))
+    faults = tuple(fault for fault in possible if pc.any(fault.rows).as_py())
     if not faults:
         return Piece(table, group.sequence, group.text, faults)
     good = pc.invert(any_of([fault.rows for fault in faults]))

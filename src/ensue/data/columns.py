@@ -1,9 +1,105 @@
 """Which column holds the time, the type and the sequence: as named by the caller, else by their usual names."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from ensue.data.errors import DataError, did_you_mean, listed
+from ensue.data.errors import DataError, did_you_mean, listed, shortened
+
+UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0}
+"""Units of times since 1970, in microseconds; of nanoseconds a thousand are one."""
+
+TOGETHER = "+"
+"""Stands between the names of columns that hold a time together: `Date+Time`."""
+
+
+@dataclass(frozen=True)
+class TimeFormat:
+    """How times are written, where that does not show: a unit of numbers since 1970, a format of text.
+
+    `timezone` is that of times that say none, by name, and the one in which times are given back. `year` is that of
+    text without one.
+    """
+
+    unit: str | None = None
+    format: str | None = None
+    timezone: str | None = None
+    year: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.unit is not None and self.unit not in UNITS:
+            raise DataError(f"The unit of times is {shortened(self.unit)}; it is one of {', '.join(UNITS)}.")
+        if self.year is not None and (type(self.year) is not int or not 1 <= self.year <= 9999):
+            raise DataError(f"The year of the times is {shortened(self.year)}; it is a number such as 2026.")
+        if self.unit is not None and (self.format is not None or self.year is not None):
+            raise DataError("Times are numbers of a unit, or text of a format: say the one or the other, not both.")
+        if self.format is not None:
+            from ensue.data.time_patterns import time_pattern
+
+            time_pattern(self.format, self.year)
+            if not time_pattern(self.format, self.year).has_year and self.year is None:
+                raise DataError(
+                    f"The time format {self.format!r} says no year. Say it with year= (--year on the command line)."
+                )
+        if self.timezone is not None:
+            _check_zone(self.timezone)
+
+    def __bool__(self) -> bool:
+        """True where anything is said."""
+        return self != _PLAIN_TIMES
+
+
+def _check_zone(name: object) -> None:
+    from zoneinfo import ZoneInfo, available_timezones
+
+    try:
+        ZoneInfo(name)  # type: ignore[arg-type]
+    except Exception:
+        known = available_timezones()
+        hint = did_you_mean(str(name), known) if known else " No zones are known here: pip install tzdata."
+        raise DataError(f"There is no time zone {shortened(name)}; one is Europe/Berlin, or UTC.{hint}") from None
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """How text in files is read, where the ending of their names does not say it.
+
+    `lines` is a regular expression with named groups, each of which is a column; `separator` is that of CSV.
+    `file_name` takes columns from the names of files: by named groups, or as a whole under a name.
+    """
+
+    lines: str | None = None
+    separator: str | None = None
+    file_name: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.lines is not None:
+            check_groups(self.lines, "lines")
+        if self.file_name is not None and not self.file_name.isidentifier():
+            check_groups(self.file_name, "file_name")
+        if self.separator is not None and len(self.separator.encode()) != 1:
+            raise DataError(
+                f"The separator is {shortened(self.separator)}; it is one character, such as ; or a tab ('\\t')."
+            )
+        if self.lines is not None and self.separator is not None:
+            raise DataError(
+                "Lines are parted by a regular expression or by a separator: say one of lines and separator."
+            )
+
+
+def check_groups(regex: object, what: str) -> None:
+    """Check a regular expression with named groups."""
+    import re
+
+    try:
+        groups = re.compile(regex).groupindex  # type: ignore[call-overload]
+    except (re.error, TypeError) as error:
+        raise DataError(f"`{what}` is {shortened(regex)}, which is no regular expression: {error}.") from None
+    if not groups:
+        raise DataError(f"`{what}` is {shortened(regex)}; it needs named groups, as in (?P<time>\\S+) (?P<user>\\w+).")
+
+
+_PLAIN_TIMES = TimeFormat()
 
 
 @dataclass(frozen=True)
@@ -11,7 +107,10 @@ class Columns:
     """The caller's names for the columns that are not attributes; None stands for the usual name.
 
     An event happens at `time`, or from `start` to `end`. `sequence` has no usual name: it orders events of the same
-    moment, and only where it is named.
+    moment, and only where it is named. `renamed` are the names that rules have for columns that are called otherwise.
+
+    >>> Columns("Date+Time", renamed=(("user", "UserName"),)).outside
+    ('Date+Time',)
     """
 
     time: str | None = None
@@ -19,6 +118,57 @@ class Columns:
     end: str | None = None
     type: str | None = None
     sequence: str | None = None
+    times: TimeFormat = _PLAIN_TIMES
+    renamed: tuple[tuple[str, str], ...] = ()
+    files: TextFiles = TextFiles()
+
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """The columns that are named, and are not attributes."""
+        return tuple(name for name in (self.time, self.start, self.end, self.type, self.sequence) if name is not None)
+
+    @property
+    def plain_names(self) -> "Columns":
+        """The same for a table whose columns have been arranged, and whose times have been read."""
+        return replace(self, times=_PLAIN_TIMES, renamed=(), files=TextFiles())
+
+    def saved(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            **{name: getattr(self, name) for name in ("time", "start", "end", "type", "sequence")},
+            "times": tuple(getattr(self.times, each.name) for each in fields(TimeFormat)),
+            "renamed": [list(pair) for pair in self.renamed],
+        }
+
+    @staticmethod
+    def restored(state: Mapping[str, Any] | Sequence[Any]) -> "Columns":
+        if not isinstance(state, Mapping):  # of a version that knew names alone
+            return Columns(*state)
+        renamed = tuple((name, column) for name, column in state["renamed"])
+        return Columns(**{**state, "times": TimeFormat(*state["times"]), "renamed": renamed})
+
+
+def columns_of(
+    time: str | None = None, start: str | None = None, end: str | None = None, type: str | None = None,
+    sequence: str | None = None, *, time_unit: str | None = None, time_format: str | None = None,
+    timezone: str | None = None, year: int | None = None, columns: Mapping[str, str] | None = None,
+    lines: str | None = None, separator: str | None = None, file_name: str | None = None,
+) -> Columns:  # fmt: skip
+    """The columns that the arguments of `Program.detect` name."""
+    for name, value in (("time", time), ("start", start), ("end", end), ("type", type), ("sequence", sequence)):
+        if value is not None and not isinstance(value, str):
+            raise DataError(f"`{name}` is {shortened(value)}; it is the name of a column.")
+    if columns is not None and not isinstance(columns, Mapping):
+        raise DataError(f"`columns` is {shortened(columns)}; it is a dict of columns by the names that rules have.")
+    return Columns(
+        time, start, end, type, sequence, TimeFormat(time_unit, time_format, timezone, year),
+        tuple((columns or {}).items()), TextFiles(lines, separator, file_name),
+    )  # fmt: skip
+
+
+def is_path(name: str) -> bool:
+    """True for a name that may lead into a nested value: `user.id`."""
+    return "." in name and all(name.split("."))
 
 
 @dataclass(frozen=True)
@@ -38,6 +188,8 @@ class Layout:
 
 def find_layout(names: Sequence[str], columns: Columns, by_type: bool, table: str) -> Layout:
     """Find the columns in a table that has `names`; `table` is what a message calls it.
+
+    Columns have been arranged (`arrange`), so that each that is named is there under its name.
 
     >>> find_layout(["type", "time", "id"], Columns(), by_type=False, table="events.csv")
     Layout(start='time', end='time', instant=None, type='type', sequence=None)
@@ -61,7 +213,7 @@ def _times(names: Sequence[str], columns: Columns, table: str) -> tuple[str, str
         return "time", "time", None
     raise DataError(
         f"{table} has no column 'time', nor 'start' and 'end', it has {listed(names)}. "
-        "Name the one that holds the time with time= (--time on the command line)."
+        "Name the one that holds the time with time= (--time on the command line), or several: Date+Time."
     )
 
 

@@ -1,90 +1,146 @@
-"""Events from CSV: every column as text, with the malformed lines set apart.
+"""Events from CSV: columns of the types that are declared, or else all as text, with the malformed lines set apart.
 
-Arrow reads the file at once. Only where that fails is it read again with the rows of the wrong length taken out, and
-only where some row is bad are lines counted.
+Arrow reads the file at once. Where a value is not of its declared type all columns are read as text, and where a row
+has the wrong length the file is read again with such rows taken out; only where some row is bad are lines counted.
 """
+
+from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
 
+from ensue.data.content import Content
 from ensue.data.errors import DataError, first_line
 from ensue.data.part import Part, named_columns
-from ensue.data.text_file import read_text_file
+from ensue.data.wanted import Wanted, heads
 
 _LARGEST_BLOCK = 2**31 - 1
+_SEPARATORS = ",;\t|"
+_TYPED = {"int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
 
-def read_csv(path: Path) -> Part:
+def read_csv(content: Content, separator: str | None = None, wanted: Wanted | None = None) -> Part:
     """Read a file with a header; empty fields are null.
 
     A quoted empty field is an empty string, so that what was written comes back. Programs that quote everything mean a
-    missing value by it, which it is for all attributes but strings.
+    missing value by it, which it is for all attributes but strings. Without a separator, it is the comma, or the one
+    other sign that the header has.
     """
-    data = read_text_file(path)
-    width = len(_header(data, path))
+    data = content.text()
+    separator = separator or _separator(data)
+    names = [name.strip() for name in _header(data, separator, content.name)]
+    width = len(names)
+    # A column without a name is no attribute: it is the index that pandas writes.
+    known = None if wanted is None else heads(wanted)
+    named = [index for index, name in enumerate(names) if name]
+    titled = [index for index in named if known is None or names[index] in known] or named
+    types = _types(names, titled, data, wanted)
     malformed: list[pyarrow.csv.InvalidRow] = []
-    try:
-        table = _parse(data, width, None)
-    except pa.ArrowInvalid:
-        table = _parse_again(data, width, malformed, path)
-    names = [(name or "").strip() for name in table.slice(0, 1).to_pylist()[0].values()]
-    rows = table.slice(1)
+    rows = _parse_typed(data, width, separator, titled, types) if types else None
+    if rows is None:
+        try:
+            table = _parse(data, width, separator, titled, {}, None)
+        except pa.ArrowInvalid:
+            table = _parse_again(data, width, separator, titled, malformed, content.name)
+        rows = table.slice(1)
     # The header is record 1, so the row at position 0 is record 2.
     faults = tuple((row.number - 2, _wrong_length(row.actual_columns, width)) for row in malformed)
-    # A column without a name is no attribute: it is the index that pandas writes.
-    titled = [index for index, name in enumerate(names) if name]
-    columns = named_columns([names[index] for index in titled], [rows.column(index) for index in titled], str(path))
-    return Part(str(path), columns, rows.num_rows, _place(path), text=True, malformed=faults)
+    columns = named_columns([names[index] for index in titled], rows.columns, content.name)
+    others = tuple(names[index] for index in named if index not in set(titled))
+    place = _place(content, separator)
+    return Part(content.name, columns, rows.num_rows, place, text=True, malformed=faults, others=others)
 
 
-def _header(data: bytes, path: Path) -> list[str]:
+def _separator(data: bytes) -> str:
+    header = data[: data.find(b"\n") if b"\n" in data else len(data)].decode()
+    if "," in header:
+        return ","
+    found = [sign for sign in _SEPARATORS if sign in header]
+    return found[0] if len(found) == 1 else ","
+
+
+def _types(names: list[str], titled: list[int], data: bytes, wanted: Wanted | None) -> dict[str, pa.DataType]:
+    """The types of columns that are declared; none where Arrow would read what is no number to us (0x1F)."""
+    if wanted is None or _has_hexadecimal(data) or data[:1] in (b"\r", b"\n"):
+        return {}
+    types = {str(index): _TYPED.get(wanted.types.get(names[index]) or "string", pa.string()) for index in titled}
+    return types if any(type_ != pa.string() for type_ in types.values()) else {}
+
+
+def _has_hexadecimal(data: bytes) -> bool:
+    return any(sign in data and b"0" + sign in data for sign in (b"x", b"X"))  # most files lack the sign alone
+
+
+def _header(data: bytes, separator: str, name: str) -> list[str]:
     lines = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")
     try:
-        header = next((record for record in csv.reader(lines) if record), None)
+        header = next((record for record in csv.reader(lines, delimiter=separator) if record), None)
     except csv.Error as error:
-        raise DataError(f"{path} has no header that can be read: {error}.") from None
+        raise DataError(f"{name} has no header that can be read: {error}.") from None
     if header is None:
-        raise DataError(f"{path} is empty, without even a header.")
+        raise DataError(f"{name} is empty, without even a header.")
     return header
 
 
-def _parse(data: bytes, width: int, skip: "Callable[[pyarrow.csv.InvalidRow], str] | None") -> pa.Table:
+def _parse(
+    data: bytes, width: int, separator: str, titled: list[int], types: Mapping[str, pa.DataType],
+    skip: Callable[[pyarrow.csv.InvalidRow], str] | None,
+) -> pa.Table:  # fmt: skip
+    """The columns that have a name; as text with the header as first row, or of some types without it."""
     names = [str(index) for index in range(width)]
     everything = min(len(data) + 1, _LARGEST_BLOCK)
     return pyarrow.csv.read_csv(
         pa.BufferReader(data),
         read_options=pyarrow.csv.ReadOptions(
-            column_names=names,  # the header is then the first row, whatever stands in it
+            column_names=names,  # as text the header is then the first row, whatever stands in it
+            skip_rows_after_names=1 if types else 0,
             use_threads=skip is None,  # row numbers are known without threads only
             block_size=None if skip is None else everything,
         ),
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=separator, newlines_in_values=b'"' in data, invalid_row_handler=skip
+        ),
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
+            column_types=types or dict.fromkeys(names, pa.string()),
+            include_columns=[str(index) for index in titled],
             null_values=[""],
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
+            true_values=["true", "True", "TRUE", "1"],
+            false_values=["false", "False", "FALSE", "0"],
+            check_utf8=False,  # the whole of it has been checked
         ),
     )
 
 
-def _parse_again(data: bytes, width: int, malformed: "list[pyarrow.csv.InvalidRow]", path: Path) -> pa.Table:
+def _parse_typed(
+    data: bytes, width: int, separator: str, titled: list[int], types: Mapping[str, pa.DataType]
+) -> pa.Table | None:
+    """The rows below the header; None where a value is of another type, or a row too long."""
+    try:
+        return _parse(data, width, separator, titled, types, None)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _parse_again(
+    data: bytes, width: int, separator: str, titled: list[int], malformed: list[pyarrow.csv.InvalidRow], name: str
+) -> pa.Table:
     def skip(row: pyarrow.csv.InvalidRow) -> str:
         malformed.append(row)
         return "skip"
 
     try:
-        table = _parse(data, width, skip)
+        table = _parse(data, width, separator, titled, {}, skip)
     except pa.ArrowException as error:
-        raise DataError(f"{path} cannot be read as CSV: {first_line(error)}") from error
+        raise DataError(f"{name} cannot be read as CSV: {first_line(error)}") from error
     if malformed and malformed[0].number == 1:
-        raise DataError(f"{path} has no header that can be read.")
+        raise DataError(f"{name} has no header that can be read.")
     return table
 
 
@@ -92,22 +148,23 @@ def _wrong_length(actual: int, width: int) -> str:
     return f"has {actual} field{'' if actual == 1 else 's'}, the header has {width}"
 
 
-def _place(path: Path) -> Callable[[int], str]:
+def _place(content: Content, separator: str) -> Callable[[int], str]:
     @cache
     def lines() -> list[int]:
-        return list(_first_lines(read_text_file(path)))
+        return list(_first_lines(content.text(), separator))
 
     def place(position: int) -> str:
         known = lines()
         # Python's reader gives up on a field of more than 128 kB; from there on rows are counted.
-        return f"{path}:{known[position + 1]}" if position + 1 < len(known) else f"{path}, row {position}"
+        at = known[position + 1] if position + 1 < len(known) else None
+        return f"{content.name}, row {position}" if at is None else f"{content.name}:{at}"
 
     return place
 
 
-def _first_lines(data: bytes) -> Iterator[int]:
+def _first_lines(data: bytes, separator: str) -> Iterator[int]:
     """The line on which each record begins, the header's included."""
-    reader = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""))
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter=separator)
     before = 0
     try:
         for record in reader:

@@ -31,4 +31,4 @@ def rows_part(
         if not isinstance(key, str) or not is_text(key):
             raise DataError(f"{name} has a key {shortened(key)}, and only text can be the name of an attribute.")
     columns = {key: settle([row.get(key) for row in rows]) for key in keys}
-    return Part(name, columns, len(rows), where, malformed=malformed)
+    return Part(name, columns, len(rows), where, malformed=malformed, sparse=True)

@@ -1,6 +1,7 @@
 """What is said when events cannot be read: one row that is left out, or an input that makes no sense at all."""
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -91,6 +92,83 @@ def first_line(error: BaseException) -> str:
 
 
 def bad_rows_said(bad: Sequence[BadRow], count: int) -> str:
-    """The text of a warning of bad rows: how many they are, and what is wrong with the first."""
-    shown = "; ".join(map(str, bad[:3])) + ("; …" if count > 3 else "")
+    """The text of a warning of bad rows: how many they are, and what is wrong with the first of each kind.
+
+    >>> rows = [BadRow(f"row {n}", f"attribute 'x' is {n}, not a string") for n in range(3)]
+    >>> bad_rows_said([*rows, BadRow("row 9", "not a JSON object")], 4)
+    "4 rows were left out: 3 of attribute 'x' is …, not a string (row 0: 0; row 1: 1; …); row 9: not a JSON object"
+    """
+    if count <= 3:
+        shown = "; ".join(map(str, bad))
+    else:
+        groups = grouped(bad)
+        shown = "; ".join(map(_group_said, groups[:MOST_GROUPS])) + ("; …" if len(groups) > MOST_GROUPS else "")
+        if count > len(bad):
+            shown = f"of the first {len(bad)}, {shown}"
     return f"{count} row{'s were' if count != 1 else ' was'} left out: {shown}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Bad rows of one kind."""
+
+    kind: str
+    rows: tuple[BadRow, ...]
+
+
+MOST_GROUPS = 5
+"""Kinds of bad rows that a warning tells of."""
+
+_VALUE = re.compile(
+    r"((?:column|attribute) '.*?' is )(.*)(, (?:not an? |outside |and times |not a string).*)", re.DOTALL
+)
+
+
+def grouped(bad: Iterable[BadRow]) -> list[Group]:
+    """Bad rows by their kind, the largest group first."""
+    found: dict[str, list[BadRow]] = {}
+    for row in bad:
+        found.setdefault(kind_of(row.reason), []).append(row)
+    groups = [Group(kind, tuple(rows)) for kind, rows in found.items()]
+    return sorted(groups, key=lambda group: -len(group.rows))
+
+
+def kind_of(reason: str) -> str:
+    """A reason without what is different from row to row.
+
+    >>> kind_of("attribute 'qty' is 'abc', not an int")
+    "attribute 'qty' is …, not an int"
+    >>> kind_of("not JSON: extra data at column 26"), kind_of("it starts at 7, after its end at 5")
+    ('not JSON', 'it starts after its end')
+    """
+    value = _VALUE.fullmatch(reason)
+    if value is not None:
+        return f"{value[1]}…{value[3]}"
+    if reason.startswith("it starts at "):
+        return "it starts after its end"
+    return re.sub(r"\d+ field", "… field", reason) if reason.startswith("has ") else reason.partition(": ")[0]
+
+
+def _group_said(group: Group) -> str:
+    if len(group.rows) == 1:
+        return str(group.rows[0])
+    values = [(row.where, _VALUE.fullmatch(row.reason)) for row in group.rows[:2]]
+    first = [where if value is None else f"{where}: {value[2]}" for where, value in values]
+    more = "; …" if len(group.rows) > 2 else ""
+    return f"{len(group.rows)} of {group.kind} ({'; '.join(first)}{more})"
+
+
+def groups_said(bad: Sequence[BadRow], count: int) -> list[str]:
+    """Lines that tell of bad rows, each kind with how many there are and the first few."""
+    lines = []
+    for group in grouped(bad):
+        if len(group.rows) == 1:
+            lines.append(str(group.rows[0]))
+            continue
+        lines.append(f"{len(group.rows)} rows: {group.kind}")
+        lines += [f"  {row}" for row in group.rows[:3]]
+        if len(group.rows) > 3:
+            lines.append("  …")
+    if count > len(bad):
+        lines.append(f"… and {count - len(bad)} more rows, which were not looked at so closely")
+    return lines

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ensue.data.columns import TextFiles
+from ensue.data.content import Content, file_content, inner_suffix, is_compressed
 from ensue.data.errors import DataError, first_line, shortened
 
 if TYPE_CHECKING:
     from ensue.data.part import Part
+    from ensue.data.wanted import Wanted
+
+PLAIN = TextFiles()
 
 
 @dataclass(frozen=True)
@@ -23,22 +29,32 @@ class JsonLines:
     name: str
 
 
-def read_files(path: str | Path | JsonLines) -> Iterator[Part]:
+@dataclass(frozen=True)
+class Reading:
+    """How files are read: what is said of text in them, and the columns that are wanted; None stands for all."""
+
+    files: TextFiles = PLAIN
+    wanted: Wanted | None = None
+
+
+ALL = Reading()
+
+
+def read_files(path: str | Path | JsonLines, reading: Reading = ALL) -> Iterator[Part]:
     """Read the file, all files that a glob matches, or all in a folder, in the order of their names."""
     if isinstance(path, JsonLines):
-        from ensue.data.json_rows import read_json_lines
-
-        yield read_json_lines(path.data, path.name)
+        data = path.data
+        yield from _read_text(Content(path.name, lambda: data), ".jsonl", reading)
         return
     if path == "":
         raise DataError("The path handed over is empty.")
-    for file in _found(Path(path)):
-        yield _read_file(file)
+    for file in _found(Path(path), reading.files):
+        yield from (_with_name(part, file, reading.files.file_name) for part in _read_file(file, reading))
 
 
-def _found(path: Path) -> list[Path]:
+def _found(path: Path, files: TextFiles) -> list[Path]:
     try:
-        return find_files(path.expanduser())
+        return find_files(path.expanduser(), files)
     except DataError:
         raise
     except (OSError, ValueError, RuntimeError) as error:  # too long, no pattern, nobody's home
@@ -46,47 +62,78 @@ def _found(path: Path) -> list[Path]:
         raise DataError(f"{shortened(str(path), 100)} is no path that can be read: {reason}.") from None
 
 
-def find_files(path: Path) -> list[Path]:
-    """The files that a path stands for; of a glob's and a folder's, those that can hold events."""
+def find_files(path: Path, files: TextFiles = PLAIN) -> list[Path]:
+    """The files that a path stands for; of a glob's and a folder's, those that can hold events.
+
+    Where it is said how lines are parted, any file can.
+    """
     if path.is_dir():
-        files = _event_files(path.iterdir())
-        if not files:
+        found = _event_files(path.iterdir(), files)
+        if not found:
             raise DataError(f"The folder {path} holds no file of events ({endings()}).")
-        return files
+        return found
     if path.exists() or not any(sign in str(path) for sign in "*?["):
-        if path.suffix.lower() not in READERS:
-            raise DataError(f"{path} does not end in {endings()}, so there is no telling how to read it.")
+        if not is_event_file(path, files):
+            raise DataError(
+                f"{path} does not end in {endings()}, so there is no telling how to read it. Of other text, say how "
+                "its lines are parted: lines= (--lines) takes a regular expression, separator= (--separator) a sign."
+            )
         if not path.exists():
             raise DataError(f"There is no file {path}.")
         return [path]
     matched = list(Path(path.anchor or ".").glob(str(path.relative_to(path.anchor))))
     if not matched:
         raise DataError(f"No file matches {path}.")
-    files = _event_files(matched)
-    if not files:
+    found = _event_files(matched, files)
+    if not found:
         raise DataError(f"No file that matches {path} ends in {endings()}.")
-    return files
+    return found
 
 
 def endings() -> str:
     """The endings that can be read, for a message."""
     *most, last = READERS
-    return f"{', '.join(most)} or {last}"
+    return f"{', '.join(most)} or {last}, packed or not (.gz, .zst)"
 
 
-def _event_files(paths: Iterator[Path] | list[Path]) -> list[Path]:
-    files = []
-    for path in sorted(paths):
-        if path.is_dir():
-            continue
-        if path.suffix.lower() in READERS and not path.name.startswith("."):
-            files.append(path)
-    return files
+def is_event_file(path: Path, files: TextFiles = PLAIN) -> bool:
+    """Whether the name of a file, or what was said, tells how to read it."""
+    return files.lines is not None or files.separator is not None or inner_suffix(path) in READERS
 
 
-def _read_file(path: Path) -> Part:
+def _event_files(paths: Iterable[Path], files: TextFiles) -> list[Path]:
+    return [
+        path
+        for path in sorted(paths)
+        if not path.name.startswith(".") and is_event_file(path, files) and not path.is_dir()
+    ]
+
+
+def _with_name(part: Part, path: Path, file_name: str | None) -> Part:
+    """A part with columns from the name of its file."""
+    if file_name is None:
+        return part
+    if file_name.isidentifier():
+        values: dict[str, str | None] = {file_name: path.name.split(".")[0]}
+    else:
+        found = re.search(file_name, path.as_posix())
+        if found is None:
+            raise DataError(f"The name {path} does not match the file_name {file_name!r} (--file-name).")
+        values = found.groupdict()
+    more = {
+        name: pa.chunked_array([pa.repeat(pa.scalar(value, pa.string()), part.length)])
+        for name, value in values.items()
+    }
+    exactly = part.exactly
+    again = None if exactly is None else (lambda: _with_name(exactly(), path, file_name))
+    return replace(part, columns={**part.columns, **more}, exactly=again)
+
+
+def _read_file(path: Path, reading: Reading) -> Iterable[Part]:
     try:
-        return READERS[path.suffix.lower()](path)
+        if reading.files.lines is not None or reading.files.separator is not None or inner_suffix(path) in TEXT:
+            return _read_text(file_content(path), inner_suffix(path), reading)
+        return [BINARY[inner_suffix(path)](path)]
     except DataError:
         raise
     except FileNotFoundError:
@@ -96,16 +143,39 @@ def _read_file(path: Path) -> Part:
         raise DataError(f"{path} cannot be read: {reason}") from error
 
 
-def _read_csv(path: Path) -> Part:
+def _read_text(content: Content, suffix: str, reading: Reading) -> Iterable[Part]:
+    files = reading.files
+    if files.lines is not None:
+        from ensue.data.log_lines import read_lines
+
+        return [read_lines(content, files.lines)]
+    if files.separator is not None:
+        return _read_csv(content, reading)
+    return TEXT[suffix](content, reading)
+
+
+def _read_csv(content: Content, reading: Reading) -> Iterable[Part]:
     from ensue.data.csv_rows import read_csv
 
-    return read_csv(path)
+    return [read_csv(content, reading.files.separator, reading.wanted)]
 
 
-def _read_json(path: Path) -> Part:
+def _read_tsv(content: Content, reading: Reading) -> Iterable[Part]:
+    from ensue.data.csv_rows import read_csv
+
+    return [read_csv(content, "\t", reading.wanted)]
+
+
+def _read_json(content: Content, reading: Reading) -> Iterable[Part]:
     from ensue.data.json_rows import read_json
 
-    return read_json(path)
+    return read_json(content, reading.wanted)
+
+
+def _read_json_lines(content: Content, reading: Reading) -> Iterable[Part]:
+    from ensue.data.json_rows import read_json_lines
+
+    return read_json_lines(content, reading.wanted)
 
 
 def _read_parquet(path: Path) -> Part:
@@ -115,7 +185,7 @@ def _read_parquet(path: Path) -> Part:
 
     _not_empty(path)
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(pa.BufferReader(file_content(path).read()) if is_compressed(path) else path) as file:
             table = file.read()
         table.validate(full=True)  # neither format keeps text that is not UTF-8 from being written
     except (pa.ArrowException, OSError) as error:
@@ -129,7 +199,7 @@ def _read_arrow(path: Path) -> Part:
     from ensue.data.part import table_part
 
     _not_empty(path)
-    data = pa.memory_map(str(path))
+    data = pa.BufferReader(file_content(path).read()) if is_compressed(path) else pa.memory_map(str(path))
     try:
         table = ipc.open_file(data).read_all()
     except pa.ArrowException:
@@ -150,11 +220,17 @@ def _not_empty(path: Path) -> None:
         raise DataError(f"{path} is empty, without even a schema.")
 
 
-READERS: dict[str, Callable[[Path], Part]] = {
+BINARY: dict[str, Callable[[Path], Part]] = {
     ".parquet": _read_parquet,
-    ".csv": _read_csv,
-    ".jsonl": _read_json,
-    ".ndjson": _read_json,
     ".arrow": _read_arrow,
     ".feather": _read_arrow,
 }
+TEXT: dict[str, Callable[[Content, Reading], Iterable[Part]]] = {
+    ".csv": _read_csv,
+    ".tsv": _read_tsv,
+    ".jsonl": _read_json_lines,
+    ".ndjson": _read_json_lines,
+    ".json": _read_json,
+}
+READERS = (".parquet", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".arrow", ".feather")
+"""The endings of names that tell how to read a file."""

@@ -1,7 +1,7 @@
 """ISO 8601 text and microseconds since the epoch (UTC), a value at a time and a column at a time.
 
-Both ways accept the same texts: a date, or a date, `T` or a space, and a time with or without seconds, a fraction (cut
-after six digits) and a zone. A text without a zone is taken as UTC.
+Both ways accept the same texts: a date, or a date, `T` or a space, and a time with or without minutes and seconds, a
+fraction after a point or a comma (cut after six digits) and a zone. A text without a zone is taken as UTC.
 """
 
 import re
@@ -21,12 +21,13 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 _DATE = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-([0-9]{2})-([0-9]{2})"
-_TIME = r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?"
+_TIME = r"([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?)?"
 _ZONE = r"(Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)"
 _TEXT = rf"{_DATE}(?:[T ]{_TIME}{_ZONE}?)?"
 _ZONED = rf"^{_DATE}[T ]{_TIME}{_ZONE}$"
 
 _PATTERN = re.compile(_TEXT)
+_YEAR_ONE = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // MICROSECOND
 
 
 def micros_of_text(text: str) -> int | None:
@@ -77,21 +78,39 @@ def has_zone(text: str) -> bool:
 
 def micros_of_column(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     """Microseconds since the epoch for a column of strings, null where one is no timestamp."""
+    return moments_of_column(texts)[0]
+
+
+def moments_of_column(texts: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray | bool]:
+    """The same, and which of the texts say their zone: all, none, or where the mask is true."""
+    found = _cast(texts)
+    if found is not None:
+        return found
     trimmed = pc.utf8_trim_whitespace(texts)
     readable = pc.if_else(pc.match_substring_regex(trimmed, f"^{_TEXT}$"), trimmed, None)
     timed = pc.replace_substring_regex(readable, r"^(.{10})$", r"\1T00:00:00")
-    short = pc.replace_substring_regex(timed, r"(\.[0-9]{6})[0-9]+", r"\1")
-    zoned = pc.if_else(pc.match_substring_regex(short, _ZONED), short, pc.binary_join_element_wise(short, "Z", ""))
+    short = pc.replace_substring_regex(timed, r"[.,]([0-9]{1,6})[0-9]*", r".\1")
+    says = pc.match_substring_regex(short, _ZONED)
+    zoned = pc.if_else(says, short, pc.binary_join_element_wise(short, "Z", ""))
     try:
-        return zoned.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        return zoned.cast(pa.timestamp("us", "UTC")).cast(pa.int64()), says
     except pa.ArrowInvalid:  # the 30th of February: only a value at a time tells which rows those are
         micros = [None if text is None else micros_of_text(text) for text in readable.to_pylist()]
-        return pa.chunked_array([pa.array(micros, pa.int64())])
+        return pa.chunked_array([pa.array(micros, pa.int64())]), says
 
 
-def any_zone(texts: pa.ChunkedArray) -> bool:
-    """Whether some text of the column says its zone."""
-    return bool(pc.any(pc.match_substring_regex(pc.utf8_trim_whitespace(texts), _ZONED)).as_py())
+def _cast(texts: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool] | None:
+    """The column as Arrow reads it, which is many times faster; None where it cannot read some of it."""
+    first = next((text for text in texts.slice(0, 100).to_pylist() if text is not None), None)
+    if first is None or not _PATTERN.fullmatch(first):
+        return None
+    zoned = has_zone(first)
+    try:
+        micros = texts.cast(pa.timestamp("us", "UTC" if zoned else None)).cast(pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    least = pc.min(micros).as_py()
+    return (micros, zoned) if least is None or least >= _YEAR_ONE else None
 
 
 def text_of_moment(moment: date) -> str:

@@ -1,102 +1,159 @@
-"""Events from JSON lines: one object a line.
+"""Events from JSON: one object a line, an array of objects, or one object that holds such an array.
 
-Arrow reads the file at once wherever that gives exactly what the lines say. Where it does not, they are read one by
-one: for columns of several types, nested values, integers that a float would round, and to find lines that are no JSON.
+Arrow reads lines at once wherever that gives exactly what they say, and only the columns that are wanted. Where it does
+not, the file is read block by block, and only the lines of blocks that Arrow cannot read are read one by one: for
+columns of several types, integers that a float would round, and to find lines that are no JSON.
 """
+
+from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.json
 
-from ensue.data.dict_rows import rows_part
+from ensue.data.content import Content
+from ensue.data.dict_rows import read_rows, rows_part
+from ensue.data.json_schema import wanted_schema
 from ensue.data.part import Part, named_columns
 from ensue.data.python_values import is_text
 from ensue.data.raw import any_of
-from ensue.data.text_file import read_text_file, utf8
+from ensue.data.wanted import Wanted
 
-_SAMPLE = 100  # lines looked at to learn which columns are text
+_SAMPLE = 100  # lines looked at to learn what columns hold
 _DECODER = json.JSONDecoder()
 _LARGEST_EXACT = 2.0**53  # every integer up to here is a float of its own
+_BLOCK = 2**20  # bytes
 
 
-def read_json(path: Path) -> Part:
-    """Read a file; lines that are blank do not count, a file without lines has no events."""
-    return _read(str(path), partial(read_text_file, path))
+def read_json_lines(content: Content, wanted: Wanted | None = None) -> list[Part]:
+    """Read lines; those that are blank do not count, a file without lines has no events."""
+    data = content.text()
+    place = _place(content)
+    table, names = _read_at_once(data, wanted)
+    if table is not None:
+        return [_part(content, table, names, place, partial(_exactly, content, 0, None))]
+    return _together(_blocks(content, data, wanted, place))
 
 
-def read_json_lines(lines: bytes, name: str) -> Part:
-    """Read lines as those of a file; `name` is what a message calls them."""
-    data = utf8(lines, name)
-    return _read(name, lambda: data)
+def read_json(content: Content, wanted: Wanted | None = None) -> list[Part]:
+    """Read a file that holds an array of objects, an object with such an array, or lines."""
+    data = content.text()
+    opening = data[:100].lstrip()[:1]
+    if opening == b"[" or (opening == b"{" and not _has_lines(data)):
+        rows = _records(data)
+        if rows is not None:
+            return [read_rows(rows, content.name, lambda position: f"{content.name}, row {position}")]
+    return read_json_lines(content, wanted)
 
 
-def _read(name: str, read: Callable[[], bytes]) -> Part:
-    """Read what `read` gives, which is asked again where need be rather than kept."""
-    data = read()
-    table = _read_at_once(data)
-    if table is None:
-        return _read_lines(name, read, data)
-    columns = named_columns(table.column_names, table.columns, name)
-    again = partial(_read_lines, name, read, None)
-    return Part(name, columns, table.num_rows, _place(name, read), exactly=again)
+def _has_lines(data: bytes) -> bool:
+    """True where the first line is an object by itself, and not the first of a longer text."""
+    end = data.find(b"\n")
+    if end < 0 or not data[end:].strip():
+        return False
+    return not isinstance(_row(data[:end].decode()), str)
 
 
-def _read_at_once(data: bytes) -> pa.Table | None:
-    """The file as a table, or None where the table would not be what the lines say."""
-    sampled = _sample(data)
-    if sampled is None:
+def _records(data: bytes) -> list[Any] | None:
+    """The objects of an array, of the one array that an object holds, or the one object."""
+    try:
+        found = _DECODER.decode(data.decode().strip())
+    except (json.JSONDecodeError, RecursionError, ValueError):
         return None
-    texts = {name for name, is_string in sampled.items() if is_string}
-    first = _parse(data, texts)
+    if isinstance(found, dict):
+        lists = [value for value in found.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
+        found = lists[0] if len(lists) == 1 else [found]
+    return found if isinstance(found, list) else None
+
+
+def _part(
+    content: Content, table: pa.Table, names: Iterable[str], place: Callable[[int], str],
+    exactly: Callable[[], Part] | None,
+) -> Part:  # fmt: skip
+    columns = named_columns(table.column_names, table.columns, content.name)
+    others = tuple(name for name in names if name not in columns)
+    return Part(content.name, columns, table.num_rows, place, exactly=exactly, sparse=True, others=others)
+
+
+# --- at once
+
+
+def _read_at_once(data: bytes, wanted: Wanted | None) -> tuple[pa.Table | None, Iterable[str]]:
+    """The lines as a table, or None where the table would not be what they say; and the names of columns seen."""
+    rows = _sample(data)
+    if rows is None:
+        return None, ()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if wanted is not None:
+        schema = wanted_schema(wanted, rows)
+        table = None if schema is None else _parse(data, schema, "ignore")
+        if table is not None and _is_faithful(table, data, nested=True):
+            return table.select([name for name in table.column_names if _is_seen(table, name)]), names
+    return _as_inferred(data, rows, names), names
+
+
+def _is_seen(table: pa.Table, name: str) -> bool:
+    """False for a column that was asked for, and that no line has."""
+    return bool(table.column(name).null_count < table.num_rows)
+
+
+def _as_inferred(data: bytes, rows: list[Mapping[str, Any]], names: list[str]) -> pa.Table | None:
+    texts = {name for row in rows for name, value in row.items() if isinstance(value, str)}
+    first = _parse(data, _texts(texts), "infer")
     if first is None:
         return None
     # Arrow reads strings that look like timestamps as such, and a number after many strings as one of them; not so
     # in columns that it is told are text.
     more = {f.name for f in first.schema if pa.types.is_string(f.type) or pa.types.is_timestamp(f.type)}
-    table = first if more <= texts else _parse(data, texts | more)
-    if table is None or not _is_faithful(table, data):
+    table = first if more <= texts else _parse(data, _texts(texts | more), "infer")
+    if table is None or not _is_faithful(table, data, nested=False):
         return None
     # Columns stand in the order in which they first occur; Arrow has those that it was told of in front.
-    return table.select(list(dict.fromkeys([*sampled, *first.column_names])))
+    return table.select(list(dict.fromkeys([*names, *first.column_names])))
 
 
-def _sample(data: bytes) -> dict[str, bool] | None:
-    """The names on the first lines, and which of them have strings; None where one of those lines is bad anyway."""
-    names: dict[str, bool] = {}
+def _texts(names: set[str]) -> pa.Schema:
+    return pa.schema([(name, pa.string()) for name in sorted(names)])
+
+
+def _sample(data: bytes) -> list[Mapping[str, Any]] | None:
+    """The first lines; None where one of them is bad anyway."""
+    rows = []
     lines = (match.group() for match in re.finditer(rb"[^\n]*\S[^\n]*", data))
     for line in islice(lines, _SAMPLE):
         row = _row(line.decode())
         if isinstance(row, str):
             return None
-        for name, value in row.items():
-            names[name] = names.get(name, False) or isinstance(value, str)
-    return names
+        rows.append(row)
+    return rows
 
 
-def _parse(data: bytes, texts: set[str]) -> pa.Table | None:
-    options = pyarrow.json.ParseOptions(explicit_schema=pa.schema([(name, pa.string()) for name in sorted(texts)]))
+def _parse(data: bytes, schema: pa.Schema, others: str) -> pa.Table | None:
+    """The lines as a table; `others` says what is done with columns that the schema lacks."""
+    import pyarrow.json
+
+    options = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others)
     try:
         return pyarrow.json.read_json(pa.BufferReader(data), parse_options=options)
     except pa.ArrowException:
         return None
 
 
-def _is_faithful(table: pa.Table, data: bytes) -> bool:
-    if any(pa.types.is_nested(field.type) for field in table.schema):
+def _is_faithful(table: pa.Table, data: bytes, nested: bool) -> bool:
+    if not nested and any(pa.types.is_nested(field.type) for field in table.schema):
         return False
     for column in table.columns:
         if pa.types.is_floating(column.type) and pc.any(pc.greater_equal(pc.abs(column), _LARGEST_EXACT)).as_py():
             return False
     # An object over two lines, and two objects on one line, are none to us; nor is a null, which Arrow takes for one.
-    return table.num_rows == _line_count(data) and not _has_empty_row(table)
+    return _has_lines_of(data, table.num_rows) and not _has_empty_row(table)
 
 
 def _has_empty_row(table: pa.Table) -> bool:
@@ -106,11 +163,12 @@ def _has_empty_row(table: pa.Table) -> bool:
     return not filled or not pc.all(any_of(filled)).as_py()
 
 
-def _line_count(data: bytes) -> int:
-    """How many lines are not blank."""
-    if data[:1].isspace() or any(b"\n" + space in data for space in (b"\n", b"\r", b" ", b"\t")):
-        return len(_line_numbers(data))
-    return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
+def _has_lines_of(data: bytes, count: int) -> bool:
+    """True where so many lines are not blank."""
+    ends = data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
+    if ends == count and not data[:1].isspace():
+        return True  # an object over two lines and two on another: then there is no telling, and no harm
+    return len(_line_numbers(data)) == count
 
 
 def _line_numbers(data: bytes) -> list[int]:
@@ -118,18 +176,64 @@ def _line_numbers(data: bytes) -> list[int]:
     return [number for number, line in enumerate(data.split(b"\n"), 1) if line and not line.isspace()]
 
 
-def _read_lines(name: str, read: Callable[[], bytes], data: bytes | None) -> Part:
-    lines = (read() if data is None else data).decode().split("\n")
+# --- block by block
+
+
+def _blocks(content: Content, data: bytes, wanted: Wanted | None, place: Callable[[int], str]) -> Iterator[Part]:
+    """The parts of a file that cannot be read at once."""
+    begin = position = 0
+    while begin < len(data):
+        cut = data.find(b"\n", begin + _BLOCK)
+        end = len(data) if cut < 0 else cut + 1
+        block = data[begin:end]
+        whole = begin == 0 and end == len(data)
+        table, names = (None, ()) if whole else _read_at_once(block, wanted)
+        where = _moved(place, position)
+        if table is None:
+            part = _lines_part(content.name, block, where)
+        else:
+            again = partial(_exactly, content, position, (begin, end))
+            part = _part(content, table, names, where, again)
+        if part.total:
+            yield replace(part, continued=position > 0)
+        begin, position = end, position + part.total
+
+
+def _together(parts: Iterable[Part]) -> list[Part]:
+    """The parts of one file, all with the same columns."""
+    found = list(parts)
+    names = dict.fromkeys(name for part in found for name in part.columns)
+    if len(found) < 2:
+        return found
+    return [replace(part, columns={n: part.columns.get(n, _nothing(part.length)) for n in names}) for part in found]
+
+
+def _nothing(length: int) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.nulls(length)])
+
+
+def _moved(place: Callable[[int], str], offset: int) -> Callable[[int], str]:
+    return place if offset == 0 else lambda position: place(offset + position)
+
+
+def _exactly(content: Content, position: int, block: tuple[int, int] | None) -> Part:
+    """The lines again, value by value."""
+    data = content.text()
+    part = _lines_part(content.name, data if block is None else data[slice(*block)], _moved(_place(content), position))
+    return replace(part, continued=position > 0)
+
+
+def _lines_part(name: str, data: bytes, where: Callable[[int], str]) -> Part:
     rows: list[Mapping[str, Any]] = []
     malformed: list[tuple[int, str]] = []
-    filled = (line for line in lines if line and not line.isspace())
+    filled = (line for line in data.decode().split("\n") if line and not line.isspace())
     for position, line in enumerate(filled):
         row = _row(line)
         if isinstance(row, str):
             malformed.append((position, row))
         else:
             rows.append(row)
-    return rows_part(rows, name, _place(name, read), tuple(malformed))
+    return rows_part(rows, name, where, tuple(malformed))
 
 
 def _row(line: str) -> Mapping[str, Any] | str:
@@ -149,9 +253,9 @@ def _row(line: str) -> Mapping[str, Any] | str:
     return row
 
 
-def _place(name: str, read: Callable[[], bytes]) -> Callable[[int], str]:
+def _place(content: Content) -> Callable[[int], str]:
     @cache
     def lines() -> list[int]:
-        return _line_numbers(read())
+        return _line_numbers(content.text())
 
-    return lambda position: f"{name}:{lines()[position]}"
+    return lambda position: f"{content.name}:{lines()[position]}"

@@ -18,12 +18,16 @@ from ensue.data.errors import DataError, arrow_errors_as_data_errors
 from ensue.data.events import Events
 from ensue.data.infer import as_inferred, infer, unblanked
 from ensue.data.part import Part
+from ensue.data.plain import read_parts
 from ensue.data.report import Report
-from ensue.data.sources import recognise
+from ensue.data.sources import Read
 from ensue.data.split import Group, split
 from ensue.data.stamp import Stamped, stamp
 from ensue.data.times import Clock
 from ensue.data.values import Schema, bad_values, nulls
+
+Used = Collection[tuple[str, str]]
+"""Attributes that rules use, each with its event."""
 
 
 def read_events(
@@ -35,35 +39,40 @@ def read_events(
     known: Collection[str] | None = None,
     instant: Collection[str] = (),
     derived: Collection[str] = (),
+    used: Used | None = None,
+    asked: Schema | None = None,
 ) -> Events:
     """Read events in any form.
 
     Rows that cannot be read are left out, counted and reported; with `strict` the first one is an error. Of types that
     are not `known` only the times are read: they take part in `first_end` and `last_end`. The start of a declared type
-    that is `instant` must be its end. Rows of types that are `derived`, and not given, are bad.
+    that is `instant` must be its end. Rows of types that are `derived`, and not given, are bad. A value that does not
+    fit makes a row bad where its attribute is `used` (an event and a name); None stands for all. Of types that are not
+    declared, `asked` are the attributes that rules ask for.
 
     >>> events = read_events([{"type": "order", "time": 3, "id": 42}], Columns(), {"order": {"id": "int"}})
     >>> events.tables["order"].to_pylist()
     [{'start': 3, 'end': 3, 'row': 0, 'id': 42}]
     """
     with arrow_errors_as_data_errors("The events"):
-        gathered = _Gathered(frozenset(instant), frozenset(derived))
+        if not isinstance(source, Read):
+            source = read_parts(source, columns, {**(asked or {}), **schema}, schema, known)
+        gathered = _Gathered(frozenset(instant), frozenset(derived), _by_event(used))
         return _read(source, columns, schema, strict, None if known is None else frozenset(known), gathered)
 
 
 def _read(
-    source: object,
+    source: Read,
     columns: Columns,
     schema: Schema,
     strict: bool,
     known: frozenset[str] | None,
     gathered: _Gathered,
 ) -> Events:
-    form, parts = recognise(source)
-    for part in parts:
+    for part in source.parts:
         _gather(gathered, part, columns, schema, known)
     for event_type, groups in gathered.undeclared.items():
-        for group, piece in zip(groups, read_undeclared(groups), strict=True):
+        for group, piece in zip(groups, read_undeclared(groups, gathered.used_of(event_type)), strict=True):
             _add_piece(gathered, event_type, group, piece)
     bad = gathered.report.first_rows()
     if strict and bad:
@@ -79,7 +88,7 @@ def _read(
         last_end=last_end,
         bad=bad,
         bad_count=gathered.rows - sum(len(end) for end in ends),
-        form=form,
+        form=source.form,
         rows=gathered.rows,
         used=bool(tables),
     )
@@ -91,6 +100,8 @@ class _Gathered:
 
     instant: frozenset[str]
     derived: frozenset[str]
+    used: Mapping[str, set[str]] | None = None  # by event
+    clock: Clock | None = None  # of the part before
     rows: int = 0
     report: Report = field(default_factory=Report)
     clocks: dict[Clock, str] = field(default_factory=dict)  # with the first part that had it
@@ -99,6 +110,9 @@ class _Gathered:
     undeclared: dict[str, list[Group]] = field(default_factory=dict)
     unknown_ends: list[pa.ChunkedArray] = field(default_factory=list)
 
+    def used_of(self, event_type: str) -> Collection[str] | None:
+        return None if self.used is None else self.used.get(event_type, ())
+
 
 def _gather(gathered: _Gathered, part: Part, columns: Columns, schema: Schema, known: frozenset[str] | None) -> None:
     offset = gathered.rows
@@ -106,11 +120,13 @@ def _gather(gathered: _Gathered, part: Part, columns: Columns, schema: Schema, k
     gathered.report.malformed(part, offset)
     if not part.columns and not part.length:
         return
-    stamped = stamp(part, columns)
+    before = gathered.clock if part.continued else None
+    stamped = stamp(part, columns, before)
+    gathered.clock = stamped.clock or before
     groups = split(part, stamped, offset, schema, known)
     if part.exactly is not None and any(whole_floats(group) for name, group in groups.items() if name not in schema):
         part = part.exactly()
-        stamped = stamp(part, columns)
+        stamped = stamp(part, columns, before)
         groups = split(part, stamped, offset, schema, known)
     _note_times(gathered, stamped, part.name)
     for fault in stamped.faults:
@@ -121,10 +137,20 @@ def _gather(gathered: _Gathered, part: Part, columns: Columns, schema: Schema, k
         elif event_type in gathered.derived:
             gathered.report.of_group(group, only_derived(group, event_type))
         elif event_type in schema:
-            piece = read_declared(group, schema[event_type], event_type in gathered.instant)
+            instant, used = event_type in gathered.instant, gathered.used_of(event_type)
+            piece = read_declared(group, schema[event_type], instant, used)
             _add_piece(gathered, event_type, group, piece)
         else:
             gathered.undeclared.setdefault(event_type, []).append(group)
+
+
+def _by_event(used: Used | None) -> dict[str, set[str]] | None:
+    if used is None:
+        return None
+    found: dict[str, set[str]] = {}
+    for event, attribute in used:
+        found.setdefault(event, set()).add(attribute)
+    return found
 
 
 def _add_piece(gathered: _Gathered, event_type: str, group: Group, piece: Piece) -> None:

@@ -21,8 +21,11 @@ class Part:
     columns: Mapping[str, Raw]
     length: int  # of the columns
     where: Callable[[int], str]  # the place of the row at a position
+    others: tuple[str, ...] = ()  # columns that are there and were not read
     event_type: str | None = None  # where tables are handed over by type
-    text: bool = False  # from CSV: every value is text
+    text: bool = False  # from CSV: every string is text, which may stand for any type
+    sparse: bool = False  # from dicts: a column that is not there may be in the next part
+    continued: bool = False  # from the same file as the part before
     malformed: tuple[tuple[int, str], ...] = ()  # position and reason, in order
     # JSON as Arrow reads it has 1 and 2.5 in one column both as floats; this reads it again, value by value.
     exactly: "Callable[[], Part] | None" = None

@@ -1,4 +1,4 @@
-"""One Python value as one of the five attribute types; None where it is not one.
+"""One Python value as one of the five attribute types; None where it is not one and does not become one without loss.
 
 Rows that are dicts may hold anything, so their columns are read value by value where Arrow has no type for the mixture.
 Timestamps are microseconds since the epoch.
@@ -16,20 +16,26 @@ from ensue.data.iso import micros_of_moment, micros_of_text
 LARGEST = 2**63 - 1
 SMALLEST = -(2**63)
 
-# JSON has no numbers for these; they are written, and read again, as these strings.
+# JSON has no numbers for these; they are written, and read again, as these strings, also where nothing is declared.
 FLOAT_WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
+_FLOAT_TEXT = re.compile(
+    r"[+-]?([0-9]+\.?[0-9]*(e[+-]?[0-9]+)?|\.[0-9]+(e[+-]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE
+)
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _INT_TEXT = re.compile(r"(?P<sign>[+-]?)(?P<digits>[0-9]+)(\.0*)?")
 
 
 def as_int(value: object) -> int | None:
     """
     >>> as_int(3.0), as_int(3.5), as_int(True), as_int("3"), as_int(2**63)
-    (3, None, None, None, None)
+    (3, None, None, 3, None)
     """
     match value:
         case bool():
             return None
+        case str():
+            return as_int_text(value)
         case int():
             whole = value
         case float() if value.is_integer():
@@ -55,8 +61,8 @@ def as_int_text(text: str) -> int | None:
 
 def as_float(value: object) -> float | None:
     """
-    >>> as_float(3), as_float(Decimal("0.5")), as_float("-Infinity"), as_float("3")
-    (3.0, 0.5, -inf, None)
+    >>> as_float(3), as_float(Decimal("0.5")), as_float("-Infinity"), as_float("3"), as_float("x")
+    (3.0, 0.5, -inf, 3.0, None)
     """
     match value:
         case bool():
@@ -67,17 +73,35 @@ def as_float(value: object) -> float | None:
             except (OverflowError, ValueError):
                 return None
         case str():
-            return FLOAT_WORDS.get(value)
+            return as_float_text(value)
         case _:
             return None
 
 
+def as_float_text(text: str) -> float | None:
+    """The number that a text holds.
+
+    >>> as_float_text(" 2.5"), as_float_text("1e3"), as_float_text("nan"), as_float_text("2,5")
+    (2.5, 1000.0, nan, None)
+    """
+    stripped = text.strip()
+    return float(stripped) if _FLOAT_TEXT.fullmatch(stripped) else None
+
+
 def as_string(value: object) -> str | None:
     """
-    >>> as_string("a"), as_string(1)
-    ('a', None)
+    >>> as_string("a"), as_string(1), as_string(True), as_string(1.5)
+    ('a', '1', 'true', None)
     """
-    return value if isinstance(value, str) and is_text(value) else None
+    match value:
+        case str():
+            return value if is_text(value) else None
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value) if SMALLEST <= value <= LARGEST else None
+        case _:
+            return None
 
 
 def is_text(value: str) -> bool:
@@ -95,10 +119,18 @@ def is_text(value: str) -> bool:
 
 def as_bool(value: object) -> bool | None:
     """
-    >>> as_bool(False), as_bool(0)
-    (False, None)
+    >>> as_bool(False), as_bool(0), as_bool(1.0), as_bool("True"), as_bool(2)
+    (False, False, True, True, None)
     """
-    return value if isinstance(value, bool) else None
+    match value:
+        case bool():
+            return value
+        case str():
+            return _TRUTH.get(value.strip().lower())
+        case int() | float() if value in (0, 1):
+            return bool(value)
+        case _:
+            return None
 
 
 def as_timestamp(value: object) -> int | None:

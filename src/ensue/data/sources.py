@@ -1,7 +1,7 @@
 """Whatever events are handed over in, as parts, with the form they came in."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any
 
 from ensue.data.dict_rows import read_rows
 from ensue.data.errors import DataError, shortened
-from ensue.data.files import READERS, JsonLines, read_files
+from ensue.data.files import ALL, JsonLines, Reading, is_event_file, read_files
 from ensue.data.form import Form, Kind
 from ensue.data.frames import frame_kind, read_frame
 from ensue.data.part import Part
@@ -18,15 +18,23 @@ _FORMS = "a table (Arrow, pandas, Polars), a path or several, dicts, or a dict o
 _NOTHING = object()
 
 
-def recognise(source: object) -> tuple[Form, Iterator[Part]]:
-    """The form of a source and its parts, which are read as they are asked for."""
+@dataclass(frozen=True)
+class Read:
+    """Parts whose columns have been arranged already."""
+
+    form: Form
+    parts: Iterable[Part]
+
+
+def recognise(source: object, reading: Reading = ALL) -> tuple[Form, Iterator[Part]]:
+    """The form of a source and its parts, which are read as they are asked for; `reading` says how files are read."""
     if frame_kind(source) is None and isinstance(source, Mapping):
-        return _by_type(source)
-    kind, parts = recognise_table(source, "The table handed over", "row")
+        return _by_type(source, reading)
+    kind, parts = recognise_table(source, "The table handed over", "row", reading)
     return Form(kind), parts
 
 
-def recognise_table(source: Any, name: str, row: str) -> tuple[Kind, Iterator[Part]]:
+def recognise_table(source: Any, name: str, row: str, reading: Reading = ALL) -> tuple[Kind, Iterator[Part]]:
     """The kind of one table and its parts; `row` is what stands before a row's number where it has no file."""
 
     def where(position: int) -> str:
@@ -36,7 +44,7 @@ def recognise_table(source: Any, name: str, row: str) -> tuple[Kind, Iterator[Pa
     if kind is not None:
         return kind, (read_frame(source, kind, name, where) for _ in range(1))
     if isinstance(source, str | Path):
-        return "arrow", read_files(source)
+        return "arrow", read_files(source, reading)
     if hasattr(source, "read"):
         raise DataError(f"{name} is an open file; hand over its path instead.")
     if isinstance(source, bytes | bytearray | Mapping) or not isinstance(source, Iterable):
@@ -44,14 +52,14 @@ def recognise_table(source: Any, name: str, row: str) -> tuple[Kind, Iterator[Pa
     items = iter(source)
     first = next(items, _NOTHING)
     if isinstance(first, str | Path | JsonLines):
-        return "arrow", _read_paths(chain([first], items), name)
+        return "arrow", _read_paths(chain([first], items), name, reading)
     if first is _NOTHING or isinstance(first, Mapping):
         rows = items if first is _NOTHING else chain([first], items)
         return "rows", (read_rows(rows, name, where) for _ in range(1))
     raise DataError(f"{name} is a {type(source).__name__} of {shortened(first)} and the like; hand over {_FORMS}.")
 
 
-def _by_type(sources: Mapping[Any, Any]) -> tuple[Form, Iterator[Part]]:
+def _by_type(sources: Mapping[Any, Any], reading: Reading) -> tuple[Form, Iterator[Part]]:
     if _is_event(sources):
         raise DataError(f"{shortened(dict(sources))} is one event, a dict; put it in a list.")
     recognised: dict[str, tuple[Kind, Iterator[Part]]] = {}
@@ -63,7 +71,7 @@ def _by_type(sources: Mapping[Any, Any]) -> tuple[Form, Iterator[Part]]:
             raise DataError(f"{name} is a dict; a dict by event type holds {_FORMS.rpartition(', or')[0]}.")
         if source is None or isinstance(source, bool | int | float | date):
             raise DataError(f"{_no_source(source, name)} If the dict is one event, put it in a list.")
-        recognised[event_type] = recognise_table(source, name, f"{event_type}, row")
+        recognised[event_type] = recognise_table(source, name, f"{event_type}, row", reading)
     first_kind: Kind = next((kind for kind, _ in recognised.values()), "arrow")
     typed = (
         replace(part, event_type=event_type, exactly=_typed(part.exactly, event_type))
@@ -81,7 +89,7 @@ def _is_event(source: Mapping[Any, Any]) -> bool:
 
 def _is_value(value: object) -> bool:
     if isinstance(value, str):
-        return Path(value).suffix.lower() not in READERS and not any(sign in value for sign in "*?/\\")
+        return not is_event_file(Path(value)) and not any(sign in value for sign in "*?/\\")
     return isinstance(value, int | float | date)
 
 
@@ -89,11 +97,11 @@ def _typed(exactly: Callable[[], Part] | None, event_type: str) -> Callable[[], 
     return None if exactly is None else lambda: replace(exactly(), event_type=event_type)
 
 
-def _read_paths(paths: Iterable[Any], name: str) -> Iterator[Part]:
+def _read_paths(paths: Iterable[Any], name: str, reading: Reading) -> Iterator[Part]:
     for path in paths:
         if not isinstance(path, str | Path | JsonLines):
             raise DataError(f"{name} is a list of paths, but {shortened(path)} in it is none.")
-        yield from read_files(path)
+        yield from read_files(path, reading)
 
 
 def _no_source(source: object, name: str) -> DataError:

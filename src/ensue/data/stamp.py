@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ensue.data.columns import Columns, Layout, find_layout
+from ensue.data.columns import Columns, Layout, TimeFormat, find_layout
 from ensue.data.errors import DataError, shortened
 from ensue.data.iso import text_of_micros
 from ensue.data.part import Part
@@ -39,14 +39,15 @@ class Stamped:
     taken: frozenset[str]  # the columns that are no attributes
 
 
-def stamp(part: Part, columns: Columns) -> Stamped:
-    """Read the times and types of a part."""
-    layout = find_layout(list(part.columns), columns, part.event_type is not None, part.name)
-    times, faults = _read_times(part, layout)
+def stamp(part: Part, columns: Columns, clock: Clock | None = None) -> Stamped:
+    """Read the times and types of a part; `clock` is known of one that goes on where another ended."""
+    layout = find_layout([*part.columns, *part.others], columns, part.event_type is not None, part.name)
+    times, faults = _read_times(part, layout, columns.times, clock)
     start, end = times[layout.start], times[layout.end]
     clock = _one_clock(times, part.name)
     faults += [
-        _unread_time(part.columns[name], times[name], name) for name in dict.fromkeys([layout.start, layout.end])
+        _unread_time(part.columns[name], times[name], name, columns.times)
+        for name in dict.fromkeys([layout.start, layout.end])
     ]
     faults.append(_backwards(start.values, end.values, clock))
     types = None
@@ -62,29 +63,31 @@ def stamp(part: Part, columns: Columns) -> Stamped:
     )
 
 
-def _read_times(part: Part, layout: Layout) -> tuple[dict[str, Times], list[Fault]]:
+def _read_times(
+    part: Part, layout: Layout, how: TimeFormat, clock: Clock | None
+) -> tuple[dict[str, Times], list[Fault]]:
     """The times by column, those of the column for instants put in where start and end are both empty."""
     start, end = _seen(part, layout.start), _seen(part, layout.end)
-    times = {layout.start: read_times(start)}
+    times = {layout.start: read_times(start, how, clock)}
     if layout.end != layout.start:
-        times[layout.end] = read_times(end)
+        times[layout.end] = read_times(end, how, clock)
     if layout.instant is None:
         return times, []
     raw = _seen(part, layout.instant)
     instants = pc.and_not(present(raw), pc.or_(present(start), present(end)))
     if not pc.any(instants).as_py():
         return times, []
-    instant = read_times(raw)
+    instant = read_times(raw, how, clock)
     for name in (layout.start, layout.end):
         merged = pc.if_else(instants, instant.values, times[name].values)
         times[name] = replace(times[name], values=merged, zone=times[name].zone or instant.zone)
     times[layout.instant] = instant
     unread = replace(instant, values=pc.if_else(instants, instant.values, 0))
-    return times, [_unread_time(raw, unread, layout.instant)]
+    return times, [_unread_time(raw, unread, layout.instant, how)]
 
 
 def _seen(part: Part, name: str) -> Raw:
-    return blanks_as_null(part.columns[name]) if part.text else part.columns[name]
+    return blanks_as_null(part.columns[name]) if part.text else part.columns[name]  # blanks of text only
 
 
 def _one_clock(times: Mapping[str, Times], part: str) -> Clock | None:
@@ -97,8 +100,14 @@ def _one_clock(times: Mapping[str, Times], part: str) -> Clock | None:
     return next(iter(clocks), None)
 
 
-def _unread_time(raw: Raw, times: Times, name: str) -> Fault:
+def _unread_time(raw: Raw, times: Times, name: str, how: TimeFormat) -> Fault:
     kind = {"integers": "an integer", "timestamps": "a timestamp", None: "a time"}[times.clock]
+    if how.unit is not None:
+        kind = (
+            "a number of " + {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}[how.unit]
+        )
+    elif how.format is not None:
+        kind = f"a time of the format {how.format!r}"
 
     def reason(index: int) -> str:
         value = value_at(raw, index)
@@ -106,6 +115,8 @@ def _unread_time(raw: Raw, times: Times, name: str) -> Fault:
             return f"column {name!r} is empty, and an event needs a time"
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) > FARTHEST:
             return f"column {name!r} is {shortened(value)}, and times lie within {FARTHEST:,} of 0"
+        if isinstance(value, float) and times.clock == "integers":
+            return f"column {name!r} is {shortened(value)}, not {kind}; if it is seconds since 1970, say time_unit='s'"
         return f"column {name!r} is {shortened(value)}, not {kind}"
 
     return Fault(pc.is_null(times.values), reason)
@@ -121,9 +132,18 @@ def _backwards(start: pa.ChunkedArray, end: pa.ChunkedArray, clock: Clock | None
 
 
 def _read_types(raw: Raw, text: bool) -> pa.ChunkedArray:
-    types = convert(raw, "string", text)
+    types = _type_names(raw, text)
     named = pc.utf8_trim_whitespace(types) if text else types
     return pc.if_else(pc.equal(named, ""), None, named)
+
+
+def _type_names(raw: Raw, text: bool) -> pa.ChunkedArray:
+    """The types of events as text. Integers with gaps among them leave pandas as floats, and are integers still."""
+    if isinstance(raw, list):
+        raw = [int(value) if isinstance(value, float) and value.is_integer() else value for value in raw]
+    elif pa.types.is_floating(raw.type):
+        return convert(convert(raw, "int", text), "string", text)
+    return convert(raw, "string", text)
 
 
 def _untyped(raw: Raw, types: pa.ChunkedArray, name: str) -> Fault:
@@ -131,6 +151,6 @@ def _untyped(raw: Raw, types: pa.ChunkedArray, name: str) -> Fault:
         value = value_at(raw, index)
         if value is None or (isinstance(value, str) and not value.strip()):
             return f"column {name!r} is empty, and an event needs a type"
-        return f"column {name!r} is {shortened(value)}, not a string"
+        return f"column {name!r} is {shortened(value)}, not a string or an integer"
 
     return Fault(pc.is_null(types), reason)

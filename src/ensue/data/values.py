@@ -1,7 +1,7 @@
 """A raw column as a column of one of the five attribute types.
 
+Values are converted where that loses nothing: `"443"` to an `int`, 1 and 1.0 to a `bool`, an integer to a `string`.
 Every conversion gives null where it cannot read a value, so a bad value is one that was there and has become null.
-Text from CSV may stand for any type; a string from elsewhere is just a string.
 """
 
 import re
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ensue.data.errors import DataError, shortened
 from ensue.data.iso import micros_of_column
-from ensue.data.python_values import FLOAT_WORDS, LARGEST, READERS, SMALLEST, as_int_text
+from ensue.data.python_values import LARGEST, READERS, SMALLEST, as_int_text
 from ensue.data.raw import Raw, present, unwrapped
 from ensue.language.types import is_list, item_of
 
@@ -40,10 +40,12 @@ _MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
     """The column as `kind`, null where a value is missing or is not one; `text` says that it comes from CSV.
 
+    There an integer may be a timestamp, too.
+
     >>> convert(pa.chunked_array([["1", "x", " 3"]]), "int", text=True).to_pylist()
     [1, None, 3]
-    >>> convert(pa.chunked_array([["1"]]), "int", text=False).to_pylist()
-    [None]
+    >>> convert(pa.chunked_array([[443, None]]), "string", text=False).to_pylist()
+    ['443', None]
     >>> convert([1, 2.0, 2.5, True], "int", text=False).to_pylist()
     [1, 2, None, None]
     """
@@ -57,13 +59,13 @@ def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
     column = unwrapped(raw)
     match kind:
         case "int":
-            converted = _ints(column, text)
+            converted = _ints(column)
         case "float":
-            converted = _floats(column, text)
+            converted = _floats(column)
         case "string":
-            converted = column if pa.types.is_string(column.type) else None
+            converted = _strings(column)
         case "bool":
-            converted = _bools(column, text)
+            converted = _bools(column)
         case _:
             micros = micros_of(column, text)
             converted = None if micros is None else micros.cast(pa.timestamp("us"))
@@ -120,6 +122,8 @@ def nulls(length: int, arrow_type: pa.DataType) -> pa.ChunkedArray:
 
 def blanks_as_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column of CSV text where what is blank is missing: a quoted empty field is no number, and no bad one either."""
+    if not pa.types.is_string(column.type):
+        return column
     return pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column)
 
 
@@ -156,7 +160,7 @@ def micros_of(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:
     if pa.types.is_string(kind):
         moments = micros_of_column(column)
         return pc.coalesce(moments, ints_of_text(column)) if text else moments
-    return _ints(column, text)
+    return _ints(column)
 
 
 def micros_of_moments(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -193,7 +197,7 @@ def _stored(kind: str) -> pa.DataType:
     return pa.int64() if kind == "timestamp" else ARROW_TYPES[kind]
 
 
-def _ints(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:
+def _ints(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     kind = column.type
     if pa.types.is_uint64(kind):
         return pc.if_else(pc.less_equal(column, pa.scalar(LARGEST, pa.uint64())), column, None).cast(pa.int64())
@@ -209,10 +213,10 @@ def _ints(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:
             return column.cast(pa.int64())
         except pa.ArrowInvalid:  # some are not whole, or too large
             return convert(column.to_pylist(), "int", text=False)
-    return ints_of_text(column) if text and pa.types.is_string(kind) else None
+    return ints_of_text(column) if pa.types.is_string(kind) else None
 
 
-def _floats(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:
+def _floats(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     kind = column.type
     if pa.types.is_floating(kind):
         return column.cast(pa.float64())
@@ -220,23 +224,37 @@ def _floats(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:
         return column.cast(pa.string()).cast(pa.float64())
     if pa.types.is_integer(kind):
         return column.cast(pa.float64(), safe=False)
-    if not pa.types.is_string(kind):
-        return None
-    if text:
-        trimmed = pc.utf8_trim_whitespace(column)
-        readable = pc.if_else(pc.match_substring_regex(trimmed, _FLOAT_TEXT), trimmed, None)
-        return pc.replace_substring_regex(readable, r"^\+", "").cast(pa.float64())
-    words = pc.is_in(column, pa.array(list(FLOAT_WORDS)))
-    return pc.if_else(words, column, None).cast(pa.float64())
+    return floats_of_text(column) if pa.types.is_string(kind) else None
 
 
-def _bools(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:
-    if pa.types.is_boolean(column.type):
+def floats_of_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The numbers that strings hold, null where one holds none."""
+    trimmed = pc.utf8_trim_whitespace(column)
+    readable = pc.if_else(pc.match_substring_regex(trimmed, _FLOAT_TEXT), trimmed, None)
+    return pc.replace_substring_regex(readable, r"^\+", "").cast(pa.float64())
+
+
+def _strings(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    kind = column.type
+    if pa.types.is_string(kind):
         return column
-    if not text or not pa.types.is_string(column.type):
+    if pa.types.is_integer(kind):
+        ints = _ints(column)
+        return None if ints is None else ints.cast(pa.string())
+    return column.cast(pa.string()) if pa.types.is_boolean(kind) else None
+
+
+def _bools(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        return column
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        true, false = pc.equal(column, 1), pc.equal(column, 0)
+    elif pa.types.is_string(kind):
+        lower = pc.utf8_lower(pc.utf8_trim_whitespace(column))
+        true, false = pc.is_in(lower, pa.array(["true", "1"])), pc.is_in(lower, pa.array(["false", "0"]))
+    else:
         return None
-    lower = pc.utf8_lower(pc.utf8_trim_whitespace(column))
-    true, false = pc.is_in(lower, pa.array(["true", "1"])), pc.is_in(lower, pa.array(["false", "0"]))
     return pc.if_else(pc.or_(true, false), true, None)
 
 

@@ -18,6 +18,7 @@ from ensue.engine.provenance import check_sources
 from ensue.engine.run import Run
 from ensue.engine.sharing.groups import Decided
 from ensue.language import typed
+from ensue.language.used import read_attributes
 from ensue.live.detections import Shown
 from ensue.live.reactions import Action, Reactions
 from ensue.live.sent import Reading
@@ -60,10 +61,9 @@ class Settings:
         )  # fmt: skip
 
     def saved(self) -> dict[str, Any]:
-        names = self.columns
         return {
             "lateness": self.lateness,
-            "columns": (names.time, names.start, names.end, names.type, names.sequence),
+            "columns": self.columns.saved(),
             "tables": {name: list(rows) for name, rows in self.tables.items()},
             "emit": self.emit,
             "provenance": self.provenance,
@@ -92,7 +92,7 @@ class Settings:
     @staticmethod
     def restored(state: Mapping[str, Any]) -> Settings:
         limits = Limits(*state.get("limits", ()))
-        return Settings(**{**state, "columns": Columns(*state["columns"]), "limits": limits})
+        return Settings(**{**state, "columns": Columns.restored(state["columns"]), "limits": limits})
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ class Arrangement:
 
     @cached_property
     def reading(self) -> Reading:
-        return Reading(self.rules.events, self.settings.columns, self.timestamps, self.timezone)
+        used = frozenset(read_attributes(self.rules))
+        return Reading(self.rules.events, self.settings.columns, self.timestamps, self.timezone, used)
 
     @cached_property
     def shown(self) -> Shown:

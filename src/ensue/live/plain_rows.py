@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ensue.data import Columns
+from ensue.data.columns import TimeFormat
 from ensue.data.iso import EPOCH, MICROSECOND, has_zone, micros_of_text
 from ensue.data.python_values import LARGEST, SMALLEST, is_text
 from ensue.engine.batch import Row
@@ -35,13 +36,15 @@ def plain_reader(events: Mapping[str, typed.EventType], columns: Columns, timest
     >>> read({"type": "order", "time": 3, "id": "42"}, 8)
     """
     times = _times(columns)
-    moment = _moments(zoned) if timestamps else plain_int
+    moment = _moments(zoned, columns.times) if timestamps else plain_int
     sequence_key, type_key = columns.sequence, columns.type or "type"
     plans = {name: _plan(event, columns) for name, event in events.items()}
     unused: Plan = (_no_attributes, False)
 
     def read(event: Mapping[str, Any], position: int) -> Row | None:
         type_ = event.get(type_key)
+        if type(type_) is int:
+            type_ = str(type_)
         if type(type_) is not str or not type_:
             return None
         attributes_of, instant = plans.get(type_, unused)
@@ -175,8 +178,12 @@ def plain_timestamp(value: Any) -> int | None:
     return micros_of_text(value) if type(value) is str else None
 
 
-def _moments(zoned: bool) -> Callable[[Any], int | None]:
+def _moments(zoned: bool, how: TimeFormat) -> Callable[[Any], int | None]:
     """Times that are timestamps. The first that says its zone goes the long way, where the zone is noted."""
+    if how:
+        from ensue.data.times import time_reader
+
+        return time_reader(how)
     if zoned:
         return plain_timestamp
 

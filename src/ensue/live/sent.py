@@ -7,7 +7,7 @@ or has of another kind is wrong in its rows, as it would be had everything been 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ensue.data import BadRow, Columns, DataError, Events, Form, Schema, read_events
+from ensue.data.arrange import paths_of, row_arranger
 from ensue.data.frames import frame_kind
 from ensue.data.raw import is_readable
 from ensue.engine.batch import Columns as EventColumns
@@ -73,13 +74,27 @@ class Reading:
     columns: Columns
     timestamps: bool | None = None
     timezone: str | None = None
+    used: frozenset[tuple[str, str]] | None = None
+    """The attributes that rules read, each with its event."""
+
+    @cached_property
+    def asked(self) -> Schema:
+        """The attributes of all events."""
+        return {name: dict(event.attributes) for name, event in self.events.items()}
+
+    @cached_property
+    def arrange(self) -> Callable[[Mapping[str, Any]], Mapping[str, Any]] | None:
+        """Brings a dict's keys to the names that rules have; None where they are so."""
+        return row_arranger(self.columns, paths_of(self.asked, self.columns))
 
     @cached_property
     def plain(self) -> Read:
         """The short way for a dict."""
         if self.timestamps is None:
             return lambda event, position: None
-        return plain_reader(self.events, self.columns, self.timestamps, self.timezone is not None)
+        read = plain_reader(self.events, self.columns, self.timestamps, self.timezone is not None)
+        arrange = self.arrange
+        return read if arrange is None else lambda event, position: read(arrange(event), position)
 
     @cached_property
     def schema(self) -> Schema:
@@ -129,10 +144,14 @@ class Reading:
 
     def _others(self, sent: Sent, indices: list[int], position: int) -> None:
         """Dicts that are not plain."""
+        arrange = self.arrange
         odd = [sent.originals[index] for index in indices]
+        if arrange is not None:  # the row before them has columns by the names that rules have
+            odd = [arrange(item) if isinstance(item, Mapping) else item for item in odd]
         key = self.columns.type or "type"
         names = (item.get(key) for item in odd if isinstance(item, Mapping))
-        unused = {name for name in names if isinstance(name, str) and name not in self.events}
+        types = (str(name) if type(name) is int else name for name in names)
+        unused = {name for name in types if isinstance(name, str) and name not in self.events}
         schema = {**self.schema, **{name: {} for name in unused}, _BEFORE: {}}
         known = {*self.events, *unused, _BEFORE}
         try:
@@ -160,7 +179,10 @@ class Reading:
 
     def _read(self, source: Any, schema: Schema, known: set[str]) -> Events:
         """The long way."""
-        return read_events(source, self.columns, schema, known=known, instant=self.instant, derived=self.derived)
+        return read_events(
+            source, self.columns, schema, known=known, instant=self.instant, derived=self.derived, used=self.used,
+            asked=self.asked,
+        )  # fmt: skip
 
     def _before(self, odd: Iterable[Any]) -> dict[str, Any]:
         """The row that stands for what came before."""
@@ -180,7 +202,8 @@ class Reading:
 
     def _tables(self, source: Any, position: int) -> Sent:
         """Tables are read as they are; one that cannot be read at all is an error, and nothing of it is taken."""
-        mixed = mixed_of(source, self.columns, self.events, position)
+        usual = self.columns == self.columns.plain_names and self.arrange is None
+        mixed = mixed_of(source, self.columns, self.events, position) if usual else None
         if mixed is not None and not all(map(is_readable, mixed.columns.values())):
             mixed = None  # its bad rows are looked for
         if mixed is not None and self.timestamps in (None, mixed.timestamps):
