@@ -20,7 +20,7 @@ TABLE = pa.table({"type": ["a", "b"], "time": [1, 2], "k": [1, 1]})
         ({"type": ["a"], "time": ["2026-01-01"]}, "The column of times 'time' is string; times are integers"),
         ({"type": ["a"], "time": [1.5]}, "The column of times 'time' is double"),
         ({"type": ["a"], "start": [1], "end": [None]}, "Of the columns of times 'start' is bigint and 'end' is void"),
-        ({"type": [1], "time": [1]}, "The column 'type' holds the event's type and is bigint, not string"),
+        ({"type": [True], "time": [1]}, "The column 'type' holds the event's type and is boolean, not string or"),
     ],
 )
 def test_columns(spark, columns, said):
@@ -96,9 +96,10 @@ def test_a_misspelt_attribute(spark):
 
 def test_a_column_of_another_type(spark):
     text = as_frame(spark, TABLE.set_column(2, "k", pa.array(["1", "1"])))
-    said = "The column 'k' is string, and the rules declare it as int of 'a'"
+    truth = as_frame(spark, TABLE.set_column(2, "k", pa.array([True, True])))
+    said = "The column 'k' is boolean, and the rules declare it as int of 'a'"
     with pytest.warns(ensue.BadRowsWarning, match=said):
-        found = PROGRAM.detect({"a": text, "b": as_frame(spark, TABLE)})
+        found = PROGRAM.detect({"a": truth, "b": as_frame(spark, TABLE)})
     assert found.count() == 0
     due = ensue.compile("event a(k: timestamp).  c(k) <- a(k).")
     with pytest.raises(ensue.DataError, match=r'Cast it first: df.withColumn\("k", to_timestamp\("k"\)\)'):

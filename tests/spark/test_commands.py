@@ -44,18 +44,67 @@ def test_run_finds_the_same_on_spark(ensue: Command) -> None:  # noqa: F811
 
 
 def test_run_reads_csv_as_the_rules_declare_it(ensue: Command, folder: Path, spark: object) -> None:  # noqa: F811
-    (folder / "orders.csv").write_text("qty,at,id,product\n2,3,42,007\nx,4,43,tea\n1,,44,tea\n")
+    (folder / "orders.csv").write_text("qty,at,id,product\n2,3,42,007\n1,4,x,tea\n1,,44,tea\n")
     (folder / "parcels.csv").write_text("at,id,tracking\n7,42,a\n")
     arguments = ("run", "shop.ensue", "order=orders.csv", "shipped=parcels.csv", "--time", "at", "--engine", "spark")
     result = ensue(*arguments, "-o", "found", "--output-format", "json")
     assert result.exit_code == 0, result.stderr
     assert "2 rows left out" in result.stderr
-    assert "not of the type that the rules declare: x,4,43,tea" in result.stderr
+    assert "not of the type that the rules declare: 1,4,x,tea" in result.stderr
     rows = [json.loads(line) for file in (folder / "found").glob("*.json") for line in file.read_text().splitlines()]
     assert rows == [{"type": "comp", "start": 3, "end": 7, "id": 42, "product": "007"}]
     again = ensue(*arguments, "-o", "found", "--output-format", "json")
     assert again.exit_code == 2
     assert again.stderr.splitlines()[-1].startswith("ensue: Spark:")
+
+
+NESTED = "event a(user.id: int, n: int). event b(user.id: int).  ab(u) <- a(user.id = u) seq b(u) within 1h.\n"
+LOG = "Oct 18 06:55:46 a 1\noops\nOct 18 06:55:47 b 1\n"
+ODD = {
+    "a.jsonl": (
+        '{"type": "a", "time": "18/Oct/2015:18:01:47 +0200", "user": {"id": "1"}, "n": "x"}\n'
+        '{"type": "b", "time": "18/Oct/2015:16:01:48 +0000", "user": {"id": 1}}\n',
+        (),
+    ),
+    "b.tsv": ("what\tDate\tTime\tkey\na\t2015-10-18\t18:01:47,5\t1\nb\t2015-10-18\t18:01:48\t1.0\n",
+              ("--time", "Date+Time", "--column", "type=what", "--column", "user.id=key", "--timezone", "UTC")),
+    "c.csv": ("type,time,user.id\na,1445191307978,1\nb,1445191308978,1\n", ("--time-unit", "ms")),
+    "d-1.log": (LOG, ("--year", "2015", "--lines", r"^(?P<time>\w+ +\d+ \S+) (?P<type>\w+) (?P<id>\d+)",
+                      "--column", "user.id=id")),
+    "e-1.dat": ("type;time\na;2015-10-18 18:01\nb;2015-10-18 18:02\n",
+                ("--separator", ";", "--file-name", r"-(?P<id>\d+)\.", "--column", "user.id=id", "--timezone", "UTC")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_files_are_read_alike(ensue: Command, folder: Path, name: str) -> None:  # noqa: F811
+    text, options = ODD[name]
+    (folder / "nested.ensue").write_text(NESTED)
+    (folder / name).write_text(text)
+    here, there = (ensue("run", "nested.ensue", name, *options, "--engine", each) for each in ("embedded", "spark"))
+    assert there.exit_code == 0, there.stderr
+    rows = [[json.loads(line)["u"] for line in result.stdout.splitlines()] for result in (here, there)]
+    assert rows == [[1], [1]], there.stderr
+    ends = [json.loads(result.stdout)["end"].removesuffix("Z") for result in (here, there)]
+    assert ends[0] == ends[1]
+    assert ("left out" in here.stderr) == ("left out" in there.stderr) == ("oops" in text)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "d-1.log"])
+def test_odd_files_as_a_stream(ensue: Command, folder: Path, name: str) -> None:  # noqa: F811
+    text, options = ODD[name]
+    (folder / "nested.ensue").write_text(NESTED)
+    (folder / "arriving").mkdir()
+    (folder / "arriving" / name).write_text(text)
+    last = text.splitlines()[-1].replace("18/Oct", "19/Oct").replace("Oct 18", "Oct 19") + "\n"
+    (folder / "arriving" / f"later-{name}").write_text(last)
+    source = f"text:{folder / 'arriving'}" if name.endswith(".log") else f"json:{folder / 'arriving'}"
+    result = ensue(
+        "stream", "nested.ensue", "--source", source, "--sink", "json:found", "--checkpoint", "state",
+        "--trigger", "once", "--buckets", "2", *options,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert [row["u"] for row in in_sink(folder / "found")] == [1]
 
 
 def test_a_stream_goes_on_and_its_state_can_be_read(ensue: Command, folder: Path) -> None:  # noqa: F811

@@ -229,7 +229,9 @@ def detect_frames(program: Rules, frames: Frames, request: Request) -> DataFrame
     check_options(request)
     tables, wanted = program.rows_of_tables(request.tables), picked(program.typed, request.emit)
     job, time = job_of(program, frames, request.columns, wanted, request.compiled, request.limits)
-    given = given_events(frames, request.columns, job.rules.events, request.strict, program.typed.events)
+    given = given_events(
+        frames, request.columns, job.rules.events, request.strict, program.typed.events, read=program.read_attributes
+    )
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
     until = request.until
     moment = None if until is None else moment_of(until, job.rules.unit, job.timestamps)
@@ -254,6 +256,8 @@ def warn_of_frames(program: Rules, job: Job, frames: Frames, given: Given, reque
         if (event, attribute) in used:
             warnings.warn(no_value(event, attribute), EmptyAttributeWarning, stacklevel=6)
     for event, attribute, kind, type_ in unreadable_attributes(given, program.typed.events):
+        if (event, attribute) not in program.read_attributes:
+            continue
         said = f"The column {attribute!r} is {type_.simpleString()}, and the rules declare it as {kind} of {event!r}"
         if kind == "timestamp" and type_.typeName() == "string":
             raise DataError(f'{said}. Cast it first: df.withColumn("{attribute}", to_timestamp("{attribute}")).')

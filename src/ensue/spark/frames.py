@@ -7,7 +7,7 @@ attributes of one name and several types. Rows that cannot be used are left out 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from ensue.spark.rejected import (
     REJECTED,
     Fault,
     ahead_fault,
+    conversion,
     faults_of,
     first_reason,
     never_read,
@@ -144,20 +145,20 @@ def known_types(frames: Frames, events: Mapping[str, typed.EventType]) -> dict[s
 def given_events(
     frames: Frames, names: Columns, events: Mapping[str, typed.EventType], strict: bool = False,
     declared: Mapping[str, typed.EventType] | None = None, marked: bool = False,
-    with_row: bool = True, wall: WallClock | None = None,
+    with_row: bool = True, wall: WallClock | None = None, read: Collection[tuple[str, str]] = (),
 ) -> Given:  # fmt: skip
     """The events in frames, with the attributes that the rules use.
 
-    `declared` are the events with all attributes that rows are held to; with `strict` a row that cannot be used makes
-    whatever reads it fail; with `marked` such rows stay, and the column `WRONG` has what is wrong with them, and with
-    `with_row` the row on a line of its own, for which every column is read.
+    `declared` are the events with all attributes that rows are held to, as far as rules `read` them; with `strict` a
+    row that cannot be used makes whatever reads it fail; with `marked` such rows stay, and the column `WRONG` has what
+    is wrong with them, and with `with_row` the row on a line of its own, for which every column is read.
     """
     time, instants = time_of(frames, names)
     columns: list[Column] = []
     types: dict[str, DataType] = {}
     sources, parts = [], []
     for name, frame in frames.items():
-        source = _source(frame, names, name, declared or events)
+        source = _source(frame, names, name, declared or events, read)
         if wall is not None:
             source = replace(source, faults=(*source.faults, ahead_fault(source.layout, source.places, time, wall)))
         used = [event for event in events.values() if event.given and name in (None, event.name)]
@@ -171,10 +172,13 @@ def given_events(
         if source.layout.sequence is not None:
             picked["sequence"] = places[source.layout.sequence]
         for attribute in _attributes(source, used):
-            kind = source.schema[attribute].dataType
-            column = _column(columns, attribute, kind.simpleString(), name)
-            picked[column] = places[attribute]
-            types[column] = kind
+            forms = _forms(source, attribute, used)
+            for (expression, kind), own in forms.items():
+                of = name if len(forms) == 1 else own
+                column = _column(columns, attribute, kind, of)
+                picked[column] = expression
+                raw = expression == places[attribute]
+                types[column] = source.schema[attribute].dataType if raw else _data_type(kind)
         if marked and source.faults and not strict:
             reason = first_reason(source.faults)
             row = source.row if with_row else "''"
@@ -212,31 +216,53 @@ def unreadable_attributes(given: Given, events: Mapping[str, typed.EventType]) -
     ]
 
 
-def _source(frame: DataFrame, names: Columns, only: str | None, events: Mapping[str, typed.EventType]) -> Source:
+def _forms(source: Source, attribute: str, events: Iterable[typed.EventType]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """How the values of a column go on: the expression and its Spark type, for the events that take it so."""
+    type_, place = source.schema[attribute].dataType, source.places[attribute]
+    forms: dict[tuple[str, str], tuple[str, ...]] = {}
+    for event in events:
+        if attribute in event.attributes:
+            converted = conversion(place, type_, event.attributes[attribute]) if event.declared else None
+            form = converted or (place, type_.simpleString())
+            forms[form] = (*forms.get(form, ()), event.name)
+    return forms
+
+
+def _data_type(name: str) -> DataType:
+    from pyspark.sql.types import DataType
+
+    return DataType.fromDDL(name)
+
+
+def _source(
+    frame: DataFrame, names: Columns, only: str | None, events: Mapping[str, typed.EventType],
+    read: Collection[tuple[str, str]],
+) -> Source:  # fmt: skip
     schema, layout = frame.schema, _layout(frame, names, only)
     if layout.type is not None and schema[layout.type].dataType.typeName() not in ("string", "varchar", "char"):
         raise DataError(
             f"The column {layout.type!r} holds the event's type and is {schema[layout.type].dataType.simpleString()}, "
-            "not string. Cast it, or name another one with type=."
+            "not string or integer. Cast it, or name another one with type=."
         )
     by_type = {"type", names.type} if only is not None else set()
     taken = frozenset({layout.start, layout.end, layout.instant, layout.type, layout.sequence, *by_type})
-    faults = faults_of(schema, layout, only, events, taken)
+    faults = faults_of(schema, layout, only, events, taken, read)
     return Source(frame.toDF(*(f"r{n}" for n in range(len(schema.names)))), schema, layout, only, taken, tuple(faults))
 
 
-def _column(columns: list[Column], attribute: str, type_: str, event: str | None) -> str:
+def _column(columns: list[Column], attribute: str, type_: str, event: str | tuple[str, ...] | None) -> str:
     """The column for an attribute: the same for all frames where it has the same type."""
+    own = (event,) if isinstance(event, str) else event
     for place, column in enumerate(columns):
         if column.attribute == attribute and column.type == type_:
-            columns[place] = Column(column.name, attribute, type_, _joined(column.events, event))
+            columns[place] = Column(column.name, attribute, type_, _joined(column.events, own))
             return column.name
-    columns.append(Column(f"c{len(columns)}", attribute, type_, None if event is None else (event,)))
+    columns.append(Column(f"c{len(columns)}", attribute, type_, own))
     return columns[-1].name
 
 
-def _joined(events: tuple[str, ...] | None, event: str | None) -> tuple[str, ...] | None:
-    return None if events is None or event is None else (*events, event)
+def _joined(events: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return None if events is None or more is None else (*events, *more)
 
 
 def _layout(frame: DataFrame, names: Columns, only: str | None) -> Layout:
@@ -262,7 +288,8 @@ def _time_type(frame: DataFrame, layout: Layout) -> DataType:
     said = " and ".join(f"{name!r} is {kind.simpleString()}" for name, kind in held.items())
     raise DataError(
         f"The column of times {said}; times are integers, or timestamps of one kind. "
-        'Cast what is something else: df.withColumn("time", df.time.cast("timestamp")).'
+        "Say how others are to be read: time_unit='ms' for numbers since 1970, time_format= or timezone= for text; or "
+        'cast them: df.withColumn("time", df.time.cast("timestamp")).'
         if len(held) == 1
         else f"Of the columns of times {said}; all are integers, or timestamps of one kind. Cast them to one."
     )

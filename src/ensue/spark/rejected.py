@@ -6,7 +6,7 @@ reasons are those of `ensue.data`, which says the same of events in other forms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,8 @@ _READ = {
 }
 """The Spark types whose values are all of a kind."""
 
+_FLOAT = r"(?i)^[+-]?([0-9]+[.]?[0-9]*(e[+-]?[0-9]+)?|[.][0-9]+(e[+-]?[0-9]+)?|nan|inf|infinity)$"
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -53,9 +55,11 @@ class Fault:
 
 def faults_of(
     schema: StructType, layout: Layout, only: str | None, events: Mapping[str, typed.EventType],
-    taken: Iterable[str | None],
+    taken: Iterable[str | None], read: Container[tuple[str, str]],
 ) -> list[Fault]:  # fmt: skip
     """What can be wrong with the rows of a frame; `taken` are the columns that are no attributes.
+
+    A value that does not fit makes a row bad where its attribute is `read` by some rule.
 
     The columns are called ``r0``, ``r1``, … in the order of the schema.
     """
@@ -73,7 +77,7 @@ def faults_of(
         start, end = times_of(layout, places)
         reason = "its type is declared as `instant`, but it starts before its end"
         found.append(Fault(f"{_of_others(instant, layout, places)}{start} = {end}", literal(reason)))
-    for (attribute, kind), names in _attributes(own, places, set(taken)).items():
+    for (attribute, kind), names in _attributes(own, places, set(taken), read).items():
         column, type_ = places[attribute], schema[attribute].dataType
         readable = _readable(column, type_, kind)
         if readable is not None:
@@ -159,13 +163,14 @@ def _of_others(names: Iterable[str], layout: Layout, places: Mapping[str, str]) 
 
 
 def _attributes(
-    events: Mapping[str, typed.EventType], places: Mapping[str, str], taken: set[str | None]
-) -> dict[tuple[str, str], list[str]]:
-    """The attributes that are in a frame, with what they are declared as, and by which events."""
+    events: Mapping[str, typed.EventType], places: Mapping[str, str], taken: set[str | None],
+    read: Container[tuple[str, str]],
+) -> dict[tuple[str, str], list[str]]:  # fmt: skip
+    """The attributes that are in a frame and read, with what they are declared as, and by which events."""
     found: dict[tuple[str, str], list[str]] = {}
     for name, event in events.items():
         for attribute, kind in event.attributes.items():
-            if attribute in places and attribute not in taken and kind in _READ:
+            if attribute in places and attribute not in taken and kind in _READ and (name, attribute) in read:
                 found.setdefault((attribute, kind), []).append(name)
     return found
 
@@ -181,9 +186,31 @@ def _readable(column: str, type_: DataType, kind: str) -> str | None:
         if getattr(type_, "scale", 1) == 0 and getattr(type_, "precision", 38) <= 18:
             return None
         return f"({column} between {-(2**63)} and {2**63 - 1} and {column} = floor({column}))"
+    converted = conversion(column, type_, kind)
+    return "false" if converted is None else f"({converted[0]}) is not null"
+
+
+def conversion(column: str, type_: DataType, kind: str) -> tuple[str, str] | None:
+    """A value as one of another kind, where that loses nothing, and the Spark type that it then has.
+
+    It is null where the value does not convert; None stands for values that are left to the engine, or that nothing
+    converts. The same values convert as in `ensue.data.values`.
+    """
+    name = type_.typeName()
+    if kind == "int" and name in _STRINGS:
+        digits = f"regexp_replace(trim({column}), {literal(r'[.]0*$')}, '')"
+        right = f"trim({column}) rlike {literal(r'^[+-]?[0-9]+([.]0*)?$')}"
+        return f"if({right}, try_cast({digits} as bigint), null)", "bigint"
     if kind == "float" and name in _STRINGS:
-        return f"{among(column, ['NaN', 'Infinity', '-Infinity'])}"
-    return "false"
+        return f"if(trim({column}) rlike {literal(_FLOAT)}, try_cast(trim({column}) as double), null)", "double"
+    if kind == "string" and (name in _INTEGERS or name == "boolean"):
+        return f"cast({column} as string)", "string"
+    if kind == "bool" and name in (*_INTEGERS, *_FRACTIONS):
+        return f"case {column} when 1 then true when 0 then false end", "boolean"
+    if kind == "bool" and name in _STRINGS:
+        cases = "when 'true' then true when '1' then true when 'false' then false when '0' then false"
+        return f"case lower(trim({column})) {cases} end", "boolean"
+    return None
 
 
 def _shown(column: str, type_: DataType) -> str:

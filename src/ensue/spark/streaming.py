@@ -62,8 +62,9 @@ def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame
         ahead = USUAL_AHEAD  # time goes on by the clock
     wall = None if ahead is None else WallClock.of(ahead, job.rules.unit, job.timestamps)
     given = given_events(
-        frames, request.columns, job.rules.events, request.strict, program.typed.events, True, request.rejected, wall
-    )
+        frames, request.columns, job.rules.events, request.strict, program.typed.events, True, request.rejected, wall,
+        program.read_attributes,
+    )  # fmt: skip
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
     until, buckets, heartbeat = request.until, request.buckets, request.heartbeat
     moment = None if until is None else moment_of(until, job.rules.unit, job.timestamps)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ensue.cli.spark.places import FILES, TABLES, Place
+from ensue.cli.spark.reading import text_options, with_known_times
+from ensue.cli.spark.text_files import matching, taken_apart, with_file_name
 from ensue.cli.spark.text_schema import CORRUPT, FORMATS, assumed_schema, text_schema
 from ensue.data import Columns, DataError
-from ensue.data.columns import find_layout
+from ensue.data.columns import TOGETHER, TextFiles, find_layout
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,18 +30,25 @@ class Arriving:
     schema: str | None
     options: Mapping[str, str]
 
-    def frames(self, sources: Place | dict[str, Place]) -> DataFrame | dict[str, DataFrame]:
-        """The streaming frames of sources."""
+    def frames(self, sources: Place | dict[str, Place]) -> tuple[DataFrame | dict[str, DataFrame], Columns]:
+        """The streaming frames of sources, and how their columns are to be read."""
+        columns: list[Columns] = []
+        found: DataFrame | dict[str, DataFrame]
         if isinstance(sources, dict):
-            return {name: self._frame(source, name) for name, source in sources.items()}
-        return self._frame(sources, None)
+            found = {name: self._frame(source, name, columns) for name, source in sources.items()}
+        else:
+            found = self._frame(sources, None, columns)
+        said = next((each for each in columns if each.times != self.columns.times), self.columns)
+        return found, replace(said, files=TextFiles())
 
-    def _frame(self, source: Place, only: str | None) -> DataFrame:
+    def _frame(self, source: Place, only: str | None, columns: list[Columns]) -> DataFrame:
         reader = self.spark.readStream.format(source.format)
+        if self.columns.files.lines is not None:
+            return self._lines(source, only, columns)
         if source.format == "kafka":
             return self._kafka(source, only)
         if source.format in FILES:
-            return self._files(source, only)
+            return self._files(source, only, columns)
         if source.format in TABLES:
             return self.spark.readStream.options(**self.options).table(source.where)
         reader = reader.options(**self.options)
@@ -47,14 +56,26 @@ class Arriving:
             reader = reader.schema(self.schema)
         return reader.load(source.where) if source.where else reader.load()
 
-    def _files(self, source: Place, only: str | None) -> DataFrame:
+    def _lines(self, source: Place, only: str | None, columns: list[Columns]) -> DataFrame:
+        """Lines of text that arrive in a folder. Those that do not match are all null, and so take no part."""
+        files = self.columns.files
+        if source.format != "text":
+            raise DataError(f"--lines takes apart lines of text: name the source as text:{source.where}.")
+        lines = self.spark.readStream.options(**self.options).text(source.where)
+        there = self.spark.read.options(**self.options).text(source.where)
+        columns.append(with_known_times(self.columns, matching(there, str(files.lines)), only))
+        return taken_apart(with_file_name(lines, files), str(files.lines))
+
+    def _files(self, source: Place, only: str | None, columns: list[Columns]) -> DataFrame:
         """Files that arrive in a folder; what is there already says how they look, as far as the rules do not."""
-        schema = self._schema_of_files(source, only)
+        schema = self._schema_of_files(source, only, columns)
         reader = self.spark.readStream.format(source.format)
         if source.format not in FORMATS:
-            return reader.options(**self.options).schema(schema).load(source.where)
-        reader = reader.options(**{"header": "true", **self.options}).option("columnNameOfCorruptRecord", CORRUPT)
-        frame = reader.schema(_with(schema, CORRUPT)).load(source.where)
+            frame = reader.options(**self.options).schema(schema).load(source.where)
+            return with_file_name(frame, self.columns.files)
+        options = text_options(self.columns.files, [source.where], self.options)
+        reader = reader.options(**{"header": "true", **options}).option("columnNameOfCorruptRecord", CORRUPT)
+        frame = with_file_name(reader.schema(_with(schema, CORRUPT)).load(source.where), self.columns.files)
         return self._without_unreadable(frame, only)
 
     def _kafka(self, source: Place, only: str | None) -> DataFrame:
@@ -73,12 +94,13 @@ class Arriving:
         """Rows with a value that is not of its declared type have no time, so that they take no part, and are told."""
         from pyspark.sql import functions as f
 
-        layout = find_layout(frame.columns, self.columns, only is not None, "The source")
         readable = f.col(CORRUPT).isNull()
-        times = {
-            name: f.when(readable, f.col(f"`{name}`")) for name in {layout.start, layout.end, layout.instant} if name
-        }
-        return frame.withColumns(times).drop(CORRUPT)
+        named = {name: name for name in frame.columns} | dict(self.columns.renamed)
+        names = [*named, *(name for name in self.columns.outside if name not in named)]
+        layout = find_layout(names, self.columns, only is not None, "The source")
+        held = {part.strip() for n in (layout.start, layout.end, layout.instant) if n for part in n.split(TOGETHER)}
+        times = {named.get(name, name).split(".")[0] for name in held}
+        return frame.withColumns({name: f.when(readable, f.col(f"`{name}`")) for name in times}).drop(CORRUPT)
 
     def _given_schema(self) -> StructType | None:
         from pyspark.sql.types import DataType, StructType
@@ -89,7 +111,7 @@ class Arriving:
         assert isinstance(found, StructType)
         return found
 
-    def _schema_of_files(self, source: Place, only: str | None) -> StructType:
+    def _schema_of_files(self, source: Place, only: str | None, columns: list[Columns]) -> StructType:
         from pyspark.errors import AnalysisException
 
         given = self._given_schema()
@@ -97,9 +119,10 @@ class Arriving:
             return given
         try:
             if source.format in FORMATS:
-                return text_schema(
-                    self.spark, self.program, only, self.columns, source.format, [source.where], self.options
-                )
+                options = text_options(self.columns.files, [source.where], self.options)
+                text = text_schema(self.spark, self.program, only, self.columns, source.format, [source.where], options)
+                columns.append(text.columns)
+                return text.schema
             return self.spark.read.format(source.format).options(**self.options).load(source.where).schema
         except (AnalysisException, DataError):
             if source.format != "csv" and self._is_empty(source):

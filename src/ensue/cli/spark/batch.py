@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +19,7 @@ from ensue.cli.spark.options import Cluster, pairs
 from ensue.cli.spark.session import cores_of, from_here, spark_session
 from ensue.cli.spark.writing import STDOUT, Output, by_type
 from ensue.data import DataError
+from ensue.data.errors import BadRow, grouped
 from ensue.spark.rejected import REJECTED
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from ensue.request import Request
 
 MOST_BAD_ROWS = 20
-"""How many rows that were left out are shown, each with what is wrong with it."""
+"""Up to how many rows that were left out are shown each; more are shown in groups."""
+MOST_LOOKED_AT = 1000
+"""So many of them are looked at for that."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def _run(job: Job, spark: Any, write: Callable[[Mapping[str, pa.Table], str], No
 
     reader = Reader(spark, job.program, job.request.columns, job.format, pairs(job.options, "--option"))
     read = reader.read(_from_here(job.sources, job.cluster))
-    whole = detected(job.program, read.events, job.request)
+    whole = detected(job.program, read.events, replace(job.request, columns=read.columns))
     unreadable = LeftOut(0, []) if read.unreadable is None else _counted(read.unreadable)
     if job.request.strict and unreadable.count:
         raise DataError(unreadable.said()[0])
@@ -89,15 +92,21 @@ class LeftOut:
     first: list[dict[str, str]]
 
     def said(self) -> list[str]:
-        """A line for each of the first, and how many more there are."""
-        lines = [f"{row['reason']}: {row['row']}" for row in self.first[:MOST_BAD_ROWS]]
-        more = self.count - MOST_BAD_ROWS
+        """A line for each of a few, or groups of one kind, and how many more there are."""
+        bad = [BadRow(row["row"], row["reason"]) for row in self.first]
+        if self.count <= MOST_BAD_ROWS:
+            return [f"{row.reason}: {row.where}" for row in bad]
+        lines = []
+        for group in grouped(bad):
+            lines.append(f"{counted(len(group.rows), 'row')}: {group.kind}")
+            lines += [f"  {row.reason}: {row.where}" for row in group.rows[:3]]
+        more = self.count - len(bad)
         return [*lines, f"… and {counted(more, 'more row')}"] if more > 0 else lines
 
 
 def _counted(rows: DataFrame) -> LeftOut:
     count = rows.count()
-    return LeftOut(count, [row.asDict() for row in rows.limit(MOST_BAD_ROWS).collect()] if count else [])
+    return LeftOut(count, [row.asDict() for row in rows.limit(MOST_LOOKED_AT).collect()] if count else [])
 
 
 def _collected(
@@ -115,7 +124,7 @@ def _collected(
     write(found, job.output.where)
     left_out = rejected.filter(bad)
     return {n: table.num_rows for n, table in found.items()}, LeftOut(
-        len(left_out), left_out[:MOST_BAD_ROWS].to_pylist()
+        len(left_out), left_out[:MOST_LOOKED_AT].to_pylist()
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 STDOUT = "-"
-FILES = ("parquet", "json", "csv", "orc", "avro")
+FILES = ("parquet", "json", "csv", "text", "orc", "avro")
 """Formats of files that arrive in a folder."""
 TABLES = ("table", "iceberg")
 """What is named, and not at a path."""

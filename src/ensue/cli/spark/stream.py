@@ -20,6 +20,7 @@ from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
 from ensue.cli.output import printable, say
 from ensue.cli.parameters import parameter_options
+from ensue.cli.reading import reading_options
 from ensue.cli.rules import program_of
 from ensue.cli.sources import table_sources
 from ensue.cli.spark.options import Cluster, cluster_options, pairs
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from ensue.cli.spark.places import Place
+    from ensue.data import Columns
     from ensue.program import Program
     from ensue.request import Request
 
@@ -67,11 +69,7 @@ PAUSE = 1
 @parameter_options
 @about_option
 @click.option("--until", metavar="TIME", help="The end of time: what ends later does not count.")
-@click.option("--time", metavar="COLUMN", help="The column that holds the time of an event. [default: time]")
-@click.option("--start", metavar="COLUMN", help="The column that holds the start of an event. [default: start]")
-@click.option("--end", metavar="COLUMN", help="The column that holds the end of an event. [default: end]")
-@click.option("--type", "type_", metavar="COLUMN", help="The column that holds the type of an event. [default: type]")
-@click.option("--sequence", metavar="COLUMN", help="A column that orders events of the same moment.")
+@reading_options
 @click.option("--schema", metavar="DDL", help="The columns of the events, as 'type string, time timestamp, id bigint'.")
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the source; may be repeated."
@@ -84,8 +82,7 @@ def stream(
     heartbeat: str | None, max_ahead: str | None, keep: str | None, max_matches: int | None, max_state: str | None,
     trigger: str | None, rejected: str | None, emit: tuple[str, ...],
     tables: tuple[str, ...], functions: str | None, param: tuple[str, ...], params: str | None,
-    about: tuple[str, ...], until: str | None, time: str | None, start: str | None, end: str | None,
-    type_: str | None, sequence: str | None,
+    about: tuple[str, ...], until: str | None, columns: Columns,
     schema: str | None, options: tuple[str, ...], sink_options: tuple[str, ...], quiet: bool, master: str | None,
     conf: tuple[str, ...], log: str | None,
 ) -> int:  # fmt: skip
@@ -111,7 +108,6 @@ def stream(
     check_installed()
     from ensue.cli.spark.failures import spark_failures
     from ensue.cli.spark.places import check_sink, place, sources
-    from ensue.data import Columns
     from ensue.data.results import picked
     from ensue.request import Request
 
@@ -123,7 +119,7 @@ def stream(
         program_of(rules, keep, functions, param, params), sources(arriving), to, side, checkpoint, schema,
         pairs(options, "--option"), pairs(sink_options, "--sink-option"), trigger_of(trigger), quiet,
         Request(
-            until, Columns(time, start, end, type_, sequence), table_sources(tables), emit or None,
+            until, columns, table_sources(tables), emit or None,
             lateness=_number(lateness), buckets=buckets, heartbeat=heartbeat, max_ahead=max_ahead,
             max_matches=max_matches, max_state=max_state,
         ),
@@ -180,8 +176,9 @@ class StreamJob:
         from ensue.spark.clock import Clock
         from ensue.spark.rejected import REJECTED
 
-        events = Arriving(spark, self.program, self.request.columns, self.schema, self.options).frames(self.sources)
-        whole = detected(self.program, events, self.request)
+        arriving = Arriving(spark, self.program, self.request.columns, self.schema, self.options)
+        events, columns = arriving.frames(self.sources)
+        whole = detected(self.program, events, replace(self.request, columns=columns))
         timestamps = whole.schema["end"].dataType.typeName() != "long"
         writer = self._writer(whole, REJECTED).option("checkpointLocation", self.checkpoint)
         if self.trigger:

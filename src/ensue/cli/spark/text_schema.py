@@ -1,7 +1,8 @@
 """The columns of events in text, CSV or JSON: of the types that the rules declare, whatever a few rows look like.
 
-What the rules do not say is taken from the first rows: which columns there are, and whether times are integers or
-timestamps. Types of events that are not declared are left to Spark to find out.
+What the rules do not say is taken from the first rows: which columns there are, how times are written, and whether they
+are integers or timestamps. Types of events that are not declared are left to Spark to find out. Values that may not be
+of their type, and that need not be, are read as text: Spark gives up a whole row for one of them.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ensue.data import Columns
-from ensue.data.columns import find_layout
+from ensue.data.arrange import row_arranger
+from ensue.data.columns import TOGETHER, find_layout, is_path
+from ensue.data.times import format_of_texts
 from ensue.language.types import common
 
 if TYPE_CHECKING:
@@ -32,48 +36,110 @@ _SPARK = {"int": "bigint", "float": "double", "string": "string", "bool": "boole
 _ZONE = re.compile(r"(?:Z|[+-]\d\d(?::?\d\d)?)\s*$", re.IGNORECASE)
 
 
+@dataclass(frozen=True)
+class Text:
+    """The schema of text, and how its columns and times are to be read."""
+
+    schema: StructType
+    columns: Columns
+
+
 def text_schema(
     spark: SparkSession, program: Program, only: str | None, columns: Columns,
     format: str, paths: Sequence[str], options: Mapping[str, str],
-) -> StructType:  # fmt: skip
+) -> Text:  # fmt: skip
     """The schema of files of text that are there."""
-    from pyspark.sql.types import StructField, StructType
-
     rows = _sample(spark, format, paths, options)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    layout = find_layout(names, columns, only is not None, ", ".join(paths))
     types = declared_types(program, only)
+    sources = dict(columns.renamed)
+    arrange = row_arranger(columns, [name for name in types if is_path(name)])
+    seen = rows if arrange is None else [arrange(row) for row in rows]
+    layout = find_layout(
+        list(dict.fromkeys(name for row in seen for name in row)), columns, only is not None, ", ".join(paths)
+    )
     if format == "json":
-        names += [name for name in types if name not in names]  # of events that come later
+        names += [name for name in types if sources.get(name, name) not in names and not is_path(name)]
     unknown = [name for name in names if types.get(name) == "any"]
     inferred = _inferred(spark, format, paths, options) if unknown else {}
-    fields = []
-    for name in names:
-        values = [row[name] for row in rows if row.get(name) not in (None, "")]
-        if name in (layout.start, layout.end, layout.instant):
-            type_ = time_type(values)
-        elif name == layout.type:
-            type_ = "string"
-        elif name == layout.sequence and name not in types:
-            type_ = "bigint" if _integers(values) else "string"
-        else:
-            type_ = inferred.get(name) or _SPARK.get(types.get(name, "string"), "string")
-        fields.append(StructField(name, _parsed(type_)))
-    return StructType(fields)
+    times = {str(name) for name in (layout.start, layout.end, layout.instant) if name is not None}
+    values = [row[name] for name in times for row in seen if row.get(name) not in (None, "")]
+    columns = with_known_format(columns, values)
+    read = {name for _, name in program.read_attributes}
+    kinds: dict[str, str] = {}
+    for name in times:
+        kind = "string" if columns.times or TOGETHER in name else time_type(values)
+        kinds |= dict.fromkeys([part.strip() for part in name.split(TOGETHER)] if TOGETHER in name else [name], kind)
+    if layout.type is not None:
+        kinds[layout.type] = "string"
+    for name, type_ in types.items():
+        here = [row[name] for row in seen if row.get(name) is not None]
+        text = name not in read or (format == "json" and any(isinstance(value, str) for value in here))
+        if name not in kinds:
+            kinds[name] = inferred.get(name) or (
+                "string" if text and type_ != "timestamp" else _SPARK.get(type_, "string")
+            )
+    if layout.sequence is not None and layout.sequence not in kinds:
+        numbers = [row[layout.sequence] for row in seen if row.get(layout.sequence) not in (None, "")]
+        kinds[layout.sequence] = "bigint" if _integers(numbers) else "string"
+    found = dict.fromkeys(names, "string") | {sources.get(name, name): kind for name, kind in kinds.items()}
+    fixed = format == "csv"
+    return Text(
+        _schema({n: k for n, k in found.items() if n in names or (not fixed and _is_wanted(n, types))}, rows), columns
+    )
+
+
+def _is_wanted(name: str, types: Mapping[str, str]) -> bool:
+    return is_path(name) or name in types
+
+
+def _schema(kinds: Mapping[str, str], rows: Sequence[Mapping[str, Any]] | None) -> StructType:
+    """Columns of such types; paths that lead into objects, or of which nothing is known yet, are structs."""
+    from pyspark.sql.types import StructField, StructType
+
+    nested: dict[str, Any] = {}
+    flat: dict[str, str] = {}
+    for name, kind in kinds.items():
+        inside = is_path(name) and (rows is None or not any(name in row for row in rows))
+        if not inside:
+            flat[name] = kind
+            continue
+        held = nested
+        *outer, last = name.split(".")
+        for part in outer:
+            held = held.setdefault(part, {}) if isinstance(held.get(part, {}), dict) else {}
+        held.setdefault(last, kind)
+    tree = {**{name: kind for name, kind in flat.items() if name not in nested}, **nested}
+
+    def struct(fields: Mapping[str, Any]) -> StructType:
+        return StructType([StructField(n, struct(k) if isinstance(k, dict) else _parsed(k)) for n, k in fields.items()])
+
+    return struct(tree)
+
+
+def with_known_format(columns: Columns, values: Sequence[Any]) -> Columns:
+    """The columns with the format of their times, where these are text that is neither integers nor ISO 8601."""
+    times = columns.times
+    texts = [value for value in values if isinstance(value, str)]
+    if times.unit is not None or times.format is not None or not texts:
+        return columns
+    format = format_of_texts(texts, times)
+    return columns if format is None else replace(columns, times=replace(times, format=format))
 
 
 def assumed_schema(program: Program, only: str | None, columns: Columns) -> StructType:
-    """The schema of events of which none is there yet: times are timestamps."""
-    from pyspark.sql.types import StructField, StructType
-
+    """The schema of events of which none is there yet: times are timestamps, or text of which it is said how."""
     interval = columns.start is not None or columns.end is not None
     times = [columns.start or "start", columns.end or "end"] if interval else [columns.time or "time"]
+    parts = [part.strip() for name in times for part in name.split(TOGETHER)]
+    sources = dict(columns.renamed)
     outside = {} if only is not None else {columns.type or "type": "string"}
-    outside |= dict.fromkeys(times, "timestamp")
+    together = any(TOGETHER in name for name in times)
+    outside |= dict.fromkeys(parts, "string" if columns.times or together else "timestamp")
     if columns.sequence is not None:
         outside[columns.sequence] = "bigint"
     attributes = {name: _SPARK.get(type_, "string") for name, type_ in declared_types(program, only).items()}
-    return StructType([StructField(name, _parsed(type_)) for name, type_ in {**attributes, **outside}.items()])
+    return _schema({sources.get(name, name): kind for name, kind in {**attributes, **outside}.items()}, None)
 
 
 def declared_types(program: Program, only: str | None) -> dict[str, str]:
@@ -111,14 +177,13 @@ def _sample(spark: SparkSession, format: str, paths: Sequence[str], options: Map
     if format == "csv":
         frame = reader.option("header", "true").option("inferSchema", "false").csv(list(paths))
         return [row.asDict() for row in frame.limit(SAMPLE).collect()] or [dict.fromkeys(frame.columns)]
-    found = []
+    found: list[dict[str, Any]] = []
     for (line,) in reader.text(list(paths)).limit(SAMPLE).collect():
         try:
             row = json.loads(line)
         except ValueError:
             continue
-        if isinstance(row, dict):
-            found.append(row)
+        found.extend(each for each in (row if isinstance(row, list) else [row]) if isinstance(each, dict))
     return found
 
 
