@@ -99,19 +99,28 @@ def test_bad_rows_of_csv(ensue: Command, folder: Path) -> None:
     assert "No row of 'order' has a value for 'product', which the rules use." in result.stderr
 
 
-def test_many_bad_rows_are_counted(ensue: Command, folder: Path) -> None:
-    (folder / "bad.jsonl").write_text(GOOD + "no\n" * 33)
-    shown = ensue("run", "shop.ensue", "bad.jsonl").stderr.splitlines()
-    assert shown[0].startswith("bad.jsonl:2: ") and shown[19].startswith("bad.jsonl:21: ")
-    assert shown[20:] == ["… and 13 more rows", "33 rows left out"]
+def test_many_bad_rows_are_told_in_groups(ensue: Command, folder: Path) -> None:
+    wrong = '{"type": "order", "time": 9, "id": "x%s", "product": "tea", "qty": 1}\n'
+    (folder / "bad.jsonl").write_text(GOOD + "no\n" * 2 + "".join(wrong % n for n in range(30)) + "[]\n")
+    assert ensue("run", "shop.ensue", "bad.jsonl").stderr.splitlines() == [
+        "30 rows: attribute 'id' is …, not an int",
+        "  bad.jsonl:4: attribute 'id' is 'x0', not an int",
+        "  bad.jsonl:5: attribute 'id' is 'x1', not an int",
+        "  bad.jsonl:6: attribute 'id' is 'x2', not an int",
+        "  …",
+        "2 rows: not JSON",
+        "  bad.jsonl:2: not JSON: expecting value at column 1",
+        "  bad.jsonl:3: not JSON: expecting value at column 1",
+        "bad.jsonl:34: not a JSON object",
+        "33 rows left out",
+    ]
 
 
 def test_more_bad_rows_than_are_kept(ensue: Command, folder: Path) -> None:
     (folder / "bad.jsonl").write_text(GOOD + "no\n" * 1500)
-    assert ensue("run", "shop.ensue", "bad.jsonl").stderr.splitlines()[20:] == [
-        "… and 1480 more rows",
-        "1500 rows left out",
-    ]
+    shown = ensue("run", "shop.ensue", "bad.jsonl").stderr.splitlines()
+    assert shown[0] == "1000 rows: not JSON"
+    assert shown[-2:] == ["… and 500 more rows, which were not looked at so closely", "1500 rows left out"]
 
 
 @pytest.mark.parametrize(

@@ -352,7 +352,7 @@ def test_a_derivation_without_end(ensue: Command, monkeypatch: pytest.MonkeyPatc
     def endless(*_: object) -> NoReturn:
         raise DetectError("the rules for comp do not come to an end")
 
-    monkeypatch.setattr("ensue.engine.tables.detect_tables", endless)
+    monkeypatch.setattr("ensue.engine.tables.detect_mixed", endless)
     result = ensue("run", "shop.ensue", "events.jsonl")
     assert result.exit_code == 2
     assert result.stderr == "ensue: The rules for comp do not come to an end.\n"

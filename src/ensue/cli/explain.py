@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,13 +11,12 @@ from ensue.cli.functions import functions_option
 from ensue.cli.output import printable
 from ensue.cli.parameters import parameter_options, with_parameters
 from ensue.cli.progress import progress
+from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, compiled, read_rules
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
 
-
-def _column(name: str, what: str, parameter: str | None = None) -> Callable[[Any], Any]:
-    names = [name] if parameter is None else [name, parameter]
-    return click.option(*names, metavar="COLUMN", help=f"The column that holds {what}.")
+if TYPE_CHECKING:
+    from ensue.data.columns import Columns
 
 
 @click.command(short_help="Say how rules are run, and what they keep.")
@@ -31,10 +29,7 @@ def _column(name: str, what: str, parameter: str | None = None) -> Callable[[Any
     "--events", metavar="FILE", multiple=True, help="Run these events, and say what happened; may be repeated."
 )
 @click.option("--intervals", is_flag=True, help="Events have a start and an end, not one time each.")
-@_column("--time", "the time of an event")
-@_column("--start", "the start of an event")
-@_column("--end", "the end of an event")
-@_column("--type", "the type of an event", "type_")
+@reading_options
 @click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
 @click.option("--emit", metavar="TYPE", multiple=True, help="Only this type is wanted; may be repeated.")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
@@ -45,10 +40,7 @@ def explain(
     form: str,
     events: tuple[str, ...],
     intervals: bool,
-    time: str | None,
-    start: str | None,
-    end: str | None,
-    type_: str | None,
+    columns: Columns,
     until: str | None,
     emit: tuple[str, ...],
     tables: tuple[str, ...],
@@ -67,15 +59,16 @@ def explain(
       ensue explain shop.ensue --events events.jsonl
       ensue explain shop.ensue --format mermaid > shop.mmd
     """
+    from ensue.request import Request
+
     if rules == STDIN and any(STDIN in paths_of(event_sources((each,))) for each in events):
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
     program = with_parameters(compiled(read_rules(rules), functions), param, params)
     given = with_stdin_read(event_sources(events)) if events else None
     with progress("Explaining…"):
-        found = program.explain(
-            given, until, time=time, start=start, end=end, type=type_, tables=table_sources(tables),
-            emit=emit or None, intervals=intervals,
-        )  # fmt: skip
+        found = program.explain_events(
+            given, Request(until, columns, table_sources(tables), emit or None), intervals=intervals
+        )
     shown = {"text": found.text, "mermaid": found.mermaid}.get(form)
     click.echo(json.dumps(found.json(), indent=2) if shown is None else printable(shown()))
     return 0

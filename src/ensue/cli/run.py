@@ -19,6 +19,7 @@ from ensue.cli.limits import limit_options
 from ensue.cli.output import counted, printable, say
 from ensue.cli.parameters import parameter_options
 from ensue.cli.progress import progress
+from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, program_of
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
 from ensue.cli.spark.options import Cluster, cluster_options
@@ -27,11 +28,11 @@ from ensue.cli.spark.session import check_installed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ensue.data import Events
+    from ensue.data import Columns, Events
     from ensue.program import Program
 
 MOST_BAD_ROWS = 20
-"""How many rows that were left out are shown, each with what is wrong with it."""
+"""Up to how many rows that were left out are shown each; more are shown in groups."""
 
 STDOUT = "-"
 JSON_LINES = (".jsonl", ".ndjson")
@@ -53,11 +54,7 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
     "type. With Spark also to a folder of Spark's.",
     default=STDOUT,
 )
-@_option("--time", "COLUMN", "The column that holds the time of an event. [default: time]")
-@_option("--start", "COLUMN", "The column that holds the start of an event. [default: start]")
-@_option("--end", "COLUMN", "The column that holds the end of an event. [default: end]")
-@_option("--type", "type_", "COLUMN", "The column that holds the type of an event. [default: type]")
-@_option("--sequence", "COLUMN", "A column that orders events of the same moment.")
+@reading_options
 @_option(
     "--until",
     "TIME",
@@ -84,11 +81,7 @@ def run(
     rules: str,
     events: tuple[str, ...],
     output: str,
-    time: str | None,
-    start: str | None,
-    end: str | None,
-    type_: str | None,
-    sequence: str | None,
+    columns: Columns,
     until: str | None,
     keep: str | None,
     max_matches: int | None,
@@ -113,9 +106,10 @@ def run(
 
     It is written to standard output as JSON lines, or with -o to a file.
 
-    EVENTS are files that end in .jsonl, .csv, .parquet or .arrow, globs of such, or folders of them. A file that holds
-    one type of event only, without a column that says so, is named with it: order=orders.csv. For - JSON lines are read
-    from standard input.
+    EVENTS are files that end in .jsonl, .json, .csv, .tsv, .parquet or .arrow, packed (.gz, .zst) or not, globs of
+    such, or folders of them; with --lines any files of text. A file that holds one type of event only, without a column
+    that says so, is named with it: order=orders.csv. For - JSON lines are read from standard input. `ensue peek` shows
+    what is in files, and which options to read them with.
 
     Rows that cannot be used are reported and left out.
 
@@ -128,6 +122,8 @@ def run(
       ensue run shop.ensue order=orders.csv shipped=parcels.csv --time at
       ensue run shop.ensue 'logs/*.parquet' --emit overdue -o overdue.csv
       ensue run shop.ensue events.jsonl -o found/ --param limit=80 --about severity
+      ensue run ssh.ensue line=auth.log --year 2026 \\
+        --lines '(?P<time>\\w+ +\\d+ \\S+) \\S+ (?P<program>\\w+).*?: (?P<text>.*)'
       zcat events.jsonl.gz | ensue run shop.ensue -
       ensue run shop.ensue s3a://logs/a.parquet --engine spark -o s3a://found
     """
@@ -135,13 +131,11 @@ def run(
         check_installed()
     elif format or options or mode or master or conf or log:
         raise click.UsageError(f"--format, --option, --mode, --master, --conf and --log need --engine {SPARK}.")
-    from ensue.data import Columns
     from ensue.data.results import picked
     from ensue.request import Request
 
     sources, static = event_sources(events), table_sources(tables)
-    names = Columns(time, start, end, type_, sequence)
-    request = Request(until, names, static, emit or None, strict, max_matches=max_matches, max_state=max_state)
+    request = Request(until, columns, static, emit or None, strict, max_matches=max_matches, max_state=max_state)
     if engine == SPARK:
         from ensue.cli.spark.batch import Job, run_on_spark
         from ensue.cli.spark.writing import Output
@@ -160,7 +154,7 @@ def run(
     folder = folder_of(output, output_format)
     if folder is None:
         _check_writable(output)
-    _check_not_read(output, [path for path in paths if path != STDIN])
+    _check_not_read(output, [path for path in paths if path != STDIN], columns)
     program = program_of(rules, keep, functions, param, params)
     check_about(program, about, picked(program.typed, request.emit))
     for note in program.unused_types(sources) if isinstance(sources, dict) else ():
@@ -207,24 +201,25 @@ def _check_writable(output: str) -> None:
         raise DataError(f"There is no folder {path.parent} to write {path.name} to.")
 
 
-def _check_not_read(output: str, paths: Sequence[str]) -> None:
+def _check_not_read(output: str, paths: Sequence[str], columns: Columns) -> None:
     """What is written must not replace what is read."""
     from ensue.data import DataError
     from ensue.data.files import find_files
 
     if output == STDOUT or not Path(output).exists():
         return
-    if any(found.samefile(output) for path in paths for found in find_files(Path(path))):
+    if any(found.samefile(output) for path in paths for found in find_files(Path(path), columns.files)):
         raise DataError(f"{output} is one of the files that are read; write to another one.")
 
 
 def _report_bad_rows(read: Events) -> None:
+    """Says which rows were left out: each of a few, or in groups of one kind."""
     from ensue.data import DataError
+    from ensue.data.errors import groups_said
 
-    for row in read.bad[:MOST_BAD_ROWS]:
-        click.echo(printable(str(row)), err=True)
-    if read.bad_count > MOST_BAD_ROWS:
-        click.echo(f"… and {counted(read.bad_count - MOST_BAD_ROWS, 'more row')}", err=True)
+    few = read.bad_count <= MOST_BAD_ROWS
+    for line in map(str, read.bad) if few else groups_said(read.bad, read.bad_count):
+        click.echo(printable(line), err=True)
     if read.bad_count and read.last_end is None:
         only = "The only row" if read.bad_count == 1 else f"None of the {read.bad_count} rows"
         raise DataError(f"{only} {'cannot' if read.bad_count == 1 else 'can'} be used.")

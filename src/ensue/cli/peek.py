@@ -1,0 +1,144 @@
+"""`ensue peek`: what is in files of events, as a rule file to start from."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ensue.cli.output import printable
+from ensue.cli.progress import progress
+from ensue.cli.reading import reading_options
+from ensue.cli.sources import event_sources, with_stdin_read
+
+if TYPE_CHECKING:
+    from ensue.data.columns import Columns
+    from ensue.data.guess_times import TimeGuess
+    from ensue.data.peek import EventKind, Peeked
+
+MOST_TYPES_SHOWN = 20
+
+
+@click.command(short_help="Look at files of events, and declare what they hold.")
+@click.argument("events", nargs=-1, required=True)
+@reading_options
+def peek(events: tuple[str, ...], columns: Columns) -> int:
+    """Says what is in EVENTS: columns with their types, times, types of events and how many there are.
+
+    It is written as a rule file to start from: all that is found out is in comments, followed by the declarations of
+    the events and the command that reads them. What it guesses can be said, with the options of `ensue run`.
+
+    \b
+    Example:
+      ensue peek events.csv.gz
+      ensue peek '2026-*.jsonl' --type action > shop.ensue
+      ensue peek auth.log --year 2026 \\
+        --lines '(?P<time>\\w+ +\\d+ \\S+) (?P<host>\\S+) (?P<program>\\w+).*?: (?P<text>.*)'
+    """
+    from ensue.data.peek import peek as look
+
+    sources = event_sources(events)
+    by_type = sources if isinstance(sources, dict) else {None: sources}
+    read = with_stdin_read(sources)
+    with progress("Reading…"):
+        found = {
+            name: look(read[name] if isinstance(read, dict) else read, columns, name)  # type: ignore[index]
+            for name in by_type
+        }
+    for name, peeked in found.items():
+        paths = by_type[name]  # type: ignore[index]
+        only = _only(name, peeked, paths)
+        for line in _described(peeked, paths, columns, only):
+            click.echo(printable(line).rstrip())
+    return 0
+
+
+def _only(name: str | None, peeked: Peeked, paths: Sequence[str]) -> str | None:
+    """The type of all events: as it is said, or the name of their file where nothing else tells."""
+    if name is not None or peeked.type is not None:
+        return name
+    stem = paths[0].rstrip("/").rpartition("/")[2].split(".")[0]
+    plain = "".join(sign if sign.isalnum() else "_" for sign in stem).strip("_")
+    return plain if plain and not plain[0].isdigit() else "row"
+
+
+def _described(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str | None) -> Iterator[str]:
+    yield f"# {', '.join(paths)}: {peeked.rows:,} rows" + (
+        f", and {peeked.malformed:,} that cannot be read" if peeked.malformed else ""
+    )
+    yield "#"
+    width = max((len(column.name) for column in peeked.columns), default=0)
+    for column in peeked.columns:
+        share = f"{100 * column.filled // max(peeked.rows, 1)} %"
+        examples = ", ".join(column.examples).replace("\n", " ")
+        yield f"#   {column.name:{width}}  {column.kind or 'nested':9}  {share:>5}  {examples}"
+    yield "#"
+    yield from _times_said(peeked.times)
+    if only is None:
+        yield f"# Types of events are in {peeked.type}:"
+        for event in peeked.events[:MOST_TYPES_SHOWN]:
+            yield f"#   {event.count:>9,}  {event.name}"
+        if len(peeked.events) > MOST_TYPES_SHOWN:
+            yield f"#   and {len(peeked.events) - MOST_TYPES_SHOWN} more"
+    else:
+        yield f"# There is no column of types, so all events are {only}. Name one with --type, if there is."
+    yield "#"
+    yield f"# ensue run RULES {_arguments(peeked, paths, columns, only)}"
+    yield ""
+    for event in peeked.events:
+        yield _declaration(event, only or event.name)
+
+
+def _times_said(times: TimeGuess | None) -> Iterator[str]:
+    if times is None:
+        yield "# No column looks like times; name the one that holds them with --time."
+        return
+    ranged = f", from {times.range[0]} to {times.range[1]}" if times.range is not None else ""
+    yield f"# Times are in {times.column}{f' and {times.end}' if times.end else ''}{ranged}."
+    if not times.timestamps:
+        yield "# They are plain integers: state what one of them is, as in `unit s.`, to write lengths as 5m."
+    if times.others:
+        yield f"# They may be of another format, too: {', '.join(times.others)}. Which is it?"
+    if times.year is not None:
+        yield f"# They have no year; {times.year} is only a guess."
+
+
+def _arguments(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str | None) -> str:
+    """The arguments of the command that reads these events."""
+    named = [path if only is None else f"{only}={path}" for path in paths]
+    times, files = peeked.times, columns.files
+    year = columns.times.year or (None if times is None else times.year)
+    said = {
+        "--time": times.column if times and times.end is None and times.column != "time" else None,
+        "--start": times.column if times and times.end is not None and times.column != "start" else None,
+        "--end": times.end if times and times.end not in (None, "end") else None,
+        "--type": peeked.type if peeked.type not in (None, "type") else None,
+        "--time-unit": times.unit if times else None,
+        "--time-format": times.format if times else None,
+        "--timezone": columns.times.timezone,
+        "--year": None if year is None else str(year),
+        "--lines": files.lines,
+        "--separator": files.separator,
+        "--file-name": files.file_name,
+    }
+    words = [*named, *(word for option, value in said.items() if value is not None for word in (option, value))]
+    words += [word for name, column in columns.renamed for word in ("--column", f"{name}={column}")]
+    return " ".join(map(shlex.quote, words))
+
+
+def _declaration(event: EventKind, name: str) -> str:
+    """The statement that declares a type of events; in a comment where it would be none."""
+    from ensue.language.print import show
+    from ensue.language.syntax import Column, EventDeclaration, Name
+    from ensue.program import check_rules
+
+    columns = tuple(
+        Column(Name(attribute), Name(kind))
+        for attribute, kind in event.attributes.items()
+        if attribute not in ("type", "start", "end", "time") and "`" not in attribute and "\n" not in attribute
+    )
+    text = show(EventDeclaration(Name(name), columns, False)).replace("\n", " ")
+    wrong = "`" in name or any(d.severity.name == "ERROR" for d in check_rules(text))
+    return f"# {text}  (its name stands for something else)" if wrong else text

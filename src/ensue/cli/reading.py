@@ -1,0 +1,57 @@
+"""The options that say how events are read, which all commands share: columns, times, and text in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ensue.cli.spark.options import pairs
+
+if TYPE_CHECKING:
+    from ensue.data.columns import Columns
+
+_OPTIONS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("--time", "COLUMN", "The column that holds the time of an event; Date+Time for two. [default: time]", {}),
+    ("--start", "COLUMN", "The column that holds the start of an event. [default: start]", {}),
+    ("--end", "COLUMN", "The column that holds the end of an event. [default: end]", {}),
+    ("--type", "COLUMN", "The column that holds the type of an event. [default: type]", {}),
+    ("--sequence", "COLUMN", "A column that orders events of the same moment.", {}),
+    ("--time-unit", "UNIT", "Times are numbers since 1970: s, ms, us or ns.", {}),
+    ("--time-format", "FORMAT", "Times are text, as strptime reads it: '%d/%b/%Y:%H:%M:%S %z'.", {}),
+    ("--timezone", "NAME", "The zone of times that say none, as Europe/Berlin. [default: UTC]", {}),
+    ("--year", "YEAR", "The year of times that have none, as Dec 10 06:55:46.", {"type": int}),
+    ("--column", "NAME=COLUMN", "The column that rules call NAME; may be repeated.", {"multiple": True}),
+)
+_FILES: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("--lines", "REGEX", "Files are lines of text: each named group, (?P<user>\\w+), is a column.", {}),
+    ("--separator", "SIGN", "Files are CSV with this sign between fields; \\t for a tab.", {}),
+    ("--file-name", "REGEX", "Columns from names of files: named groups, or one name for the whole.", {}),
+)
+_NAMES = ("time", "start", "end", "type", "sequence", "time_unit", "time_format", "timezone", "year", "column",
+          "lines", "separator", "file_name")  # fmt: skip
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options, and hands the command what they say, as `columns`."""
+
+    @wraps(command)
+    def called(**arguments: Any) -> Any:
+        said = {name: arguments.pop(name) for name in _NAMES if name in arguments}
+        return command(columns=_columns(said), **arguments)
+
+    for name, metavar, text, settings in reversed((*_OPTIONS, *_FILES)):
+        called = click.option(name, metavar=metavar, help=text, **settings)(called)
+    return called
+
+
+def _columns(said: dict[str, Any]) -> Columns:
+    from ensue.data.columns import columns_of
+
+    renamed = pairs(said.pop("column"), "--column")
+    separator = said.pop("separator")
+    if separator is not None:
+        separator = separator.replace("\\t", "\t")
+    return columns_of(columns=renamed, separator=separator, **said)

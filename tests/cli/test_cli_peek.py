@@ -1,0 +1,107 @@
+"""`ensue peek`: a look at data, as a rule file to start from."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ensue.program import check_rules
+from tests.cli.conftest import Command
+
+ACCESS = """\
+Date,Time,Action,Pid,Note
+2017-05-16,00:00:00.008,open,2931,
+2017-05-16,00:00:00.272,open,2811,
+2017-05-16,00:00:01.551,close,2931,done
+"""
+
+
+def command_of(text: str) -> list[str]:
+    """The arguments of the command that a look at data shows."""
+    (line,) = (line for line in text.splitlines() if line.startswith("# ensue run"))
+    return shlex.split(line.removeprefix("# ensue run RULES"))
+
+
+def test_a_look_at_csv(ensue: Command, folder: Path) -> None:
+    (folder / "access.csv").write_text(ACCESS)
+    result = ensue("peek", "access.csv")
+    assert result.stdout == (
+        "# access.csv: 3 rows\n"
+        "#\n"
+        "#   Date    timestamp  100 %  2017-05-16\n"
+        "#   Time    string     100 %  00:00:00.008, 00:00:00.272, 00:00:01.551\n"
+        "#   Action  string     100 %  open, close\n"
+        "#   Pid     int        100 %  2931, 2811\n"
+        "#   Note    string      33 %  done\n"
+        "#\n"
+        "# Times are in Date+Time, from 2017-05-16T00:00:00.008000Z to 2017-05-16T00:00:01.551000Z.\n"
+        "# Types of events are in Action:\n"
+        "#           2  open\n"
+        "#           1  close\n"
+        "#\n"
+        "# ensue run RULES access.csv --time Date+Time --type Action\n"
+        "\n"
+        "event open(Pid: int).\n"
+        "event close(Pid: int, Note: string).\n"
+    )
+    assert not [d for d in check_rules(result.stdout) if d.severity.name == "ERROR"]
+
+
+def test_what_it_writes_runs(ensue: Command, folder: Path) -> None:
+    (folder / "access.csv").write_text(ACCESS)
+    rules = ensue("peek", "access.csv").stdout + "done(p) <- open(p) seq close(p, _) within 1m.\n"
+    (folder / "access.ensue").write_text(rules)
+    result = ensue("run", "access.ensue", *command_of(rules))
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["p"] == 2931
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "shown"),
+    [
+        ("a.csv", "ts,x\n1445191307978,1\n1445191308978,2\n", ["a=a.csv", "--time", "ts", "--time-unit", "ms"]),
+        ("a.csv", "when,x\n10/2/2017 10:56,1\n", ["a=a.csv", "--time", "when", "--time-format", "%m/%d/%Y %H:%M"]),
+        ("a.csv", "date,x\n19580329,1\n", ["a=a.csv", "--time", "date", "--time-format", "%Y%m%d"]),
+        ("a.jsonl", '{"type": "b", "time": 3, "x": 1}\n', ["a.jsonl"]),
+        ("a.json", '[{"start": "2026-01-01", "end": "2026-01-02", "kind": 7}]', ["a.json", "--type", "kind"]),
+        ("2026-log.csv", "id,x\n7,8\n", ["row=2026-log.csv"]),
+        ("a.tsv", "time\ttype\n2026-01-01\tb\n", ["a.tsv"]),
+    ],
+)
+def test_the_command_that_reads_it(ensue: Command, folder: Path, name: str, text: str, shown: list[str]) -> None:
+    (folder / name).write_text(text)
+    result = ensue("peek", name)
+    assert result.exit_code == 0
+    assert command_of(result.stdout) == shown
+
+
+def test_a_guess_says_so(ensue: Command, folder: Path) -> None:
+    (folder / "a.csv").write_text("when,x\n10/2/2017 10:56,1\n")
+    assert "may be of another format, too: %d/%m/%Y %H:%M. Which is it?" in ensue("peek", "a.csv").stdout
+    (folder / "b.log").write_text("Dec 10 06:55:46 host sshd: hello\n")
+    result = ensue(
+        "peek", "line=b.log", "--lines", r"(?P<time>\w+ +\d+ \S+) (?P<host>\S+) (?P<program>\w+): (?P<text>.*)"
+    )
+    assert "They have no year;" in result.stdout
+    assert "event line(host: string, program: string, text: string)." in result.stdout
+
+
+def test_nested_values_and_odd_names(ensue: Command, folder: Path) -> None:
+    rows = [
+        {"type": "log on", "time": 1, "user": {"id": 7, "home": {"city": "B"}}, "event": {"code": 1}, "tags": ["a"]},
+        {"type": "log on", "time": 2, "user": {"id": 8}, "first name": "Zoë"},
+        {"type": "count", "time": 3},
+    ]
+    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = ensue("peek", "a.jsonl")
+    assert (
+        "event `log on`(user.id: int, user.home.city: string, `event.code`: int, `first name`: string)."
+        in result.stdout
+    )
+    assert not [d for d in check_rules(result.stdout) if d.severity.name == "ERROR"]
+
+
+def test_no_file(ensue: Command) -> None:
+    result = ensue("peek", "missing.csv")
+    assert (result.exit_code, result.stderr) == (2, "ensue: There is no file missing.csv.\n")
