@@ -14,7 +14,18 @@ from benchmarks.options import Options
 from benchmarks.report import JSON, MARKDOWN, publish
 from benchmarks.workloads import WORKLOADS
 
-EMBEDDED = ("detection", "parts", "growth", "latency", "startup", "sharing", "supply_chain", "ablation", "cliffs")
+EMBEDDED = (
+    "detection",
+    "parts",
+    "growth",
+    "latency",
+    "startup",
+    "reading",
+    "sharing",
+    "supply_chain",
+    "ablation",
+    "cliffs",
+)
 BENCHMARKS = (*EMBEDDED, "spark", "spark-streaming")
 
 QUICK = Options(

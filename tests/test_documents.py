@@ -69,9 +69,10 @@ def test_every_local_link_leads_somewhere():
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-def test_the_python_of_the_reference():
-    examples = "\n\n".join(blocks("docs/language.md", "python"))
-    test = doctest.DocTestParser().get_doctest(examples, {}, "docs/language.md", None, None)
+@pytest.mark.parametrize("document", ["docs/language.md", "docs/data.md"])
+def test_the_python_of_a_page(document):
+    examples = "\n\n".join(blocks(document, "python"))
+    test = doctest.DocTestParser().get_doctest(examples, {}, document, None, None)
     said = []
     assert doctest.DocTestRunner().run(test, out=said.append).attempted, "no example"
     assert not said, "".join(said)

@@ -33,6 +33,7 @@ CORRUPT = "_unreadable"
 """The column for rows with a value that is not of its column's type."""
 
 _SPARK = {"int": "bigint", "float": "double", "string": "string", "bool": "boolean", "timestamp": "timestamp"}
+_PLAIN = {"int": r"[+-]?\d+", "float": r"[+-]?\d+(\.\d+)?", "bool": r"(?i)true|false"}
 _ZONE = re.compile(r"(?:Z|[+-]\d\d(?::?\d\d)?)\s*$", re.IGNORECASE)
 
 
@@ -74,7 +75,7 @@ def text_schema(
         kinds[layout.type] = "string"
     for name, type_ in types.items():
         here = [row[name] for row in seen if row.get(name) is not None]
-        text = name not in read or (format == "json" and any(isinstance(value, str) for value in here))
+        text = name not in read or any(_is_odd(value, type_, format) for value in here)
         if name not in kinds:
             kinds[name] = inferred.get(name) or (
                 "string" if text and type_ != "timestamp" else _SPARK.get(type_, "string")
@@ -87,6 +88,13 @@ def text_schema(
     return Text(
         _schema({n: k for n, k in found.items() if n in names or (not fixed and _is_wanted(n, types))}, rows), columns
     )
+
+
+def _is_odd(value: Any, type_: str, format: str) -> bool:
+    """True for a value that may become one of a type, and that Spark does not read as such."""
+    if format == "json":
+        return isinstance(value, str)
+    return type_ in _PLAIN and value != "" and not re.fullmatch(_PLAIN[type_], str(value))
 
 
 def _is_wanted(name: str, types: Mapping[str, str]) -> bool:
