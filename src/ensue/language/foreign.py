@@ -20,7 +20,7 @@ _INSTEAD = {
     "group": "groups are the head's other terms: `tries(user, n = count(*)) <- while last 1h: collect failed(user).`",
     "having": "a condition on an aggregate stands behind `where`, as in `where count(f) >= 5`",
     "until": "what must not come in between is `not p in [a, b]`; all up to something is `a seq p* seq b`",
-    "unless": "what must not be there is `while w: not p`, `not p in [a, b]` or `a without p`",
+    "unless": "what must not be there is `while [w]: not p`, `not p in [a, b]` or `a without p`",
     "every": "every combination counts already; one partner for each is chosen by a context, as in `chronicle a seq b`",
 }
 _UNITS = {

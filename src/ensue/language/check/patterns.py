@@ -101,7 +101,7 @@ class Patterns(Atoms):
             case syntax.Not(operand=syntax.Call(name=name)) if name.text in self.declarations.events:
                 self.report.error(
                     "E408", node.span, f"`{name.text}` is an event, and its absence cannot be joined to a pattern here",
-                    f"say where it is absent: `while w: not {name.text}(…)`, `not {name.text}(…) in [a, b]`, or "
+                    f"say where it is absent: `while [w]: not {name.text}(…)`, `not {name.text}(…) in [a, b]`, or "
                     f"`a without {name.text}(…)`",
                 )  # fmt: skip
                 return self._missing()
