@@ -8,7 +8,7 @@ import ensue
 from ensue.engine.run import Run
 from ensue.engine.structures.capacity import SMALL, using
 from ensue.engine.structures.rows import Rows, rows_layout
-from ensue.engine.structures.sources import Sources, inputs_of, shift_sources, source_columns, sources_layout
+from ensue.engine.structures.sources import Sources, inputs_of, shift_sources, sources_layout
 from ensue.engine.structures.structure import Frame, class_of
 from tests.agreement import check, meaning
 
@@ -59,7 +59,7 @@ def test_rows_have_the_same_inputs_after_compaction(number):
     wanted = [inputs_of(origins, handle) for handle in held]
     before = origins.count
     origins.compact([rows], always=True)
-    (column,) = source_columns(rows)
+    (column,) = rows.columns_with("source")
     assert [inputs_of(origins, handle) for handle in column[: len(held)].tolist()] == wanted
     assert origins.count <= before
     assert not column[len(held) :].any()
@@ -82,7 +82,7 @@ def test_events_derived_from_each_other_and_from_nothing_have_no_inputs():
     origins.count += 2
     put(rows, [one, other])
     origins.compact([rows], always=True)
-    (column,) = source_columns(rows)
+    (column,) = rows.columns_with("source")
     assert column[:2].tolist() == [0, 0]
 
 
@@ -105,7 +105,9 @@ def test_a_unit_takes_over_the_nodes_of_others():
     origins, _ = sources_of()
     for old, rows in ((one, first), (other, second)):
         shift_sources(rows, origins.absorb(old))
-    found = [inputs_of(origins, handle) for rows in (first, second) for handle in next(iter(source_columns(rows)))[:2]]
+    found = [
+        inputs_of(origins, handle) for rows in (first, second) for handle in next(iter(rows.columns_with("source")))[:2]
+    ]
     assert found == [{1, 2}, {9}, {3, 4, 5}, set()]
 
 

@@ -492,7 +492,7 @@ class GeneratedLane:
             other, old = known.get((owner, place), (None, None))
             if isinstance(structure, Sources):
                 continue
-            if other is not None and type(other) is type(structure):
+            if other is not None and structure.is_like(other):
                 structure.restore(other.saved())
                 shift_sources(structure, shifts[id(old)])
             elif owner not in owners and time is not None:
@@ -513,7 +513,7 @@ class GeneratedLane:
         yield np.array(row_codes(self.values.others()), np.int64)
         for name, spec in self.code.unit.structures.items():
             if spec.kind.keeps or spec.kind in (MemberTable, KeyNumbers):
-                yield from self.structures[name].codes()
+                yield from self.structures[name].columns_with("code")
 
     def forget_answers(self) -> None:
         """Forgets what was asked about values: their codes may mean others from now on."""

@@ -26,7 +26,7 @@ from ensue.language.print import show_meaning
 MAGIC = b"ensue state\n"
 FORMAT = 1
 """The version of the encoding."""
-VERSION = 7
+VERSION = 8
 """The version of what is encoded: it grows whenever the engine keeps something else."""
 
 _HEADER = struct.Struct("<HH32sQ")

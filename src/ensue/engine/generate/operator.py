@@ -164,16 +164,28 @@ def row_fields(columns: dict[Field, Column], prefix: str = "f") -> dict[str, Ele
         fields[f"{prefix}{number}"] = "source" if field == SOURCE else ELEMENTS[column.kind]
     if any(column.nullable for column in columns.values()):
         for word in range((len(columns) + 62) // 63):
-            fields[f"{prefix}_valid{word or ''}"] = "i64"
+            fields[_flags(prefix, word)] = "i64"
     return fields
+
+
+def _flags(prefix: str, word: int) -> str:
+    """The name of a column of flags."""
+    return f"{prefix}_valid{word or ''}"
 
 
 def write_row(w: Writer, structure: str, row: str, columns: dict[Field, Column], env: Env, prefix: str = "f") -> None:
     """Writes fields into a row."""
+    write_fields(w, lambda name: f"{structure}.{name}[{row}]", columns, env, prefix)
+
+
+def write_fields(
+    w: Writer, place: Callable[[str], str], columns: dict[Field, Column], env: Env, prefix: str = "f"
+) -> None:
+    """Writes fields to where they belong: `place` gives the source for that by the names of `row_fields`."""
     flags: dict[int, list[str]] = {}
     for number, (field, column) in enumerate(columns.items()):
         code = env[field]
-        w.line(f"{structure}.{prefix}{number}[{row}] = {code.stored}")
+        w.line(f"{place(f'{prefix}{number}')} = {code.stored}")
         if column.nullable:
             bit = 1 << (number % 63)
             there = str(bit) if code.valid == "True" else f"({bit} if {code.valid} else 0)"
@@ -181,17 +193,22 @@ def write_row(w: Writer, structure: str, row: str, columns: dict[Field, Column],
                 flags.setdefault(number // 63, []).append(there)
     if any(column.nullable for column in columns.values()):
         for word in range((len(columns) + 62) // 63):
-            w.line(f"{structure}.{prefix}_valid{word or ''}[{row}] = {' | '.join(flags.get(word, ['0']))}")
+            w.line(f"{place(_flags(prefix, word))} = {' | '.join(flags.get(word, ['0']))}")
 
 
 def read_row(structure: str, row: str, columns: dict[Field, Column], prefix: str = "f") -> Env:
     """What the fields of a row are."""
+    return read_fields(lambda name: f"{structure}.{name}[{row}]", columns, prefix)
+
+
+def read_fields(place: Callable[[str], str], columns: dict[Field, Column], prefix: str = "f") -> Env:
+    """What fields are, by where they are held: see `write_fields`."""
     env = Env()
     for number, (field, column) in enumerate(columns.items()):
-        held = f"{structure}.{prefix}{number}[{row}]"
+        held = place(f"{prefix}{number}")
         valid = "True"
         if column.nullable:
-            valid = f"({structure}.{prefix}_valid{number // 63 or ''}[{row}] & {1 << (number % 63)} != 0)"
+            valid = f"({place(_flags(prefix, number // 63))} & {1 << (number % 63)} != 0)"
         env[field] = Code(f"({held} != 0)" if column.kind == "b" else held, valid, column.kind)
     return env
 

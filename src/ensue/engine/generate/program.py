@@ -205,7 +205,7 @@ KERNELS = {
     arithmetic: ("above", "add_high", "add_low", "float_order"),
     keys: ("mix", "key_bits"),
     rows: ("swap_rows", "copy_row", "rise", "sink", "make_room_behind", "enqueue"),
-    store: ("expire", "make_room", "leave_out", "ended_at", "cut"),
+    store: ("expire", "make_room", "make_room_in_ring", "leave_out", "ended_at", "cut"),
     values: ("rank_of", "text_order"),
     sources: ("union", "box", "add_source"),
 }
@@ -246,8 +246,9 @@ class _Driver:
                 if unit.scans.get(event) and not event.startswith("#"):
                     self._add_given(w, event)
             else:
+                read: dict[str, str] = {}
                 for scan in unit.takers(event):
-                    scan.take(w, given(unit, scan, "row"))
+                    scan.take(w, given(unit, w, scan, "row", read))
             unit.function(f"given_{unit.rank(event)}", ["row: int"], w)
         w = Writer()
         w.line("kind = kinds.local[given.kind[row] + 1]")
@@ -428,6 +429,8 @@ class _Driver:
             with w.block(f"if now > clock.until or now == {NEVER}:"):
                 w.line("break")
             w.line("clock.now = now")
+            if self.unit.asks_alone:
+                w.line("clock.alone = int(clock.due > now and (at + 1 >= count or given.end[at + 1] != now))")
             with w.block("while at < count and given.end[at] == now:"):
                 w.line("take(at)")
                 w.line("at += 1")
@@ -435,9 +438,9 @@ class _Driver:
                 w.line("finish()")
             with w.block("if clock.due <= now:"):
                 w.line("clock.due = next_due()")
-            for kinds, keys in self.unit.key_tables.items():
+            for keys in self.unit.key_tables.values():
                 with w.block(f"if {keys}.used > {keys}.limit:"):
-                    w.line(f"tidy_{len(kinds)}({keys})")
+                    w.line(f"tidy_{keys}()")
             self.unit.look(w)
         w.line("given.at = at")
         self.unit.function("run", [], w)

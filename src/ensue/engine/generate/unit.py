@@ -8,7 +8,7 @@ a layer derived is put in order and handed to the operators that take it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,14 @@ from ensue.engine.structures.by_text import ByText, OfText, by_text_layout
 from ensue.engine.structures.calls import Calls, calls_layout
 from ensue.engine.structures.counts import STRUCTURE as COUNTS
 from ensue.engine.structures.counts import WAIT, Counts, Look, counts_layout
-from ensue.engine.structures.key_numbers import ByKey, KeyNumbers, key_numbers_layout, number_functions
+from ensue.engine.structures.key_numbers import (
+    ByKey,
+    KeyNumbers,
+    key_numbers_layout,
+    number_functions,
+    side_by_side,
+    tidying,
+)
 from ensue.engine.structures.keys import key_functions
 from ensue.engine.structures.rows import Constants, Given, Kinds, given_layout, kinds_layout, numbers_layout
 from ensue.engine.structures.sources import Sources, sources_layout
@@ -30,9 +37,10 @@ from ensue.engine.structures.values import Values, values_layout
 from ensue.language import typed
 from ensue.language.walk import atoms
 
-CLOCK = ("now", "due", "until", "first", "failed", "derived")
+CLOCK = ("now", "due", "until", "first", "failed", "derived", "alone")
 """The time at hand, the next time at which something is due, up to where time runs, the smallest end seen.
-Whether a step failed, by its layer; whether something was derived in the step at hand."""
+Whether a step failed, by its layer; whether something was derived in the step at hand, and whether it has one given
+event and nothing that is due."""
 
 NEVER = 2**63 - 1
 """Later than any time, longer than any length."""
@@ -114,6 +122,8 @@ class Unit:
     """The timers of absolute time, by the structure that holds their next time."""
     holds_back: bool = False
     """Whether something may wait for the end of a step other than what is due or derived."""
+    asks_alone: bool = False
+    """Whether code asks for ``clock.alone``."""
     names: int = 0
     key_tables: dict[str, str] = field(default_factory=dict)
     """The tables that number keys, by the kinds of their parts."""
@@ -324,8 +334,24 @@ class Unit:
             **({"outside": Spec(Constants, numbers_layout(self._cells_outside()))} if self.outside else {}),
             **({"origins": Spec(Sources, sources_layout())} if self.provenance else {}),
             **({COUNTS: Spec(Counts, counts_layout(self.counters))} if self.counted else {}),
-            **self.structures,
+            **self._side_by_side(),
         }
+
+    def _side_by_side(self) -> dict[str, Spec]:
+        """The structures, those that are held by keys of one table with common rows."""
+        found = dict(self.structures)
+        for table in self.key_tables.values():
+            kinds = {
+                name: spec.kind
+                for name, spec in found.items()
+                if issubclass(spec.kind, ByKey) and spec.arguments[0] == table
+            }
+            layouts = side_by_side(found[table].layout, [found[name].layout for name in kinds])
+            for name, layout in zip([table, *kinds], layouts, strict=True):
+                found[name] = replace(found[name], layout=layout)
+            held = {name: (kind, found[name].layout) for name, kind in kinds.items()}
+            self.use(tidying(table, found[table].arguments[0], held))
+        return found
 
     def _cells_outside(self) -> tuple[str, ...]:
         return tuple(f"{letter}{number}" for number in range(len(self.outside)) for letter in ("v", "ok"))

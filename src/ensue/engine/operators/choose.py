@@ -8,9 +8,10 @@ oldest, or each if the terminator is continuous (chronicle); or all as one compo
 rejected later is used up all the same. In a conjunction what takes nothing waits itself, and a continuous terminator
 that took something waits as the only one of its side.
 
-State: the initiators that are not used up, as long as they can be eligible. Where of recent or continuous ones nothing
-but the newest can ever be taken, that is one for each key, beside those of the step at hand; where a newer one must
-have ended some time ago, older ones go when the pool is full. See `structures/waiting.py`.
+State: the initiators that are not used up, as long as they can be eligible (`structures/waiting.py`). Where of recent
+or continuous ones nothing but the newest can ever be taken, that is one for each key, beside those of the step at hand;
+of these the last, where it comes before the others (`structures/latest.py`). Where a newer one must have ended some
+time ago, older ones go when the pool is full.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 from functools import partial
 
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field
-from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
+from ensue.engine.generate.operator import Operator, read_fields, read_row, row_fields, write_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.cumulative import Composite, Cumulative
@@ -29,6 +30,7 @@ from ensue.engine.operators.merged import Merged, beneath, come_in_order, single
 from ensue.engine.operators.ordered import in_order
 from ensue.engine.operators.parts import Seen, order_fields, return_whether_before
 from ensue.engine.operators.scan import Scan
+from ensue.engine.structures.latest import NO_INSTANCE, Latest, latest_layout
 from ensue.engine.structures.waiting import KERNELS, Waiting, waiting_layout
 from ensue.plan import operators as plan
 
@@ -164,6 +166,56 @@ class Choose(Pairing):
                 self.unit.use(text)
         return found
 
+    def _is_latest(self, side: int) -> bool:
+        """Tell whether nothing of a side is taken but the last one that ended before the step at hand."""
+        newest = self.newest[side]
+        if self.pair.initiator != side or newest is None or self.late[side]:
+            return False
+        return newest.ripe == 1 and newest.at_once and not newest.by_start
+
+    def _latest(self, side: int) -> str:
+        found = self.stored[side]
+        if found is None:
+            layout, kinds = latest_layout(row_fields(self.kept(side))), key_kinds(self.pair.shared, *self.inputs)
+            found = self.stored[side] = self.by_key("latest", Latest, layout, kinds)
+        return found
+
+    def _replace(self, w: Writer, env: Env, side: int, key: list[str]) -> None:
+        """Has an instance wait as the last of its key; the one before it stays for the step at hand."""
+        latest, life = self._latest(side), self.lifetimes[side]
+        at = lookup(self.unit, w, "slot", latest, key)
+        if life.end is not None:
+            w.line(f"{latest}.over = clock.now - {self.unit.number(life.end)}")
+        with w.block(f"if {latest}.fresh_end[{at}] < clock.now:"):
+            for name in ("end", "start", *row_fields(self.kept(side))):
+                w.line(f"{latest}.settled_{name}[{at}] = {latest}.fresh_{name}[{at}]")
+        w.line(f"{latest}.fresh_end[{at}] = clock.now")
+        w.line(f"{latest}.fresh_start[{at}] = {env[START].value}")
+        write_fields(w, lambda name: f"{latest}.fresh_{name}[{at}]", self.kept(side), env)
+
+    def _take_latest(self, w: Writer, env: Env, side: int, at: str) -> None:
+        """A terminator takes the last initiator that ended before the step at hand, if it is eligible."""
+        other = 1 - side
+        latest, recent = self._latest(other), self.contexts[other].initiator == "recent"
+        end = w.let("finish", f"{latest}.fresh_end[{at}]")
+        names = ("start", *row_fields(self.kept(other)))
+        held = {name: w.let(name, f"{latest}.fresh_{name}[{at}]") for name in names}
+        fresh = w.let("fresh", f"{end} < clock.now")
+        with w.block(f"if not {fresh}:"):
+            w.line(f"{end} = {latest}.settled_end[{at}]")
+            for name, local in held.items():
+                w.line(f"{local} = {latest}.settled_{name}[{at}]")
+        with w.block(f"if {end} > {NO_INSTANCE}:"):
+            there = self._with_shared(read_fields(held.__getitem__, self.kept(other)), other, env)
+            there[START] = Code(held["start"], "True", "i")
+            sides = (there, env) if side == 1 else (env, there)
+            with self.eligible.when(w, *sides, self._ends(side, end)):
+                if recent:
+                    w.line(f"{latest}.settled_end[{at}] = {NO_INSTANCE}")
+                    with w.block(f"if {fresh}:"):
+                        w.line(f"{latest}.fresh_end[{at}] = {NO_INSTANCE}")
+                self._compose(w, env, side, there, end, None)
+
     def _over(self, side: int, row: str) -> str:
         """Source for whether an initiator is too old for anything to come."""
         waiting, life, tests = self._waiting(side), self.lifetimes[side], []
@@ -236,10 +288,16 @@ class Choose(Pairing):
         with w.when(key.there):
             taken = w.let("taken", "False") if looks and waits else None
             if looks:
-                at = lookup(unit, w, "find", self._waiting(other), key.parts)
+                latest = self._is_latest(other)
+                at = lookup(unit, w, "find", self._latest(other) if latest else self._waiting(other), key.parts)
                 with w.when(f"{at} >= 0" if key.parts else "True"):
-                    self._select(w, env, side, at, taken)
-            if waits and taken is not None and self.contexts[side].terminator != "continuous":
+                    if latest:
+                        self._take_latest(w, env, side, at)
+                    else:
+                        self._select(w, env, side, at, taken)
+            if self._is_latest(side):
+                self._replace(w, env, side, key.parts)
+            elif waits and taken is not None and self.contexts[side].terminator != "continuous":
                 with w.block(f"if not {taken}:"):
                     self._wait(w, env, side, key.parts, None)
             elif waits:

@@ -13,13 +13,14 @@ from functools import partial
 
 from ensue.engine.generate.expressions import truth
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, used_by
-from ensue.engine.generate.operator import Operator, read_row, row_fields
+from ensue.engine.generate.operator import Operator, read_fields, read_row, row_fields
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.keys import key_kinds, key_of, lookup, same_kinds
 from ensue.engine.operators.scan import Scan, scans_in
 from ensue.engine.operators.shared import View, stored_by
-from ensue.engine.operators.storing import store_match
+from ensue.engine.operators.storing import store_match, store_newest
+from ensue.engine.structures.newest_store import NO_ROW, NewestStore, newest_store_layout
 from ensue.engine.structures.store import Store, store_layout
 from ensue.language import typed
 from ensue.plan import operators as plan
@@ -144,11 +145,15 @@ class Pairing(Operator):
 
     def read(self, structure: str, row: str, side: int, other: Env) -> Env:
         """A row of a side as a match found it, with the variables that are not stored from that."""
-        found = read_row(structure, row, self.kept(side))
+        found = self._with_shared(read_row(structure, row, self.kept(side)), side, other)
+        found[START] = Code(f"{structure}.start[{row}]", "True", "i")
+        return found
+
+    def _with_shared(self, found: Env, side: int, other: Env) -> Env:
+        """The fields of a row, with the variables that are not stored from the match that found it."""
         for field in self.inputs[side].columns:
             if field not in found:
                 found[field] = Code(other[field].value, "True", other[field].kind)
-        found[START] = Code(f"{structure}.start[{row}]", "True", "i")
         return found
 
 
@@ -193,7 +198,10 @@ class Join(Pairing):
         here = w.let("waits", "False")
         with w.when(key.there):
             at = lookup(self.unit, w, "find", store, key.parts)
-            w.line(f"{here} = {f'{at} >= 0 and ' if key.parts else ''}{store}.newest[{at}] >= {store}.low")
+            waits = f"{store}.newest[{at}] >= {store}.low"
+            if self._is_beside(side):
+                waits = f"{store}.newest_end[{at}] > {NO_ROW}"
+            w.line(f"{here} = {f'{at} >= 0 and ' if key.parts else ''}{waits}")
         return here
 
     def _kept(self, side: int) -> View | None:
@@ -215,9 +223,17 @@ class Join(Pairing):
         if found is None:
             fields = row_fields(self.kept(side))
             kinds = key_kinds(self.pair.shared, *self.inputs)
-            layout = store_layout(fields, ended=self.ended and side == 0)
-            found = self.stores[side] = self.by_key("lefts" if side == 0 else "rights", Store, layout, kinds)
+            title = "lefts" if side == 0 else "rights"
+            if self._is_beside(side):
+                found = self.by_key(title, NewestStore, newest_store_layout(fields), kinds)
+            else:
+                found = self.by_key(title, Store, store_layout(fields, ended=self.ended and side == 0), kinds)
+            self.stores[side] = found
         return found
+
+    def _is_beside(self, side: int) -> bool:
+        """Tell whether the newest row of each key lies beside the key: where rows end, and are over no sooner."""
+        return self.ended and side == 0 and self.sides[0].lifetime.end is None
 
     def arrive(self, w: Writer, env: Env, side: int) -> None:
         """A match of one side: it looks for partners that came before, and is stored for those to come."""
@@ -240,6 +256,9 @@ class Join(Pairing):
         unit, store = self.unit, self._store(1 - side)
         at = lookup(unit, w, "find", store, key)
         with w.when(f"{at} >= 0" if key else "True"):
+            if self._is_beside(1 - side):
+                self._probe_newest(w, env, store, at)
+                return
             row = w.let("row", f"{store}.newest[{at}]")
             limit, life = None, self.sides[1 - side].lifetime
             if self.ended and side == 1:
@@ -261,21 +280,56 @@ class Join(Pairing):
                 kept = self._kept(1 - side)
                 there = kept.row(place) if kept else self.read(store, place, 1 - side, env)
                 there[START] = Code(w.let("begin", f"{store}.start[{place}]"), "True", "i")
-                end = w.let("finish", f"{store}.end[{place}]")
-                points = [(env[START].value, "clock.now"), (there[START].value, end)]
-                envs = [env, there]
-                if side == 1:
-                    points.reverse()
-                    envs.reverse()
-                with w.when(related(unit, self.pair.relation, points[0], points[1])):
-                    match = self.env_of(w, envs[0], envs[1], (points[0][1], points[1][1]))
-                    tests = [f"({truth(unit, w, condition, match)})" for condition in self.conditions]
-                    with w.when(all_of(*(t for t in tests if t != "(True)"))):
-                        self.push(w, match)
+                self._pair(w, env, side, there, w.let("finish", f"{store}.end[{place}]"))
+
+    def _probe_newest(self, w: Writer, env: Env, store: str, at: str) -> None:
+        """A right side looks for left ones: for the newest, then for those of the ring."""
+        names = ("start", *row_fields(self.kept(0)))
+        limit = w.let("over", f"ended_at({store}, {at}, clock.now)")
+        end = w.let("finish", f"{store}.newest_end[{at}]")
+        more = w.let("more", f"{end} >= {limit}")
+        held = {name: w.let(name, f"{store}.newest_{name}[{at}]") for name in names}
+        row = w.let("row", f"{store}.newest[{at}]")
+        with w.block(f"while {more}:"):
+            there = self._with_shared(read_fields(held.__getitem__, self.kept(0)), 0, env)
+            there[START] = Code(held["start"], "True", "i")
+            self._pair(w, env, 1, there, end)
+            w.line(f"{more} = False")
+            with w.block(f"if {row} >= {store}.low:"):
+                place = w.let("p", f"{row} & {store}.mask")
+                w.line(f"{end} = {store}.end[{place}]")
+                w.line(f"{more} = {end} >= {limit}")
+                for name, local in held.items():
+                    w.line(f"{local} = {store}.{name}[{place}]")
+                w.line(f"{row} = {store}.older[{place}]")
+
+    def _pair(self, w: Writer, env: Env, side: int, there: Env, end: str) -> None:
+        """A match of one side with one of the other, which ended then: handed on if they belong together."""
+        points = [(env[START].value, "clock.now"), (there[START].value, end)]
+        envs = [env, there]
+        if side == 1:
+            points.reverse()
+            envs.reverse()
+        with w.when(related(self.unit, self.pair.relation, points[0], points[1])):
+            match = self.env_of(w, envs[0], envs[1], (points[0][1], points[1][1]))
+            tests = [f"({truth(self.unit, w, condition, match)})" for condition in self.conditions]
+            with w.when(all_of(*(t for t in tests if t != "(True)"))):
+                self.push(w, match)
 
     def _insert(self, w: Writer, env: Env, side: int, key: list[str]) -> None:
-        life, ended = self.sides[side].lifetime, self.ended and side == 0
-        store_match(self.unit, w, self._store(side), key, env, self.kept(side), life.end, life.start, ended)
+        unit, store, life = self.unit, self._store(side), self.sides[side].lifetime
+        if self._is_beside(side):
+            store_newest(unit, w, store, key, env, self.kept(side), life.start, self._looked_for)
+        else:
+            ended = self.ended and side == 0
+            store_match(unit, w, store, key, env, self.kept(side), life.end, life.start, ended)
+
+    @property
+    def _looked_for(self) -> bool:
+        """Whether a given event may look for left sides after it has become one itself."""
+        left, right = self.inputs
+        last = isinstance(left, Scan) and (left.is_last or left.atom.event in self.unit.derived)
+        return not (last and isinstance(right, Scan) and right.atom.event not in self.unit.derived)
 
     def end(self, w: Writer, env: Env, ending: plan.Ending) -> None:
         """Something that is forbidden between the sides: the left ones before it are over when its step is."""

@@ -158,15 +158,21 @@ def _inputs(operator: Operator) -> Iterator[Operator]:
     yield from filter(None, [getattr(operator, "input", None)])
 
 
-def given(unit: Unit, scan: Scan, row: str) -> Env:
-    """A given event as a scan sees it."""
-    env = Env({START: Code(f"given.start[{row}]", "True", "i")})
+def given(unit: Unit, w: Writer, scan: Scan, row: str, read: dict[str, str]) -> Env:
+    """A given event as a scan sees it. `read` are names for what has been read of it, so that it is read once."""
+
+    def once(source: str) -> str:
+        if source not in read:
+            read[source] = w.let("given", source)
+        return read[source]
+
+    env = Env({START: Code(once(f"given.start[{row}]"), "True", "i")})
     for name in scan.attributes():
         values, flags = unit.input(scan.atom.event, name)
         column = scan._attribute(name)
-        held = f"given.{values}[{row}]"
-        valid = f"(given.{flags}[{row}] != 0)" if column.nullable else "True"
-        env["attr", name] = Code(f"({held} != 0)" if column.kind == "b" else held, valid, column.kind)
+        held = once(f"given.{values}[{row}]{' != 0' if column.kind == 'b' else ''}")
+        valid = once(f"given.{flags}[{row}] != 0") if column.nullable else "True"
+        env["attr", name] = Code(held, valid, column.kind)
     for name, _ in scan.atom.fields:
         env.setdefault(("attr", name), Code("0", "False", "i"))
     rank = unit.rank(scan.atom.event) << 40

@@ -15,6 +15,7 @@ from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.aggregates import Accumulators, Aggregates
 from ensue.engine.operators.anew import Anew
+from ensue.engine.operators.eligible import is_instant
 from ensue.engine.operators.gate import Gate
 from ensue.engine.operators.keys import key_kinds, key_of, lookup, same_kinds
 from ensue.engine.operators.scan import scan_of
@@ -91,8 +92,11 @@ class Scope(Passing):
     def decide(self, w: Writer, env: Env) -> None:
         raise NotImplementedError
 
-    def visit(self, w: Writer, env: Env, each: Take) -> None:
-        """Writes a loop over what lies in the scope, newest end first; `each` may leave it with a break."""
+    def visit(self, w: Writer, env: Env, each: Take, enough: str | None = None) -> None:
+        """Writes a loop over what lies in the scope, newest end first; `each` may leave it with a break.
+
+        If the newest instant of a key is seen to lie there by its time alone, the line `enough` stands for the loop.
+        """
         if isinstance(self.inner, Anew):
             self._visit_anew(self.inner, w, env, each)
             return
@@ -108,6 +112,11 @@ class Scope(Passing):
                 before = "<" if self.from_start else "<="
                 with w.block(f"if {store}.newest_end[{at}] {before} {begin.value}:"):
                     w.line(f"{row} = -1")
+                if enough is not None and self._by_time_alone:
+                    newest = f"{store}.newest_end[{at}]"
+                    with w.block(f"if {row} >= {store}.low and {self._lies(begin, end, newest, newest)}:"):
+                        w.line(enough)
+                        w.line(f"{row} = -1")
                 with w.block(f"while {row} >= {store}.low:"):
                     place = w.let("p", f"{row} & {store}.mask")
                     with w.block(f"if {store}.end[{place}] {before} {begin.value}:"):
@@ -122,6 +131,12 @@ class Scope(Passing):
                         tests = [f"({truth(unit, w, c, seen)})" for c in self.node.conditions]
                         with w.when(all_of(*(t for t in tests if t != "(True)"))):
                             each(w, seen)
+
+    @property
+    def _by_time_alone(self) -> bool:
+        """Tell whether what is stored lies in a scope if its end does."""
+        node = self.node
+        return not node.conditions and node.keep is None and is_instant(node.part.pattern, self.unit.events)
 
     def _lies(self, begin: Code, end: Code, first: str, last: str) -> str:
         """Source for whether what starts and ends at these times lies in the scope."""
@@ -182,7 +197,7 @@ class Absent(Scope):
             w.line(f"{seen} = True")
             w.line("break")
 
-        self.visit(w, env, note)
+        self.visit(w, env, note, enough=f"{seen} = True")
         with w.block(f"if not {seen}:"):
             self.push(w, env)
 

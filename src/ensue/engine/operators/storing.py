@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import getsource
 
 from ensue.engine.generate.fields import START, Column, Env, Field
-from ensue.engine.generate.operator import write_row
+from ensue.engine.generate.operator import row_fields, write_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Writer
 from ensue.engine.operators.keys import lookup
+from ensue.engine.structures.newest_store import spared
+
+SPARED = getsource(spared)
 
 
 def store_match(
@@ -17,21 +21,47 @@ def store_match(
 ) -> None:  # fmt: skip
     """Writes that a match is stored under a key, for as long after its end and its start as these say.
 
-    With `ended` rows of the store may have been ended: one of them is used again, unless rows must stay in the order of
-    their ends.
+    With `ended` rows of the store may have been ended.
     """
     if life_end is not None:
         w.line(f"expire({store}, clock.now, {unit.number(life_end)})")
     at = lookup(unit, w, "slot", store, key)
-    row = w.let("row", f"cut({store}, {at}, clock.now)" if ended else "-1")
-    with w.when(f"{row} < 0" if ended and life_end is None else "True"):
-        w.line(f"make_room({store}, clock.now, {unit.number(NEVER if life_start is None else life_start)})")
-        w.line(f"{row} = {store}.high")
-        w.line(f"{store}.high += 1")
-    place = w.let("p", f"{row} & {store}.mask")
-    w.line(f"{store}.older[{place}] = {store}.newest[{at}]")
+    if ended:
+        w.line(f"cut({store}, {at}, clock.now)")
+    place = _add_row(unit, w, "make_room", store, at, life_start)
     w.line(f"{store}.start[{place}] = {env[START].value}")
     w.line(f"{store}.end[{place}] = clock.now")
     write_row(w, store, place, columns, env)
-    w.line(f"{store}.newest[{at}] = {row}")
     w.line(f"{store}.newest_end[{at}] = clock.now")
+
+
+def store_newest(
+    unit: Unit, w: Writer, store: str, key: Sequence[str], env: Env, columns: dict[Field, Column],
+    life_start: int | None, looked_for: bool,
+) -> None:  # fmt: skip
+    """The same for a store with the newest row of each key beside the key: see `structures/newest_store.py`.
+
+    Without `looked_for` no given event looks for rows after it has been stored itself.
+    """
+    unit.use(SPARED)
+    at = lookup(unit, w, "slot", store, key)
+    past = "0" if looked_for else "clock.alone"
+    unit.asks_alone = unit.asks_alone or not looked_for
+    with w.block(f"if spared({store}, {at}, clock.now, {past}):"):
+        place = _add_row(unit, w, "make_room_in_ring", store, at, life_start)
+        for name in ("start", "end", *row_fields(columns)):
+            w.line(f"{store}.{name}[{place}] = {store}.newest_{name}[{at}]")
+    w.line(f"{store}.newest_start[{at}] = {env[START].value}")
+    w.line(f"{store}.newest_end[{at}] = clock.now")
+    write_fields(w, lambda name: f"{store}.newest_{name}[{at}]", columns, env)
+
+
+def _add_row(unit: Unit, w: Writer, make_room: str, store: str, at: str, life_start: int | None) -> str:
+    """Writes that a row is added to the ring of a store, before those of its key; gives its place."""
+    w.line(f"{make_room}({store}, clock.now, {unit.number(NEVER if life_start is None else life_start)})")
+    row = w.let("row", f"{store}.high")
+    w.line(f"{store}.high += 1")
+    place = w.let("p", f"{row} & {store}.mask")
+    w.line(f"{store}.older[{place}] = {store}.newest[{at}]")
+    w.line(f"{store}.newest[{at}] = {row}")
+    return place

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ensue.engine.structures.seen import Seen
-from ensue.engine.structures.sources import inputs_of, source_columns
+from ensue.engine.structures.sources import inputs_of
 from ensue.engine.structures.structure import Array, Element, Frame, Layout, Structure, row_columns
 
 FIRST_ROWS = 16
@@ -75,7 +75,7 @@ class Question:
         found.count = rows.count
         found.put("rows", rows.arrays["rows"])
         if lane.code.unit.provenance:
-            for column in source_columns(found):
+            for column in found.columns_with("source"):
                 for i, handle in enumerate(column[: found.count].tolist()):
                     column[i] = _translated(lane._origins, inside._origins, handle, sources)
         return 0

@@ -14,7 +14,7 @@ import numpy as np
 from ensue.engine.machine.builtin import grow
 from ensue.engine.machine.source import source_of
 from ensue.engine.structures.rows import Rows, StepRows, rows_layout
-from ensue.engine.structures.structure import Array, Element, Frame, Layout, Structure
+from ensue.engine.structures.structure import Element, Frame, Layout, Structure
 
 NONE = -(2**62)
 """A part that is not there, as one of an alternative that was not taken; and the end of a chain."""
@@ -44,7 +44,7 @@ class Chains(Rows):
         next_, free_next = (rows[:, self.layout.column(name).place] for name in ("next", "free_next"))
         used = np.zeros(self.count, bool)
         for structure in structures:
-            for held in chain_columns(structure):
+            for held in structure.columns_with("chain"):
                 at = held[(held >= 0) & (held < self.count)]
                 while len(at := np.unique(at[~used[at]])):
                     used[at] = True
@@ -58,13 +58,6 @@ class Chains(Rows):
 
     def size(self) -> tuple[int | None, int, int]:
         return None, 0, 8 * self.count * self._width
-
-
-def chain_columns(structure: Structure) -> Iterable[Array]:
-    """What stands in the columns of a structure that hold chains."""
-    for _, column in structure.layout.columns:
-        if column.element == "chain":
-            yield structure.arrays[column.array].reshape(-1, column.width)[:, column.place]
 
 
 def flat_layout() -> Layout:

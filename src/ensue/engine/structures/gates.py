@@ -25,6 +25,10 @@ class Gate(ByKey):
 
     empty: ClassVar[dict[str, int]] = {"first_end": LONG_AGO, "last_end": LONG_AGO}
 
+    @classmethod
+    def in_use(cls, name: str, at: str) -> str:
+        return f"{name}.last_end[{at}] > {LONG_AGO} and {name}.last_end[{at}] >= {name}.over"
+
     def alive(self) -> Array:
         last = self.head("last_end")
         found: Array = (last > LONG_AGO) & (last >= self.over)

@@ -1,16 +1,18 @@
 """Numbers for keys: each key of a unit has one small number, by which structures find what they hold for it.
 
 All structures of a unit whose keys are of the same kinds share one table (`KeyNumbers`), so an event's key is looked
-up once, however many structures it is looked for in; the last key is remembered. What a structure holds for a key lies
-in an array by number (`ByKey`), which takes far less memory than a table of keys for each structure.
+up once, however many structures it is looked for in; the last key is remembered. What structures hold for a key
+(`ByKey`) lies beside it in one row of one array: an event of a rule with four stores touches a line or two of memory
+for its key, not one for each of them.
 
 A number stays as long as some structure holds something for its key. Between two steps, where there are many numbers,
-those that no structure needs are freed (``tidy``): never within a step, in which a number may be in use.
+those that no structure needs are freed (``tidy_keys``): never within a step, in which a number may be in use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
@@ -26,13 +28,54 @@ FEW_ALIVE = 4
 """Numbers are freed if less than one in so many is needed."""
 
 
+NEWLINE = "\n"
+
+LINE, HALF_LINE = 8, 4
+"""Words in a line of memory, and in half of one."""
+
+
 def key_numbers_layout(kinds: str) -> Layout:
     """The table for keys of these kinds: s for codes of values, i for other numbers."""
     keys: dict[str, Element] = {f"k{i}": "code" if kind in "so" else "i64" for i, kind in enumerate(kinds)}
     last = tuple(f"last_k{i}" for i in range(len(kinds)))
-    numbers = ("count", "frees", "capacity", "mask", "used", "limit", "tidy", "last", *last)
-    columns = row_columns("keys_", {**keys, "taken": "i64"})
-    return Layout(numbers, (("index", Column("index_", "i32")), *columns, ("free", Column("free_"))))
+    numbers = ("count", "frees", "capacity", "mask", "used", "least", "limit", "last", *last)
+    own = (("index", Column("index_", "i32")), ("taken", Column("taken_", "u8")), ("free", Column("free_")))
+    return Layout(numbers, (*own, *row_columns("heads_", keys)))
+
+
+def side_by_side(table: Layout, layouts: Sequence[Layout]) -> list[Layout]:
+    """The layouts of a table and of what is held by its keys, with rows as wide as all of them together."""
+    every = [table, *layouts]
+    width = sum(len(_heads(layout)) for layout in every)
+    if width <= HALF_LINE:  # no row lies in two lines
+        width = 1 << (width - 1).bit_length()
+    return [
+        replace(
+            layout,
+            columns=tuple(
+                (name, replace(column, width=width) if column.array == "heads_" else column)
+                for name, column in layout.columns
+            ),
+        )
+        for layout in every
+    ]
+
+
+def _apart(layout: Layout) -> Layout:
+    """A layout as it is without others beside it."""
+    return side_by_side(layout, [])[0]
+
+
+def _heads(layout: Layout) -> list[str]:
+    """The columns of what is held for each key."""
+    return [name for name, column in layout.columns if column.array == "heads_"]
+
+
+def _aligned(rows: int, width: int) -> Array:
+    """Zeros that begin with a line of memory."""
+    found = np.zeros(rows * width + LINE, np.int64)
+    skip = -(found.ctypes.data // 8) % LINE
+    return found[skip : skip + rows * width].reshape(rows, width)
 
 
 class KeyNumbers(Structure):
@@ -44,54 +87,62 @@ class KeyNumbers(Structure):
         super().__init__(frame, base)
         self.key_width = width
         self.structures: list[ByKey] = getattr(self, "structures", [])
-        self.put("keys_", np.zeros((0, width + 1), np.int64))
+        self.put("heads_", np.zeros((0, self.layout.column("k0").width), np.int64))
+        self.put("taken_", np.zeros(0, np.uint8))
         self.put("free_", np.zeros(0, np.int64))
         self._enlarge(frame.capacity.slots)
-        self.last, self.limit = -1, frame.capacity.numbers
+        self.last, self.least = -1, frame.capacity.numbers
+        self.limit = self.least
+
+    def attach(self, structure: ByKey) -> None:
+        """Hold what a structure has for keys, too."""
+        self.structures.append(structure)
+        self.show(structure, 0)
+
+    def show(self, structure: ByKey, known: int) -> None:
+        """Give a structure its columns of the rows, those behind the known ones cleared."""
+        at = self.key_width
+        for other in self.structures[: self.structures.index(structure)]:
+            at += other.own_width
+        structure.put("heads_", self.arrays["heads_"][:, at : at + structure.own_width])
+        structure.heads = self.capacity
+        structure.clear(slice(known, self.capacity))
 
     def grow(self) -> None:
-        if self.tidy:
-            self.tidy = 0
-            self._free()
-            self.arrays["index_"][:] = 0
-        else:
-            self._enlarge(self.capacity * (4 if self.capacity < QUADRUPLED else 2))
+        self._enlarge(self.capacity * (4 if self.capacity < QUADRUPLED else 2))
 
     def _enlarge(self, capacity: int) -> None:
-        for name in ("keys_", "free_"):
-            old = self.arrays[name]
-            new = np.zeros((capacity, *old.shape[1:]), np.int64)
-            new[: len(old)] = old
-            self.put(name, new)
+        old = {name: self.arrays[name] for name in ("heads_", "taken_", "free_")}
+        self._make(capacity)
+        for name, array in old.items():
+            self.arrays[name][: len(array)] = array
+        for structure in self.structures:
+            self.show(structure, len(old["heads_"]))
+
+    def _make(self, capacity: int) -> None:
+        self.put("heads_", _aligned(capacity, self.arrays["heads_"].shape[1]))
+        self.put("taken_", np.zeros(capacity, np.uint8))
+        self.put("free_", np.zeros(capacity, np.int64))
         self.put("index_", np.zeros(2 * capacity, np.int32))
         self.capacity, self.mask = capacity, 2 * capacity - 1
-        for structure in self.structures:
-            structure.widen(capacity)
 
-    def _free(self) -> None:
-        """Frees numbers of keys that no structure holds anything for, if these are most."""
-        taken = self.taken_numbers()
-        alive = np.zeros(self.count, bool)
-        for structure in self.structures:
-            alive |= structure.alive()[: self.count]
-        dead = taken[~alive[taken]]
-        kept = len(taken) - len(dead)
-        if FEW_ALIVE * kept < len(taken):
-            self.arrays["keys_"][dead, -1] = 0
-            self.arrays["free_"][self.frees : self.frees + len(dead)] = dead
-            self.frees += len(dead)
-            self.used = kept
+    def resize(self, capacity: int) -> None:
+        """Has room for so many numbers, all of which are to be filled."""
+        if self.capacity != capacity:
+            self._make(capacity)
             for structure in self.structures:
-                structure.clear(dead)
-        self.last = -1
-        self.limit = max(self.frame.capacity.numbers, 2 * self.used)
+                self.show(structure, capacity)
+
+    def copy_from(self, other: Structure) -> None:
+        self.resize(other.capacity)
+        super().copy_from(other)
 
     def taken_numbers(self) -> Array:
-        return np.flatnonzero(self.arrays["keys_"][: self.count, -1])
+        return np.flatnonzero(self.arrays["taken_"][: self.count])
 
     def keys_of(self, numbers: Array) -> Array:
         """The keys of numbers, a row each."""
-        return self.arrays["keys_"][numbers, : self.key_width]
+        return self.arrays["heads_"][numbers, : self.key_width]
 
     def enter(self, keys: Array) -> Array:
         """The numbers of keys, a row each and none twice, some of which may be new."""
@@ -109,7 +160,8 @@ class KeyNumbers(Structure):
             capacity *= 2
         if capacity > self.capacity:
             self._enlarge(capacity)
-        self.arrays["keys_"][found] = np.column_stack([keys, np.ones(len(keys), np.int64)])
+        self.arrays["heads_"][found, : self.key_width] = keys
+        self.arrays["taken_"][found] = 1
         self.count += fresh
         self.used += fresh
         self.limit = max(self.limit, 2 * self.used)
@@ -135,52 +187,60 @@ class ByKey(Structure):
     def __init__(self, frame: Frame, base: int, keys: str) -> None:
         """Makes the structure; `keys` is the name of the table with its keys, empty where it has none."""
         super().__init__(frame, base)
-        self.put("heads_", np.zeros((0, len(self._held)), np.int64))
-        self.widen(1 if self.table is None else self.table.capacity)
+        if self.table is not None:
+            self.table.show(self, 0)
+        else:
+            width = self.layout.column(self._held[0]).width
+            self.put("heads_", np.zeros((1, width), np.int64))
+            self.heads = 1
+            self.clear(slice(0, 1))
 
-    def attach(self, table: KeyNumbers) -> None:
-        """Number keys by a table."""
+    def number_by(self, table: KeyNumbers) -> None:
+        """Number keys by a table, which holds its columns from then on."""
         self.table = table
-        table.structures.append(self)
-        self.widen(table.capacity)
+        table.attach(self)
 
     @property
     def _held(self) -> list[str]:
-        return [name for name, column in self.layout.columns if column.array == "heads_"]
+        return _heads(self.layout)
 
     @property
-    def marks(self) -> dict[str, int]:
+    def own_width(self) -> int:
+        """How many columns it has."""
+        return len(self._held)
+
+    @classmethod
+    def marks(cls, layout: Layout) -> dict[str, int]:
         """The values of a row that stands for nothing."""
-        return self.empty
+        return cls.empty
 
-    def widen(self, count: int) -> None:
-        """Makes room for so many numbers."""
-        old = self.arrays["heads_"]
-        if count > len(old):
-            new = np.zeros((count, self._width), np.int64)
-            if len(old):
-                new[: len(old)] = old
-            self.put("heads_", new)
-            self.heads = count
-            self.clear(np.arange(len(old), count))
+    @classmethod
+    def in_use(cls, name: str, at: str) -> str:
+        """Source for whether a row of the structure of this name stands for something."""
+        raise NotImplementedError
 
-    @property
-    def _width(self) -> int:
-        return self.layout.column(self._held[0]).width
-
-    def clear(self, numbers: Array) -> None:
+    def clear(self, numbers: Array | slice) -> None:
         """Clear rows: they stand for nothing afterwards."""
         heads = self.arrays["heads_"]
         heads[numbers] = 0
-        for name, value in self.marks.items():
+        for name, value in self.marks(self.layout).items():
             heads[numbers, self.layout.column(name).place] = value
+
+    def is_like(self, other: Structure) -> bool:
+        """The same, whatever else stands in the rows of the keys."""
+        return type(self).__base__ is type(other).__base__ and _apart(self.layout) == _apart(other.layout)
+
+    def copy_from(self, other: Structure) -> None:
+        if self.table is not None and isinstance(other, ByKey) and other.table is not None:
+            self.table.resize(other.table.capacity)
+        super().copy_from(other)
 
     def head(self, name: str) -> Array:
         """A column of ``heads_``."""
         return self.arrays["heads_"][:, self.layout.column(name).place]
 
     def alive(self) -> Array:
-        """Which rows stand for something."""
+        """Which rows stand for something, as `in_use` says."""
         raise NotImplementedError
 
     def key_count(self) -> int | None:
@@ -195,7 +255,7 @@ class ByKey(Structure):
 
     def restore_heads(self, keys: Array, heads: Array) -> None:
         width = 0 if self.table is None else self.table.key_width
-        for array, columns in ((keys, width), (heads, self._width)):
+        for array, columns in ((keys, width), (heads, self.own_width)):
             if array.ndim != 2 or array.dtype != np.int64 or array.shape[1] != columns or len(array) != len(heads):
                 raise ValueError("another layout")
         self.clear(np.arange(self.heads))
@@ -213,7 +273,7 @@ def number_functions(width: int) -> str:
     """Source of ``number_n`` and ``numbered_n``, the number of a key of n parts; ``numbered_n`` adds what is new.
 
     ``number_n`` gives -1 where there is none. Both are small, so that they are inlined: most often it is the last key.
-    ``index_n`` writes the index anew, ``tidy_n`` frees numbers.
+    ``index_n`` fills an index that is empty.
     """
     keys = [f"k{i}" for i in range(width)]
     given = ", ".join(f"{key}: int" for key in keys)
@@ -248,12 +308,6 @@ def index_{width}(keys: KeyNumbers) -> None:
             while keys.index[at] != 0:
                 at = (at + 1) & keys.mask
             keys.index[at] = number + 1
-
-
-def tidy_{width}(keys: KeyNumbers) -> None:
-    keys.tidy = 1
-    grow(keys)
-    index_{width}(keys)
 
 
 def new_number_{width}(keys: KeyNumbers, {given}) -> int:
@@ -292,6 +346,39 @@ def entered_{width}(keys: KeyNumbers, {given}) -> int:
 """
 
 
+def tidying(table: str, width: int, held: Mapping[str, tuple[type[ByKey], Layout]]) -> str:
+    """Source of ``tidy_table()``, which frees the numbers of a table that no structure needs, if these are most.
+
+    `held` are the structures that hold something by its keys, by name.
+    """
+    used = " or ".join(f"({kind.in_use(name, 'number')})" for name, (kind, _) in held.items()) or "False"
+    marks = [
+        f"                {name}.{column}[number] = {value}"
+        for name, (kind, layout) in held.items()
+        for column, value in kind.marks(layout).items()
+    ]
+    return f"""
+def tidy_{table}() -> None:
+    kept = 0
+    for number in range({table}.count):
+        if {table}.taken[number] != 0 and ({used}):
+            kept += 1
+    if {FEW_ALIVE} * kept < {table}.used:
+        for number in range({table}.count):
+            if {table}.taken[number] != 0 and not ({used}):
+                {table}.taken[number] = 0
+                {table}.free[{table}.frees] = number
+                {table}.frees += 1
+{NEWLINE.join(marks)}
+        {table}.used = kept
+        for at in range({table}.mask + 1):
+            {table}.index[at] = 0
+        index_{width}({table})
+        {table}.last = -1
+    {table}.limit = max({table}.least, 2 * {table}.used)
+"""
+
+
 def _indented(text: str, by: int) -> str:
     return "\n".join(" " * by + line for line in text.splitlines())
 
@@ -302,4 +389,4 @@ def attach_all(structures: dict[str, Structure], tables: dict[str, Sequence[Any]
         if isinstance(structure, ByKey) and tables[name][0]:
             table = structures[tables[name][0]]
             assert isinstance(table, KeyNumbers)
-            structure.attach(table)
+            structure.number_by(table)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.rows import Rows, rows_layout
-from ensue.engine.structures.structure import Array, Frame, Layout, Structure
+from ensue.engine.structures.structure import Frame, Layout, Structure
 
 origins: Any = None
 """The unions of a unit: generated code finds it by this name."""
@@ -50,7 +50,7 @@ class Sources(Rows):
         """Leaves out the nodes that no column of handles leads to, if there are many; columns get the new handles."""
         if self.count < self.enough and not always:
             return
-        columns = [column for structure in structures for column in source_columns(structure)]
+        columns = [column for structure in structures for column in structure.columns_with("source")]
         roots = np.unique(np.concatenate([np.unique(column) for column in columns] or [np.zeros(0, np.int64)]))
         nodes = self.arrays["rows"][: self.count, :2].tolist()
         shorter = [_without_boxes(nodes, root) for root in roots.tolist()]
@@ -85,16 +85,9 @@ class Sources(Rows):
         return 2 * offset
 
 
-def source_columns(structure: Structure) -> Iterable[Array]:
-    """The columns of a structure that hold handles."""
-    for _, column in structure.layout.columns:
-        if column.element == "source":
-            yield structure.arrays[column.array].reshape(-1, column.width)[:, column.place]
-
-
 def shift_sources(structure: Structure, by: int) -> None:
     """Makes the handles of a structure those of a unit that has absorbed the nodes they lead to."""
-    for column in source_columns(structure):
+    for column in structure.columns_with("source"):
         column[(column & 1 == 0) & (column != 0)] += by
 
 

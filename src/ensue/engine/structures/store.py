@@ -29,9 +29,13 @@ def store_layout(fields: dict[str, Element], ended: bool = False) -> Layout:
     payload: dict[str, Element] = {"newest": "i64", "newest_end": "i64"}
     if ended:
         payload |= {"ended": "i64", "ended_before": "i64"}
+    return Layout(NUMBERS, (*head_columns(payload), *ring_columns(fields)))
+
+
+def ring_columns(fields: dict[str, Element]) -> tuple[tuple[str, Column], ...]:
+    """The columns of the rows in a ring, with these fields."""
     rows: dict[str, Element] = {"older": "i64", "start": "i64", "end": "i64", **fields}
-    moved = (*row_columns("rows", rows, cell="cell"), ("place", Column("scratch")))
-    return Layout(NUMBERS, (*head_columns(payload), *moved))
+    return (*row_columns("rows", rows, cell="cell"), ("place", Column("scratch")))
 
 
 class Store(ByKey):
@@ -39,10 +43,14 @@ class Store(ByKey):
 
     empty: ClassVar[dict[str, int]] = {"newest": -1}
 
-    @property
-    def marks(self) -> dict[str, int]:
-        ended = [name for name in self._held if name in ("ended", "ended_before")]
-        return {**self.empty, **dict.fromkeys(ended, -(2**62))}
+    @classmethod
+    def marks(cls, layout: Layout) -> dict[str, int]:
+        ended = [name for name in ("ended", "ended_before") if name in layout.by_name]
+        return {**cls.empty, **dict.fromkeys(ended, -(2**62))}
+
+    @classmethod
+    def in_use(cls, name: str, at: str) -> str:
+        return f"{name}.newest[{at}] >= {name}.low"
 
     def __init__(self, frame: Frame, base: int, keys: str) -> None:
         super().__init__(frame, base, keys)
@@ -109,6 +117,15 @@ def expire(store: Store, time: int, life: int) -> None:
 def make_room(store: Store, time: int, life_start: int) -> None:
     """Makes room for one row: first by leaving out those that are over."""
     if store.high - store.low > store.mask:
+        make_room_in_ring(store, time, life_start)
+        for at in range(store.heads):
+            if store.newest[at] >= store.low:
+                store.newest_end[at] = store.end[store.newest[at] & store.mask]
+
+
+def make_room_in_ring(store: Store, time: int, life_start: int) -> None:
+    """The same, if the ring is full, for rows that another one stands in front of."""
+    if store.high - store.low > store.mask:
         if 16 * store.mask >= store.heads:  # else there is more to look at than can be left out
             leave_out(store, time, life_start)
         if 2 * (store.high - store.low) > store.mask:
@@ -136,8 +153,6 @@ def leave_out(store: Store, time: int, life_start: int) -> None:
         while row >= store.low and store.place[row & mask] < 0:
             row = store.older[row & mask]
         store.newest[at] = store.place[row & mask] if row >= store.low else -1
-        if row >= store.low:
-            store.newest_end[at] = store.end[row & mask]
         while row >= store.low:
             older = store.older[row & mask]
             while older >= store.low and store.place[older & mask] < 0:
@@ -157,23 +172,16 @@ def ended_at(store: Store, at: int, time: int) -> int:
     return store.ended[at] if store.ended[at] < time else store.ended_before[at]
 
 
-def cut(store: Store, at: int, time: int) -> int:
-    """Takes the rows that have been ended out of the chain of a key, once in a step.
-
-    Gives the newest of them, -1 if there is none: it can be used again.
-    """
+def cut(store: Store, at: int, time: int) -> None:
+    """Takes the rows that have been ended out of the chain of a key, when the first one after these comes."""
     row = store.newest[at]
-    if row < store.low or store.newest_end[at] == time:
-        return -1
     limit = ended_at(store, at, time)
     if store.newest_end[at] < limit:
         store.newest[at] = -1
-        return row
-    older = store.older[row & store.mask]
-    while older >= store.low:
-        if store.end[older & store.mask] < limit:
-            store.older[row & store.mask] = -1
-            return older
-        row = older
-        older = store.older[row & store.mask]
-    return -1
+    elif store.newest_end[at] == limit:
+        while row >= store.low:
+            older = store.older[row & store.mask]
+            if older >= store.low and store.end[older & store.mask] < limit:
+                store.older[row & store.mask] = -1
+                return
+            row = older

@@ -155,6 +155,10 @@ class Structure:
 
     # --- state
 
+    def is_like(self, other: Structure) -> bool:
+        """Tell whether another structure is of the same kind and layout, so that it can be restored from its state."""
+        return type(self) is type(other)
+
     def copy_from(self, other: Structure) -> None:
         """Takes over what another structure of the same layout holds, as it lies there."""
         for name, array in other.arrays.items():
@@ -190,11 +194,12 @@ class Structure:
         """How many keys and tuples it keeps, and how many bytes that is; keys are None where it has none."""
         return None, 0, 0
 
-    def codes(self) -> Iterator[Array]:
-        """What stands in the columns that hold codes of values, in rows that are used or were."""
+    def columns_with(self, element: Element) -> Iterator[Array]:
+        """What stands in the columns of such elements, in rows that are used or were."""
         for _, column in self.layout.columns:
-            if column.element == "code":
-                yield self.arrays[column.array].reshape(-1, column.width)[:, column.place]
+            if column.element == element:
+                array = self.arrays[column.array]
+                yield (array if array.ndim == 2 else array.reshape(-1, column.width))[:, column.place]
 
 
 def _number(cell: int) -> property:

@@ -47,6 +47,10 @@ class Waiting(ByKey):
         self.put("rows", rows)
         self.capacity = size
 
+    @classmethod
+    def in_use(cls, name: str, at: str) -> str:
+        return f"{name}.newest[{at}] >= 0"
+
     def alive(self) -> Array:
         found: Array = self.head("newest") >= 0
         return found

@@ -1,0 +1,58 @@
+"""The latest instances of a choice that takes none but these: two for each key, beside the key.
+
+Where a newer initiator always comes before an older one, an instance matters until a newer one has ended before the
+step at hand. So a key has the last of this step (``fresh``), and the last of the steps before (``settled``). A fresh
+one of an earlier step has settled; it moves when the next one comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ensue.engine.structures.key_numbers import ByKey, head_columns
+from ensue.engine.structures.structure import Array, Element, Layout
+
+NO_INSTANCE = -(2**62)
+"""The end of an instance that is not there."""
+
+
+def latest_layout(fields: dict[str, Element]) -> Layout:
+    """Instances with these fields besides ``start`` and ``end``, each with the name of its place before it."""
+    every: dict[str, Element] = {"end": "i64", "start": "i64", **fields}
+    payload = {f"{place}_{name}": element for place in ("fresh", "settled") for name, element in every.items()}
+    return Layout(("over", "heads"), head_columns(payload))
+
+
+class Latest(ByKey):
+    """The latest instances, by key. What ended before ``over`` is of no use any more."""
+
+    empty: ClassVar[dict[str, int]] = {"fresh_end": NO_INSTANCE, "settled_end": NO_INSTANCE}
+
+    @classmethod
+    def in_use(cls, name: str, at: str) -> str:
+        ends = [f"{name}.{place}_end[{at}]" for place in ("fresh", "settled")]
+        return " or ".join(f"({end} > {NO_INSTANCE} and {end} >= {name}.over)" for end in ends)
+
+    def alive(self) -> Array:
+        found: Array = self._in_use("fresh") | self._in_use("settled")
+        return found
+
+    def _in_use(self, place: str) -> Array:
+        ends = self.head(f"{place}_end")
+        found: Array = (ends > NO_INSTANCE) & (ends >= self.over)
+        return found
+
+    def saved(self) -> list[Any]:
+        return [[self.over], *self.saved_heads()]
+
+    def restore(self, state: Sequence[Any]) -> None:
+        (self.over,), keys, heads = state
+        self.restore_heads(keys, heads)
+
+    def size(self) -> tuple[int | None, int, int]:
+        instances = sum(int(np.count_nonzero(self._in_use(place))) for place in ("fresh", "settled"))
+        keys = self.key_count()
+        return keys, instances, 8 * (instances * self.own_width // 2 + (keys or 0))

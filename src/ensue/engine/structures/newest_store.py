@@ -1,0 +1,70 @@
+"""The store of joins whose left sides are ended: the newest row of each key lies beside the key.
+
+Where something forbidden ends all rows before it (`not tick in [tick, tick]`), one row for each key is what is mostly
+left. So it stands in the key's own row, and is overwritten once it has been ended; rows that can still find a partner
+when a newer one comes, as those of one step, move to the ring of the store.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ensue.engine.structures.key_numbers import head_columns
+from ensue.engine.structures.store import NUMBERS, Store, ended_at, ring_columns
+from ensue.engine.structures.structure import Array, Element, Layout
+
+NO_ROW = -(2**62) - 1
+"""The end of a newest row that is not there: before any time at which something can have been ended."""
+
+
+def newest_store_layout(fields: dict[str, Element]) -> Layout:
+    """Rows with these fields besides ``start`` and ``end``; those of newest rows are called ``newest_`` and so on.
+
+    ``newest`` is the newest row of the ring, ``newest_end`` the end of the row beside the key.
+    """
+    payload: dict[str, Element] = {"newest_end": "i64", "ended": "i64", "ended_before": "i64", "newest": "i64"}
+    beside: dict[str, Element] = {"newest_start": "i64", **{f"newest_{name}": kind for name, kind in fields.items()}}
+    return Layout(NUMBERS, (*head_columns(payload | beside), *ring_columns(fields)))
+
+
+class NewestStore(Store):
+    """Rows by key, the newest beside the key."""
+
+    empty: ClassVar[dict[str, int]] = {"newest": -1, "newest_end": NO_ROW}
+
+    @classmethod
+    def in_use(cls, name: str, at: str) -> str:
+        return f"{name}.newest_end[{at}] > {NO_ROW}"
+
+    def alive(self) -> Array:
+        found: Array = self.head("newest_end") > NO_ROW
+        return found
+
+    def live(self) -> int:
+        return super().live() + int(np.count_nonzero(self.alive()))
+
+
+def spared(store: NewestStore, at: int, time: int, past: int) -> bool:
+    """Tells whether the newest row of a key can still find a partner when another one comes.
+
+    If `past` is set, nothing looks for rows any more that were ended in this very step. Rows that have been ended are
+    taken out of the ring.
+    """
+    limit = store.ended[at] if past != 0 else ended_at(store, at, time)
+    if store.newest_end[at] < limit:
+        store.newest[at] = -1
+        return False
+    row = store.newest[at]
+    if row >= store.low:
+        if store.end[row & store.mask] < limit:
+            store.newest[at] = -1
+        elif store.newest_end[at] == limit:  # else they were taken out when the row after these came
+            while row >= store.low:
+                older = store.older[row & store.mask]
+                if older >= store.low and store.end[older & store.mask] < limit:
+                    store.older[row & store.mask] = -1
+                    return True
+                row = older
+    return True
