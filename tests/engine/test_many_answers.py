@@ -59,3 +59,12 @@ def test_text_that_is_no_unicode_gives_null(text):
 )
 def test_groups(pattern, text, found):
     assert regex.groups(text, pattern) == found
+
+
+@pytest.mark.parametrize("options", [{"engine": "reference"}, {"compiled": False}, {"compiled": True}])
+def test_a_number_matches_nothing_and_is_no_pattern(options):
+    """Where values have any type: on Spark, where columns have one, this is an error that says so."""
+    program = ensue.compile("found(m = matches(t, r)) <- o(t = t, r = r).")
+    for t, r, found in ((3, "3", None), ("3", 3, None), ("3", "3", True)):
+        (row,) = program.detect([{"type": "o", "time": 1, "t": t, "r": r}], **options)
+        assert row["m"] is found

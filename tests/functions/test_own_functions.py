@@ -88,12 +88,12 @@ def test_everywhere_in_rules():
 
 
 def test_times_of_events():
-    def hour(t: datetime) -> int:
+    def hour_of(t: datetime) -> int:
         return t.hour
 
-    rules = "d(h = hour(e.start)) <- e: a(_, _, _, _, _)."
+    rules = "d(h = hour_of(e.start)) <- e: a(_, _, _, _, _)."
     events = [row(time="2024-03-05T17:20:00Z")]
-    assert found(rules, {"hour": hour}, *events) == [{"h": 17}]
+    assert found(rules, {"hour_of": hour_of}, *events) == [{"h": 17}]
 
 
 def test_null_is_not_handed_over_unless_the_parameter_takes_it():
@@ -338,9 +338,7 @@ def test_what_cannot_be_used_is_said(functions, said):
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ("event distance(x: int).", "E106: `distance` is the name of a function that was handed over"),
         ("table distance(x: int).", "E106: `distance` is the name of a function that was handed over"),
-        ("distance(x) <- a(x, _, _, _, _).", "E106: `distance` is the name of a function that was handed over"),
         ("distance(1).", "E106: `distance` is the name of a function that was handed over"),
         ("d(x) <- a(x, _, _, _, _) where distance(x) > 1.", "E201: `distance` takes 2 arguments, here is 1"),
         (
@@ -395,7 +393,8 @@ def own_is_nan(y: float) -> bool:
 
 
 OWN = {name: value for name, value in globals().items() if name.startswith("own_")}
-WRITTEN = re.compile(rf"\b({'|'.join(name[4:] for name in OWN)})\(")
+NAMES = {name[4:] for name in OWN}
+WRITTEN = re.compile(rf"\b({'|'.join(NAMES)})\(")
 
 
 @settings(max_examples=80)
@@ -406,6 +405,7 @@ def test_functions_of_the_language_written_anew_find_the_same(rules, events):
         built_in = ensue.compile(rules)
     except ensue.RuleError:
         assume(False)
+    assume(NAMES.isdisjoint(built_in.typed.events))  # events may be called like functions
     program = ensue.compile(WRITTEN.sub(r"own_\1(", rules), functions=OWN)
     try:
         tables, read = built_in.detect_tables(events, Request(engine="reference"))

@@ -16,6 +16,14 @@ on both(x) do note(x).
 """
 
 
+@pytest.fixture
+def interrupts():
+    """Interrupts as in a terminal: a process in the background may ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def events(*xs):
     return [{"type": "a", "time": 1, "x": x} for x in xs] + [{"type": "b", "time": 2, "x": x} for x in xs]
 
@@ -105,7 +113,7 @@ def test_an_interrupted_callback_loses_nothing(form):
     assert later == [2]
 
 
-def test_an_interrupt_while_rules_run_waits_until_the_batch_counts():
+def test_an_interrupt_while_rules_run_waits_until_the_batch_counts(interrupts):
     asked = []
 
     def slow(x: int) -> bool:
@@ -122,7 +130,7 @@ def test_an_interrupt_while_rules_run_waits_until_the_batch_counts():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_second_interrupt_does_not_wait():
+def test_a_second_interrupt_does_not_wait(interrupts):
     def stuck(x: int) -> bool:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
@@ -136,7 +144,7 @@ def test_a_second_interrupt_does_not_wait():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_an_interrupt_while_events_are_read_leaves_the_session_as_it_was():
+def test_an_interrupt_while_events_are_read_leaves_the_session_as_it_was(interrupts):
     def broken():
         yield {"type": "a", "time": 1, "x": 1}
         raise KeyboardInterrupt

@@ -121,7 +121,7 @@ def run(
       ensue run shop.ensue events.jsonl
       ensue run shop.ensue order=orders.csv shipped=parcels.csv --time at
       ensue run shop.ensue 'logs/*.parquet' --emit overdue -o overdue.csv
-      ensue run shop.ensue events.jsonl -o found/ --param limit=80 --about severity
+      ensue run shop.ensue events.jsonl -o found/ --param limit=80 --about owner
       ensue run ssh.ensue line=auth.log --year 2026 \\
         --lines '(?P<time>\\w+ +\\d+ \\S+) \\S+ (?P<program>\\w+).*?: (?P<text>.*)'
       zcat events.jsonl.gz | ensue run shop.ensue -
