@@ -23,6 +23,9 @@ _INSTEAD = {
     "unless": "what must not be there is `while [w]: not p`, `not p in [a, b]` or `a without p`",
     "every": "every combination counts already; one partner for each is chosen by a context, as in `chronicle a seq b`",
 }
+_WINDOWS = (["WHILE", "LSQB"], ["WHILE", "LPAR"])
+"""The tokens that begin a window with brackets."""
+_QUIET = (("once", "per"), ("once", "in"), ("at", "most"))
 _UNITS = {
     "us": ("us", "usec", "microsecond", "microseconds"),
     "ms": ("ms", "msec", "millisecond", "milliseconds"),
@@ -48,6 +51,12 @@ def instead_of(tokens: Sequence[Token], at: int, words: Sequence[str]) -> str | 
         return "a rule says what is derived, then from what: `big(id) <- order(id, qty) where qty > 3.`"
     if before is not None and before.type == "NAME" and before.value.lower() == "every" and token.type == "NAME":
         return _INSTEAD["every"]
+    if token.value in ("(", ",") and [each.type for each in tokens[at - 3 : at - 1]] in _WINDOWS:
+        return "name the timer first, as an item: `w: following(o, 6h), while [w]: not p`"
+    if before is not None and before.value == "{" and token.type == "NAME":
+        return "between braces stands a number, as in `p{3}`, and no parameter"
+    if at > 1 and tokens[at - 2].value == "," and before is not None and (before.value, small) in _QUIET:
+        return f"leave out the comma before `{before.value}`, as in `a(m, v), v > 10 once per m in 1h`"
     if word != small and small in words:
         return _in_small_letters(tokens, at, small)
     return _INSTEAD.get(small) if token.type in ("NAME", "UNTIL") else None

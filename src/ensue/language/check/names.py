@@ -23,6 +23,8 @@ class Names:
         """Attributes that are bound to variables of other names: the event, and the variable."""
         self.written: set[str] = set()
         """Variables and names that stand anywhere in the rule."""
+        self.head_terms: dict[str, str] = {}
+        """Terms that only the head names, as they are written: `n` of ``tries(n = count(f))``."""
         self._told: set[str] = set()
 
     def begin(self) -> None:
@@ -31,6 +33,7 @@ class Names:
         self.absent, self._told = set(), set()
         self.attributes = {}
         self.written = set()
+        self.head_terms = {}
 
     def is_news(self, name: str) -> bool:
         """Whether nothing has been said of a name yet: a wrong one is reported once for each rule."""
@@ -76,6 +79,8 @@ class Names:
 
     def _meant(self, name: str, scope: Scope) -> str:
         """What was probably meant by a variable that is never bound."""
+        if name in self.head_terms:
+            return f"only the head has this name; name the value in the body: `…, {name} = {self.head_terms[name]}, …`"
         if name in self.attributes:
             event, variable = self.attributes[name]
             return f"the attribute `{name}` of `{event}` is called `{variable}` in this rule"

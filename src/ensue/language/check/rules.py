@@ -74,6 +74,7 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
     filled = fill_in(rule, taken, declarations.report)
     plain = {each.value.text for each in head.arguments if isinstance(each.value, syntax.Name)} - set(filled.values)
     bodies = Bodies(declarations, filled.body, plain)
+    bodies.expressions.head_terms = {each.name.text: show(each.value) for each in head.arguments if each.name}
     body, scope = bodies.body(filled.body, Place())
     for value in filled.unused:
         bodies.expressions.resolve(value, scope)
