@@ -25,6 +25,7 @@ _INSTEAD = {
 }
 _WINDOWS = (["WHILE", "LSQB"], ["WHILE", "LPAR"])
 """The tokens that begin a window with brackets."""
+_SUFFIXES = ("WHERE", "ON", "WITHIN", "LASTING", "POLICY")
 _QUIET = (("once", "per"), ("once", "in"), ("at", "most"))
 _UNITS = {
     "us": ("us", "usec", "microsecond", "microseconds"),
@@ -57,6 +58,8 @@ def instead_of(tokens: Sequence[Token], at: int, words: Sequence[str]) -> str | 
         return "between braces stands a number, as in `p{3}`, and no parameter"
     if at > 1 and tokens[at - 2].value == "," and before is not None and (before.value, small) in _QUIET:
         return f"leave out the comma before `{before.value}`, as in `a(m, v), v > 10 once per m in 1h`"
+    if before is not None and before.value == "," and token.type in _SUFFIXES:
+        return f"leave out the comma before `{word}`: it belongs to all that stands before it"
     if word != small and small in words:
         return _in_small_letters(tokens, at, small)
     return _INSTEAD.get(small) if token.type in ("NAME", "UNTIL") else None
