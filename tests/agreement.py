@@ -76,7 +76,7 @@ def alike(events: Stream) -> list[int]:
 
 
 def reference(program: Program, events: Stream, until: int | None = None) -> list[Detection]:
-    """What the definitions say, in order; without sources where nobody can tell which of several alike it was."""
+    """Evaluate the definitions, in order; without sources where nobody can tell which of several alike it was."""
     given = [(e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE)) for e in events]
     places = alike(events)
     apart = any(event.each for event in program.typed.events.values())

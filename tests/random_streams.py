@@ -13,7 +13,7 @@ EVENTS = {
     "v": {"y": "float", "o": "bool"},
     "other": {"w": "int"},
 }
-"""What is given. `i` is instantaneous; `h` may be derived, too; `v` has a float for a key; `c` has a
+"""The given types. `i` is instantaneous; `h` may be derived, too; `v` has a float for a key; `c` has a
 path for an attribute; `other` is not declared."""
 
 INSTANT = {"i"}

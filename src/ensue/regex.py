@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 Groups = tuple[str, ...]
-"""What a pattern found in a text: the whole of it, then each group in turn. A group that took no part is empty."""
+"""A match of a pattern in a text: the whole of it, then each group in turn. A group that took no part is empty."""
 
 
 LONGEST = 100_000
@@ -22,7 +22,7 @@ LONGEST = 100_000
 
 
 def problem(pattern: str) -> str | None:
-    """What is wrong with a pattern; None if nothing is.
+    """The error in a pattern; None if there is none.
 
     >>> problem("^a+$"), problem("(a"), problem("a(?=b)")
     (None, 'missing ): (a', 'invalid perl operator: (?=')
@@ -42,7 +42,7 @@ def _problem(pattern: str) -> str | None:
 
 
 def advice(pattern: str) -> str | None:
-    """What to do about a pattern that is wrong, where it has what RE2 lacks."""
+    """Advice on a pattern that is wrong, where it has what RE2 lacks."""
     if re.search(r"\(\?<?[=!]", pattern):
         return "there is no look-around, which takes more than linear time: use a second `matches`, or `not matches(…)`"
     if re.search(r"\\[1-9]|\(\?P=|\\k<", pattern):
@@ -73,7 +73,7 @@ def search_all(texts: Sequence[str], pattern: str) -> list[bool | None]:
 
 
 def groups(text: str, pattern: str) -> Groups | None:
-    """What the first place that matches holds, whole and by group; None if there is none or the pattern is wrong.
+    """The first match, whole and by group; None if there is none or the pattern is wrong.
 
     >>> groups("from ada to bob", "from (.*) to (.*)")
     ('from ada to bob', 'ada', 'bob')

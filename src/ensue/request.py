@@ -52,7 +52,7 @@ class Request:
     """Of a session: whether every detection waits until its step is complete."""
     on_suppressed: Callable[[dict[str, int]], object] | None = None
     by_type: bool | None = None
-    """Whether detections come as a dict by type; None as the events came."""
+    """Tell whether detections come as a dict by type; None as the events came."""
 
     def __post_init__(self) -> None:
         check_lateness(self.lateness)
@@ -66,7 +66,7 @@ class Request:
 
     @property
     def limits(self) -> Limits:
-        """What rules may derive at once, and keep."""
+        """The limits on what rules derive at once, and keep."""
         return Limits.of(self.max_matches, self.max_state)
 
     def check_embedded(self) -> None:

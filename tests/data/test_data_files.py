@@ -159,7 +159,7 @@ def test_a_file_of_which_a_few_lines_are_bad_is_read_in_blocks(monkeypatch):
 
 
 def test_only_what_rules_declare_is_read():
-    """What is nested or of several types is no matter where nobody asks for it."""
+    """Nested values and mixed types do not matter where no rule reads them."""
     rows = [
         {"type": "a", "time": n, "k": n, "s": f"s{n}", "more": [{}, [1], "x"][n], "odd": [1, "x", None][n]}
         for n in range(3)

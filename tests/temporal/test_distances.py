@@ -57,7 +57,7 @@ def test_a_long_chain_is_solved_whichever_way_it_is_written():
 
 
 def test_paths_are_searched_once_for_each_point_of_a_long_rule(monkeypatch):
-    """What lies in no alternative is asked about with the same constraints, whichever pairing it is for."""
+    """Constraints outside of alternatives are the same, whichever pairing asks for them."""
     searches = []
     search = Distances._search
 

@@ -40,7 +40,7 @@ def check_about(program: Program, keys: Iterable[str], emit: Iterable[str]) -> N
 
 
 def said_about(program: Program, key: str) -> dict[str, str | None]:
-    """What the rules for each event say under a key, as text: several values in the order of the rules."""
+    """The values that the rules for each event have under a key, as text: several values in the order of the rules."""
     found: dict[str, list[str]] = {}
     for rule in program.rules:
         named = {"rule": rule.name, "title": rule.title, **rule.about}.get(key)

@@ -18,7 +18,7 @@ COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4":
 
 @dataclass(frozen=True)
 class Content:
-    """What a file holds. It is asked again where need be, rather than kept."""
+    """The content of a file. It is asked again where need be, rather than kept."""
 
     name: str
     read: Callable[[], bytes]

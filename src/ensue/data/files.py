@@ -97,7 +97,7 @@ def endings() -> str:
 
 
 def is_event_file(path: Path, files: TextFiles = PLAIN) -> bool:
-    """Whether the name of a file, or what was said, tells how to read it."""
+    """Tell whether the name of a file, or what was said, tells how to read it."""
     return files.lines is not None or files.separator is not None or inner_suffix(path) in READERS
 
 

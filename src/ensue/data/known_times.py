@@ -62,7 +62,7 @@ def possible_formats(texts: Sequence[str]) -> list[str]:
 
 
 def ask_for_format(text: str, formats: Sequence[str], year: int | None) -> DataError:
-    """What is said of times that can be read in several ways."""
+    """The question about times that can be read in several ways."""
     said = [f"{_day(each, text, year)} with {each!r}" for each in formats]
     listed = f"{', '.join(said[:-1])} or {said[-1]}" if len(said) > 1 else said[0]
     return DataError(

@@ -50,7 +50,7 @@ def _written(value: Any, parameter: Parameter, text: bool) -> str:
 
 
 def _from_text(text: str, type_: str) -> Any:
-    """What a text says, as on a command line; the text itself where it says nothing of the kind."""
+    """Read a value from text, as on a command line; the text itself where it is nothing else."""
     try:
         match type_:
             case "int":

@@ -67,7 +67,7 @@ class TimePattern:
 
     @cached_property
     def zoned(self) -> bool:
-        """Whether a text says its own zone."""
+        """Tell whether a text says its own zone."""
         return "(?P<zs>" in self.regex
 
     @cached_property

@@ -47,5 +47,5 @@ class WallClock:
 
     @property
     def reason(self) -> str:
-        """What is wrong with an event that ends later."""
+        """The reason why an event that ends later is a bad row."""
         return f"it ends more than {self.written} ahead of the clock (`max_ahead`); is the clock that it is from wrong?"

@@ -22,7 +22,7 @@ def _zone(name: str) -> ZoneInfo:
 
 
 def in_utc(clock: int, zone: str) -> int | None:
-    """What a clock shows, as a moment; None where Python has no such date.
+    """Turn the time of a clock into a moment; None where Python has no such date.
 
     >>> in_utc(3_600_000_000, "Europe/Berlin")
     0

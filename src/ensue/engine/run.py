@@ -114,7 +114,7 @@ class Run:
         self.limits = allowed() if limits is None else limits
         self.budget = Budget(self.limits.most_bytes)
         self.lasts = False
-        """Whether rules that exceed a limit start over, and the others go on; else it is an error at once."""
+        """Tell whether rules that exceed a limit start over, and the others go on; else it is an error at once."""
         self.exceeded: list[LimitError] = []
         self.provenance = provenance
         self.compiled = compiled

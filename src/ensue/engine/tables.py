@@ -22,7 +22,7 @@ def detect_tables(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
     compiled: bool | None = None, suppressed: dict[int, int] | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """What the program derives from events, for each type wanted.
+    """Derive events, for each type wanted.
 
     `suppressed` takes how many events each rule did not keep because of ``once`` or ``at most``, by its number.
     """

@@ -51,7 +51,7 @@ class RuleExplained:
     observed: Mapping[str, Observed] = field(default_factory=dict)
     """By the key of a part of the plan."""
     about: typed.About = field(default_factory=typed.About)
-    """What is said about it for people."""
+    """Its title and values, for people."""
     shared: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """The other rules that have a part of the plan, too, by its name; none where this rule has it several times."""
 

@@ -1,4 +1,4 @@
-"""What people who know other languages write, SQL and languages of patterns above all, and how it is said here."""
+"""Words of other languages, SQL and languages of patterns above all, and how the same is written here."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SHORT = {word: unit for unit, words in _UNITS.items() for word in words}
 
 
 def instead_of(tokens: Sequence[Token], at: int, words: Sequence[str]) -> str | None:
-    """What to write instead of a token that does not fit; `words` are those of the language that would."""
+    """Advice on what to write instead of a token that does not fit; `words` are those of the language that would."""
     token = tokens[at]
     word = str(token.value)
     small = word.lower()

@@ -208,7 +208,7 @@ LONGEST_PADDED = 1_000_000
 
 
 def _padding(text: str, length: int, fill: str) -> str | None:
-    """What is missing to a length; None if that is too long."""
+    """The padding that is missing to a length; None if that is too long."""
     missing = max(0, length - len(text)) if fill else 0
     return None if length > LONGEST_PADDED else (fill * (missing // len(fill or " ") + 1))[:missing]
 

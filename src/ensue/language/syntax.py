@@ -304,7 +304,7 @@ Expression = (
 )  # fmt: skip
 
 Condition = Comparison | Among | InRange | Like | IsNull | Not
-"""What is true or false by its form, whatever its names mean."""
+"""Expressions that are true or false by their form, whatever its names mean."""
 
 
 # --- bodies -----------------------------------------------------------------------------------------------------------

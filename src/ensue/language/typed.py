@@ -86,7 +86,7 @@ class Aggregate:
     path: tuple[int, ...]
     type: Type
     constants: tuple[float, ...] = ()
-    """What stands behind the argument: the fraction of a quantile."""
+    """The second argument: the fraction of a quantile."""
 
 
 Expression = Constant | Variable | AttributeOf | TimeOf | Operation | Holds | Aggregate
@@ -419,7 +419,7 @@ class Quiet:
 
 @dataclass(frozen=True)
 class About:
-    """What is said about a rule for people: a title, and values by any keys. It changes nothing that is derived."""
+    """Metadata of a rule, for people: a title, and values by any keys. It changes nothing that is derived."""
 
     title: str | None = None
     settings: tuple[tuple[str, Value], ...] = ()

@@ -33,9 +33,9 @@ _OPERAND_BEGINS = frozenset(
 _IN_VALUES = frozenset(
     _OPERAND_ENDS | {"PLUS", "MINUS", "TIMES", "SLASH", "DIVIDE", "LPAR", "LBRACE", "LAST", "RELATION", "COLON"}
 ) | {"PLUS_AFTER", "STAR_AFTER"}
-"""What an operand of `case` is made of, brackets aside."""
+"""Tokens that an operand of `case` is made of, brackets aside."""
 _AMOUNT = frozenset({"INT", "DURATION", "NAME", "QUOTED", "MINUS"})
-"""What a length of time begins with."""
+"""Tokens that a length of time begins with."""
 _OPENING, _CLOSING = frozenset({"LPAR", "LSQB", "LBRACE"}), frozenset({"RPAR", "RSQB", "RBRACE"})
 
 

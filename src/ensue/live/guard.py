@@ -32,7 +32,7 @@ def alone(method: Callable[P, R]) -> Callable[P, R]:
 
 
 class Uninterrupted:
-    """Has Ctrl-C wait until what is done inside is complete. A second one does not wait.
+    """Make Ctrl-C wait until what is done inside is complete. A second one does not wait.
 
     Only the main thread is interrupted by Ctrl-C; in any other there is nothing to do. Exceptions that are raised in
     a thread by other means come through.

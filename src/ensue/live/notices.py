@@ -15,7 +15,7 @@ from ensue.live.reactions import Calls
 
 
 class Notices:
-    """Has the functions called that were given for them; warns where there are none, of late events once."""
+    """Call the functions that were given for them; warn where there are none, of late events once."""
 
     def __init__(
         self, calls: Calls, on_late: Callable[[dict[str, Any]], object] | None,

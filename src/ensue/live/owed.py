@@ -22,7 +22,7 @@ from ensue.live.sent import ROWS
 
 @dataclass
 class Found:
-    """What one evaluation found; `holder` is the call that is about to give it back."""
+    """The detections of one evaluation; `holder` is the call that is about to give it back."""
 
     batch: Batch
     holder: object = None

@@ -247,7 +247,7 @@ def _takes(function: Action, count: int) -> bool:
 
 
 def _takes_keyword(function: Action, word: str, count: int) -> bool:
-    """Whether a function takes a keyword besides so many arguments by position."""
+    """Tell whether a function takes a keyword besides so many arguments by position."""
     signature = _signature(function)
     if signature is None:
         return False

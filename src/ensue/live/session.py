@@ -530,7 +530,7 @@ class Session:
             raise LimitError(f"{first} It has forgotten what it knew; the session goes on.")
 
     def _answer(self) -> Any:
-        """What was detected, once everyone who wants to know has been called; if that fails, the next answer has it."""
+        """The detections, once all callbacks have been called; if that fails, the next answer has it."""
         holder = object()
         try:
             found = self._owed.take(holder)

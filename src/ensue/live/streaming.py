@@ -47,7 +47,7 @@ def detected(
     session: Session, batches: Iterator[pa.RecordBatch | pa.Table], until: Any,
     on_suppressed: Callable[[dict[str, int]], object] | None = None,
 ) -> pa.RecordBatchReader:  # fmt: skip
-    """What a session finds in batches, as a reader that takes them in as it is read.
+    """Detections of a session in batches, as a reader that takes them in as it is read.
 
     In the end `on_suppressed` is told how many events rules did not keep.
     """

@@ -39,7 +39,7 @@ def note_merged(program: typed.Program, report: Report) -> None:
 
 
 def _leaves_out(rule: typed.Rule, program: typed.Program) -> bool:
-    """Whether two matches that differ may give the same event: the head lacks something of what is matched."""
+    """Tell whether two matches that differ may give the same event: the head lacks something of what is matched."""
     terms = [term for _, term in rule.head]
     variables = {term.name for term in terms if isinstance(term, typed.Variable)}
     attributes = {(term.label, term.attribute) for term in terms if isinstance(term, typed.AttributeOf)}

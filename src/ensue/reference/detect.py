@@ -112,7 +112,7 @@ class _Detection:
         return [event for i in rules for event in self._apply(i, world)]
 
     def _apply(self, number: int, world: World) -> list[Event]:
-        """What a rule derives: of its matches those that it keeps, if it says how often it derives."""
+        """Derive the events of a rule: of its matches those that it keeps, if it says how often it derives."""
         found, quiet = self._matched(number, world), self.program.rules[number].quiet
         return found if quiet is None else _kept(_merged(found), quiet)
 

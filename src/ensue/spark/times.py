@@ -60,7 +60,7 @@ def _micros(column: str, type_: str, unit: str) -> str:
 
 
 def _moment(clock: str, how: TimeFormat) -> str:
-    """What a clock shows, as a moment where its zone is known."""
+    """Turn the time of a clock into a moment where its zone is known."""
     if how.timezone is None:
         return clock
     utc = f"convert_timezone({literal(how.timezone)}, 'UTC', {clock})"

@@ -50,7 +50,7 @@ class Frame:
     whole: typed.Body
     id: int = BODY
     _known: dict[frozenset[int], tuple[Events, Distances]] = field(default_factory=dict, compare=False, repr=False)
-    """What was asked before, by the sides of alternatives that are taken: the same holds of all that lies in them."""
+    """Earlier answers, by the sides of alternatives that are taken: the same holds of all that lies in them."""
 
     @staticmethod
     def of(body: typed.Body) -> Frame:

@@ -79,7 +79,7 @@ def _lasting(event: str, program: typed.Program) -> str:
 
 
 def _check_own_parts(body: typed.Body, events: Mapping[str, typed.EventType], report: Report) -> bool:
-    """Whether nothing that is absent always is there, because the match itself has it; says so if not.
+    """Tell whether nothing that is absent always is there, because the match itself has it; says so if not.
 
     Where only a null could keep the match from having it, that is a warning.
     """
@@ -124,7 +124,7 @@ def _surely_matched_in(scope: typed.Scope, body: typed.Body) -> Iterator[tuple[t
 
 
 def _lies_in(scope: typed.Scope, part: typed.Atom, body: typed.Body, distances: Distances) -> bool:
-    """Whether an event always lies in a scope."""
+    """Tell whether an event always lies in a scope."""
     points = scope_points(scope, body) if isinstance(scope, typed.During) else None
     if points is None:
         return isinstance(scope, typed.Inside)

@@ -111,7 +111,7 @@ def _operation(unit: Unit, w: Writer, operation: typed.Operation, name: str, cod
 
 
 def _in(unit: Unit, w: Writer, operation: typed.Operation, codes: list[Code]) -> Code:
-    """Whether a value equals one of several: comparisons, of which one that holds is enough."""
+    """Tell whether a value equals one of several: comparisons, of which one that holds is enough."""
     operand, *others = (w.held(code) for code in codes)
     null = Code("False", "False", "b")
     found = [null if other.valid == "False" else comparison(w, "=", operand, other) for other in others]

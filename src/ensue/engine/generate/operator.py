@@ -60,7 +60,7 @@ class Operator:
         raise NotImplementedError
 
     def gives_list(self, aggregate: typed.Aggregate) -> bool:
-        """Whether it hands on the list of an aggregate as a number of `structures/lists.py`, in the step in which it
+        """Tell whether it hands on the list of an aggregate as a number of `structures/lists.py`, in the step that
         makes it."""
         return False
 
@@ -202,7 +202,7 @@ def read_row(structure: str, row: str, columns: dict[Field, Column], prefix: str
 
 
 def read_fields(place: Callable[[str], str], columns: dict[Field, Column], prefix: str = "f") -> Env:
-    """What fields are, by where they are held: see `write_fields`."""
+    """Read fields from where they are held: see `write_fields`."""
     env = Env()
     for number, (field, column) in enumerate(columns.items()):
         held = place(f"{prefix}{number}")

@@ -123,7 +123,7 @@ class Unit:
     holds_back: bool = False
     """Whether something may wait for the end of a step other than what is due or derived."""
     asks_alone: bool = False
-    """Whether code asks for ``clock.alone``."""
+    """Tell whether code asks for ``clock.alone``."""
     names: int = 0
     key_tables: dict[str, str] = field(default_factory=dict)
     """The tables that number keys, by the kinds of their parts."""

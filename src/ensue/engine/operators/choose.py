@@ -181,7 +181,7 @@ class Choose(Pairing):
         return found
 
     def _replace(self, w: Writer, env: Env, side: int, key: list[str]) -> None:
-        """Has an instance wait as the last of its key; the one before it stays for the step at hand."""
+        """Let an instance wait as the last of its key; the one before it stays for the step at hand."""
         latest, life = self._latest(side), self.lifetimes[side]
         at = lookup(self.unit, w, "slot", latest, key)
         if life.end is not None:

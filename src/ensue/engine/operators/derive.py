@@ -77,7 +77,7 @@ class Derived:
         """Each match is an event of its own."""
 
     def is_list(self, name: str) -> bool:
-        """Whether an attribute is a list that no rule of the unit looks into."""
+        """Tell whether an attribute is a list that no rule of the unit looks into."""
         return self.columns["attr", name].kind == "l"
 
     def attributes(self, row: str) -> Env:

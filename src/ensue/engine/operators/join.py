@@ -326,7 +326,7 @@ class Join(Pairing):
 
     @property
     def _looked_for(self) -> bool:
-        """Whether a given event may look for left sides after it has become one itself."""
+        """Tell whether a given event may look for left sides after it has become one itself."""
         left, right = self.inputs
         last = isinstance(left, Scan) and (left.is_last or left.atom.event in self.unit.derived)
         return not (last and isinstance(right, Scan) and right.atom.event not in self.unit.derived)

@@ -156,7 +156,7 @@ class Running:
     def results(
         self, w: Writer, count: str, states: dict[Kept, State], in_trees: Mapping[Kept, Code] | None = None
     ) -> Env:
-        """What states come to; values that no tree has answered for must have been collected."""
+        """The results of states; values that no tree has answered for must have been collected."""
         found = Env()
         for field in self.wanted:
             aggregate = field[1]

@@ -222,7 +222,7 @@ class Window(Operator):
 
     @property
     def forgets(self) -> bool:
-        """Whether a session may last longer than its first events are kept."""
+        """Tell whether a session may last longer than its first events are kept."""
         return self.node.keep is not None and self.window.kind == "gap"
 
     @property

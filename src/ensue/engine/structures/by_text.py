@@ -43,7 +43,7 @@ def by_text_layout(floating: bool) -> Layout:
 
 
 class ByText(Structure):
-    """What is known: 0 for nothing, 1 for an answer, 2 for one that was asked for. Whether there is an answer, and it.
+    """Answers by the code of a string: ``known`` is 0 for none, 1 for an answer, 2 for one that was asked for.
 
     ``used`` of the ``answered`` ones were asked for; ``ahead`` is for how many strings the next are found.
     """
@@ -72,7 +72,7 @@ class ByText(Structure):
 
 @dataclass(frozen=True)
 class OfText:
-    """What is asked: an operation whose argument at a place is the string, and whose others are constants."""
+    """A question: an operation whose argument at a place is the string, and whose others are constants."""
 
     operation: typed.Operation
     place: int

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 RESULT, TUPLE, SORT = 0, 1, 2
-"""What Python is asked: the aggregate of what was collected, all of it as one value, or to put it in order."""
+"""A question to Python: the aggregate of what was collected, all of it as one value, or to put it in order."""
 
 
 def collected_layout() -> Layout:

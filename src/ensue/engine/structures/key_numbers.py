@@ -127,7 +127,7 @@ class KeyNumbers(Structure):
         self.capacity, self.mask = capacity, 2 * capacity - 1
 
     def resize(self, capacity: int) -> None:
-        """Has room for so many numbers, all of which are to be filled."""
+        """Make room for exactly so many numbers, all of which are to be filled."""
         if self.capacity != capacity:
             self._make(capacity)
             for structure in self.structures:

@@ -113,7 +113,7 @@ def text_length(values: Values, code: int) -> int:
 
 
 def text_at(values: Values, code: int, part: int, at: int) -> bool:
-    """Whether a string has another in it at a place."""
+    """Tell whether a string has another in it at a place."""
     first = values.first[code] + at
     other = values.first[part]
     for k in range(values.length[part]):  # noqa: SIM110
@@ -123,18 +123,18 @@ def text_at(values: Values, code: int, part: int, at: int) -> bool:
 
 
 def text_starts(values: Values, code: int, part: int) -> bool:
-    """Whether a string begins with another."""
+    """Tell whether a string begins with another."""
     return values.length[part] <= values.length[code] and text_at(values, code, part, 0)
 
 
 def text_ends(values: Values, code: int, part: int) -> bool:
-    """Whether a string ends with another."""
+    """Tell whether a string ends with another."""
     rest = values.length[code] - values.length[part]
     return rest >= 0 and text_at(values, code, part, rest)
 
 
 def text_contains(values: Values, code: int, part: int) -> bool:
-    """Whether a string has another in it."""
+    """Tell whether a string has another in it."""
     for at in range(values.length[code] - values.length[part] + 1):  # noqa: SIM110
         if text_at(values, code, part, at):
             return True

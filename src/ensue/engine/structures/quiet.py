@@ -44,4 +44,4 @@ def keep_end(groups: Groups, at: int, end: int) -> None:
 
 
 QUIET_SOURCES = tuple(source_of(kernel) for kernel in (expire_kept, sweep_kept, keep_end))
-"""What generated code calls."""
+"""The kernels that generated code calls."""

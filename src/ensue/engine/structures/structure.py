@@ -100,7 +100,7 @@ class Structure:
     """Whether it is part of a state: what lasts no longer than a step, or can be computed again, is not."""
 
     counted = True
-    """Whether its bytes count as kept: what is only looked at does not."""
+    """Tell whether its bytes count as kept: what is only looked at does not."""
 
     if TYPE_CHECKING:  # numbers and columns
 
@@ -195,7 +195,7 @@ class Structure:
         return None, 0, 0
 
     def columns_with(self, element: Element) -> Iterator[Array]:
-        """What stands in the columns of such elements, in rows that are used or were."""
+        """The columns of such elements, in rows that are used or were."""
         for _, column in self.layout.columns:
             if column.element == element:
                 array = self.arrays[column.array]

@@ -98,7 +98,7 @@ MULTIPLIER, ALL = -7046029254386353131 & (2**64 - 1), 2**64 - 1
 
 
 def same_text(begin: int, first: int, length: int) -> bool:
-    """Whether a given string is one that has a code."""
+    """Tell whether a given string is one that has a code."""
     for k in range(length):  # noqa: SIM110
         if texts.letter[begin + k] != texts.text[first + k]:
             return False
@@ -356,7 +356,7 @@ class Texts:
         self.state[RANKED] = 0
 
     def set_free(self, codes: Array) -> None:
-        """Has codes used again, in their order."""
+        """Free codes to be used again, in their order."""
         self.free = codes[::-1].copy() if len(codes) else NOBODY
         self.state[SPARE] = len(codes)
 

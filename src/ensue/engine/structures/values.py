@@ -53,7 +53,7 @@ class Dictionary:
         self._views = [each for each in self._views if each is not view]
 
     def show(self) -> None:
-        """Has all units see where things lie."""
+        """Tell all units where things lie."""
         for view in self._views:
             view.show(self)
 
@@ -221,7 +221,7 @@ def values_layout() -> Layout:
 
 
 RANKS, LONG = 0, 1
-"""What Python is asked: the ranks of all values, or whether a string that was made is too long."""
+"""A question to Python: the ranks of all values, or whether a string that was made is too long."""
 
 
 class Values(Structure):
@@ -297,7 +297,7 @@ def text_order(values: Values, one: int, other: int) -> int:
 
 
 def _not_text(column: pa.Array, name: str) -> str:
-    """What is wrong with a column that holds text which is not UTF-8."""
+    """The error for a column that holds text which is not UTF-8."""
     whole = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     values = map(decoded, whole.cast(pa.binary()).to_pylist())
     row, value = next((row, value) for row, value in enumerate(values) if isinstance(value, bytes))

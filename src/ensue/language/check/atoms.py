@@ -293,7 +293,7 @@ def is_timer(node: syntax.Node) -> bool:
 
 
 def is_relative_timer(node: syntax.Node) -> bool:
-    """Whether something is ``extend(…)``, ``following(…)`` or the like, with or without a name."""
+    """Tell whether something is ``extend(…)``, ``following(…)`` or the like, with or without a name."""
     match node:
         case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)):
             return name.text in RELATIVE_TIMERS and not name.quoted

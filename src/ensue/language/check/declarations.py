@@ -182,7 +182,7 @@ def _declare_keep(statement: syntax.Keep, declarations: Declarations) -> None:
 
 
 def _claim(name: syntax.Name, declarations: Declarations, of_event: bool) -> bool:
-    """Whether a name is free for an event or table; says so if it is not.
+    """Tell whether a name is free for an event or table; says so if it is not.
 
     An event may be called like a function, which stands elsewhere, and in backticks like a timer.
     """
