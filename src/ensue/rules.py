@@ -202,7 +202,11 @@ class Rules:
         if self.typed.unit is None:
             return self.typed
         kept = tuple(s for s in self.file.statements if not isinstance(s, syntax.Unit | syntax.Test))
-        return check(replace(self.file, statements=kept), Report(self.file.source), self._known, self.functions)
+        report = Report(self.file.source)
+        program = check(replace(self.file, statements=kept), report, self._known, self.functions)
+        if report.failed:  # a length that is too large in microseconds
+            raise RuleError(report.sorted())
+        return program
 
     def knowing(self, schemas: Mapping[str, pa.Schema]) -> Self:
         """For other parts of ensue: the rules with what schemas, by type, say of events that are not declared.

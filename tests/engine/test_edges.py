@@ -9,6 +9,7 @@ import pytest
 import ensue
 from ensue.engine.generated import FARTHEST
 from ensue.engine.run import Run
+from ensue.language.limits import LONGEST
 from tests.agreement import EXECUTIONS, check, reference
 
 QUICK = (
@@ -279,3 +280,31 @@ def test_numbers_of_numpy_do_not_come_out():
         (event,) = run.advance(batch, 2, 2).events(["d"])
         values = [*event.attributes.values(), event.start, event.end]
         assert not any(isinstance(each, np.generic) for each in values)
+
+
+@pytest.mark.parametrize("first", [0, FARTHEST - 10, -FARTHEST])
+@pytest.mark.parametrize(
+    ("rules", "found"),
+    [
+        ("r(k) <- o: a(k, _), w: following(o, LONGEST), while [w]: not b(k, _).", 0),
+        ("r(k) <- o: a(k, _), w: preceding(o, LONGEST), while [w]: not b(k, _).", 2),
+        ("r(k) <- o: a(k, _), w: shift(o, -LONGEST), while [w]: not b(k, _).", 3),
+        ("r(k, n = count(*)) <- while gap LONGEST: collect a(k, _).", 0),
+        ("r(k) <- a(k, _) seq b(k, _) within LONGEST.", 2),
+        ("r(k) <- a(k, _) before[0..LONGEST] b(k, _) before[0..LONGEST] a(_, x) before[0..LONGEST] b(_, y).", 2),
+        ("keep LONGEST.  r(k) <- a(k, _) seq b(k, _).", 2),
+        ("r(k) <- a(k, _) once per k in LONGEST.", 2),
+    ],
+)
+def test_the_longest_lengths_of_time_do_not_wrap(rules, found, first):
+    given = [(0, "a", 1), (1, "a", 2), (3, "b", 1), (4, "b", 2), (5, "a", 1), (9, "b", 3)]
+    events = [at(first + time, type_, k, time) for time, type_, k in given]
+    assert len(found_by_all(rules.replace("LONGEST", str(LONGEST)), events)) == found
+
+
+def test_a_length_that_is_too_large_only_on_timestamps_is_refused_there():
+    program = ensue.compile("unit d.  event a().  r() <- a() seq a() within 20000000d.")
+    events = [{"type": "a", "time": 1}, {"type": "a", "time": 20000001}]
+    assert program.detect(events) == [{"type": "r", "start": 1, "end": 20000001}]
+    with pytest.raises(ensue.RuleError, match="E007: this length of time is too large"):
+        program.detect([{"type": "a", "time": "2026-01-01T00:00:00Z"}])

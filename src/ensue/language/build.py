@@ -12,6 +12,7 @@ from lark.tree import Meta
 from lark.visitors import Transformer_NonRecursive
 
 from ensue.language import syntax
+from ensue.language.limits import LONGEST
 from ensue.language.source import Span
 from ensue.language.windows import RESERVED
 
@@ -82,7 +83,7 @@ def _duration(token: Token) -> int:
             raise Rejected("E503", token_span(token), "this duration is not a whole number of microseconds", "round it")
         total += scaled // scale
     if total > LARGEST:
-        hint = f"the longest is {LARGEST} microseconds, some 292,000 years"
+        hint = f"the longest is {LONGEST:,} microseconds, some 36,500 years"
         raise Rejected("E007", token_span(token), "this duration does not fit into 64 bits", hint)
     return total
 

@@ -23,6 +23,10 @@ MOST_OCCURRENCES = 1_000_000
 FARTHEST = 2**61
 """How far from 0 the times of events may be, so that lengths can be added to them; a row beyond that is a bad one."""
 
+LONGEST = 2**60
+"""How long a length of time may be, and all timers together of which one refers to the next, so that a few of them
+added to a time fit into 64 bits."""
+
 EARLIEST = -(2**63)
 LATEST = 2**63 - 1
 """The first and the last point in time; what lies beyond is cut off there."""

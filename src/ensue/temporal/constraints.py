@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ensue.language import typed
+from ensue.language.limits import LONGEST
 from ensue.language.walk import patterns
 from ensue.temporal.distances import Distances
 
@@ -89,9 +90,6 @@ def relate(relation: typed.Relation, left: int, right: int, distances: Distances
 _COMPARED = {"<": (1, None), "<=": (0, None), "=": (0, 0), ">=": (None, 0), ">": (None, -1)}
 """How far the right side of a comparison is after the left one."""
 
-_SAFE = 2**60
-"""Times are within 2^61 of 0, so that numbers up to this one can be added to them within 64 bits."""
-
 
 def _compare(condition: typed.Expression, labels: Mapping[str, int], distances: Distances) -> None:
     """Adds what a condition says of the distance of two points: ``s.start - o.end < 1h``, ``s.start < o.end + 1h``."""
@@ -115,7 +113,7 @@ def _moved(expression: typed.Expression) -> tuple[list[typed.TimeOf], list[typed
     match expression:
         case typed.TimeOf():
             return [expression], [], 0
-        case typed.Constant(value=int() as value) if not isinstance(value, bool) and abs(value) <= _SAFE:
+        case typed.Constant(value=int() as value) if not isinstance(value, bool) and abs(value) <= LONGEST:
             return [], [], value
         case typed.Operation(name="+" | "-" as sign, arguments=(left, right)):
             one, other = _moved(left), _moved(right)
@@ -123,7 +121,7 @@ def _moved(expression: typed.Expression) -> tuple[list[typed.TimeOf], list[typed
                 return None
             added, taken = (other[0], other[1]) if sign == "+" else (other[1], other[0])
             number = one[2] + other[2] if sign == "+" else one[2] - other[2]
-            return ([*one[0], *added], [*one[1], *taken], number) if abs(number) <= _SAFE else None
+            return ([*one[0], *added], [*one[1], *taken], number) if abs(number) <= LONGEST else None
     return None
 
 

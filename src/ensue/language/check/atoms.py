@@ -14,6 +14,7 @@ from ensue.language.check.phrases import a, written
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
 from ensue.language.functions import TIMERS
+from ensue.language.limits import FARTHEST
 from ensue.language.source import Span
 from ensue.language.types import common, comparable
 
@@ -223,9 +224,9 @@ class Atoms:
             case syntax.Literal(value=value):
                 pass
             case syntax.Amount():
-                value = self.declarations.length(node)
+                value = self.declarations.duration(node)
             case syntax.Negative(operand=syntax.Amount() as amount):
-                value = -self.declarations.length(amount)
+                value = -self.declarations.duration(amount)
             case syntax.Negative(operand=syntax.Literal(value=0 | 0.0 as zero)) if not isinstance(zero, bool):
                 value = -zero
             case _:
@@ -256,7 +257,12 @@ class Atoms:
                 return typed.Moment(next(self.ids), time, text), scope
             case _, (syntax.Argument(name=None) as argument,) if (length := self.length(argument.value)) is not None:
                 if name == "at":
+                    if abs(length) > FARTHEST:
+                        self.report.error(
+                            "E007", argument.span, "this time is too far away", f"times lie within {FARTHEST:,} of 0"
+                        )
                     return typed.Moment(next(self.ids), length, text), scope
+                length = self.declarations.not_too_long(length, argument.span)
                 if length > 0:
                     return typed.Periodic(next(self.ids), length, text), scope
                 self.report.error("E504", argument.span, "the period of a timer must be positive", "as in `every(5m)`")
@@ -272,11 +278,11 @@ class Atoms:
         """A length of time written as a constant, with its sign."""
         match node:
             case syntax.Amount():
-                return self.declarations.length(node)
+                return self.declarations.duration(node)
             case syntax.Literal(value=int() as value) if not isinstance(value, bool):
                 return value
             case syntax.Negative(operand=syntax.Amount() as amount):
-                return -self.declarations.length(amount)
+                return -self.declarations.duration(amount)
             case syntax.Negative(operand=syntax.Literal(value=int() as zero)) if not isinstance(zero, bool):
                 return -zero
             case _:

@@ -281,6 +281,7 @@ class Bodies(Patterns):
             self.expressions.incomplete = True
             calls = calls[:MOST_TIMERS]
         found: list[typed.Timer] = []
+        reached: dict[str, int] = {}  # how far timers are at most from the event that the first of them refers to
         waiting = list(calls)
         while waiting:
             ready = [w for w in waiting if (owner := _timer_owner(w[0])) is None or scope.find_label(owner.text)]
@@ -290,6 +291,12 @@ class Bodies(Patterns):
                 timer = self._relative_timer(call, label, scope)
                 if timer is not None:
                     found.append(timer)
+                    length = max(abs(timer.start_shift), abs(timer.end_shift)) + reached.get(timer.of, 0)
+                    length = self.declarations.not_too_long(
+                        length, call.span, f"this timer is, with those before it, {length:,} long, which is"
+                    )
+                    if label is not None:
+                        reached[label.text] = length
                 if label is not None:
                     if label.text in scope.labels:
                         self._duplicate_label(label.text, label.span)
@@ -337,6 +344,7 @@ class Bodies(Patterns):
                 "E505", call.arguments[1].span, "with a negative length this timer would end before it starts",
                 "use a length that is not negative; `extend_backward` and `preceding` reach back, and `shift` moves",
             )  # fmt: skip
+        length = self.declarations.not_too_long(length, call.arguments[1].span)
         back = name in ("extend_backward", "preceding")
         shifts = (length, length) if name == "shift" else (-length, 0) if back else (0, length)
         return typed.Timer(

@@ -11,6 +11,7 @@ from ensue.language.aggregates import AGGREGATES
 from ensue.language.build import MICROSECONDS
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import FUNCTIONS, TIMERS, Signature
+from ensue.language.limits import LONGEST
 from ensue.language.own import OwnFunction
 from ensue.language.parameters import Parameter
 from ensue.language.source import NOWHERE, Span
@@ -62,6 +63,9 @@ class Predicate:
     place: Span = NOWHERE
 
 
+_ABOUT = "in microseconds these are some 36,500 years"
+
+
 @dataclass
 class Declarations:
     """All that can be named across rules."""
@@ -87,7 +91,20 @@ class Declarations:
         return FUNCTIONS.get(function) if own is None else own.signature
 
     def length(self, amount: syntax.Amount) -> int:
-        """A length of time in the time column's unit."""
+        """A length of time in the time column's unit, at most the longest there can be."""
+        return self.not_too_long(self.duration(amount), amount.span)
+
+    def not_too_long(self, length: int, span: Span, what: str = "this length of time is") -> int:
+        """The same length; says so if it is longer than the longest there can be, in which case it is 1."""
+        if abs(length) <= LONGEST:
+            return length
+        self.report.error(
+            "E007", span, f"{what} too large", f"the longest is {LONGEST:,}, in the unit of the times; {_ABOUT}"
+        )
+        return 1
+
+    def duration(self, amount: syntax.Amount) -> int:
+        """A value in the time column's unit."""
         if not amount.timed:
             return amount.value
         self.durations = True

@@ -48,7 +48,7 @@ class Expressions(Comparisons, Calls):
             case syntax.Literal(value=value):
                 return typed.Constant(value, type_of(value))
             case syntax.Amount():
-                return typed.Constant(self.declarations.length(node), "int")
+                return typed.Constant(self.declarations.duration(node), "int")
             case syntax.Name():
                 return self._variable(node, scope)
             case syntax.Attribute():

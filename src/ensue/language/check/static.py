@@ -361,9 +361,9 @@ def constant(
         case syntax.Literal(value=value):
             return typed.Constant(value, type_of(value))
         case syntax.Amount():
-            return typed.Constant(declarations.length(node), "int")
+            return typed.Constant(declarations.duration(node), "int")
         case syntax.Negative(operand=syntax.Amount() as amount):
-            return typed.Constant(-declarations.length(amount), "int")
+            return typed.Constant(-declarations.duration(amount), "int")
         case syntax.Negative(operand=syntax.Literal(value=int() | float() as number)) if not isinstance(number, bool):
             return typed.Constant(-number, type_of(number))
         case syntax.Name(text=text):
