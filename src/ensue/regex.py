@@ -11,7 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Groups = tuple[str, ...]
 """A match of a pattern in a text: the whole of it, then each group in turn. A group that took no part is empty."""
@@ -96,6 +99,28 @@ def count_groups(pattern: str) -> int:
     2
     """
     return _with_names(pattern).count("(?P<g") - 1
+
+
+def group_names(pattern: str) -> dict[str, int]:
+    """The named groups of a pattern, each with its number among all groups.
+
+    >>> group_names(r"(a)(?P<x>b)(?:c)\\((?<y>[(])")
+    {'x': 2, 'y': 3}
+    """
+    opened = [token for token in _TOKEN.findall(pattern) if token.startswith("(")]
+    return {token[token.index("<") + 1 : -1]: number for number, token in enumerate(opened, 1) if "<" in token}
+
+
+def named_groups_all(texts: pa.Array, pattern: str) -> tuple[pa.Array, dict[str, pa.Array]]:
+    """Search a column of texts: a mask of those that match, and a column for each named group.
+
+    A group that took no part in a match is empty; where there is no match, it is null.
+    """
+    import pyarrow.compute as pc
+
+    found = pc.extract_regex(texts, _with_names(pattern))
+    columns = {name: pc.struct_field(found, number) for name, number in group_names(pattern).items()}
+    return found.is_valid(), columns
 
 
 # --- Arrow

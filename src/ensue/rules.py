@@ -243,7 +243,8 @@ class Rules:
         if self.typed.durations and self.typed.unit is None and not timestamps:
             raise DataError(
                 "The rules write lengths of time with units, or ask for parts of times, but the times of these events "
-                "are plain integers. State what one of them is, as in `unit s.`, at the top of the rules."
+                "are plain integers. State what one of them is, as in `unit s.`, at the top of the rules; or, if they "
+                'count from 1970, read them with time_unit="ms" (--time-unit ms on the command line).'
             )
 
     def empty_attributes(self, read: Events) -> list[str]:

@@ -2,10 +2,14 @@
 
 import json
 import shlex
+import unicodedata
 from pathlib import Path
 
 import pytest
 
+from ensue.language.diagnostics import Report, Source
+from ensue.language.parse import parse
+from ensue.language.syntax import EventDeclaration
 from ensue.program import check_rules
 from tests.cli.conftest import Command
 
@@ -105,3 +109,87 @@ def test_nested_values_and_odd_names(ensue: Command, folder: Path) -> None:
 def test_no_file(ensue: Command) -> None:
     result = ensue("peek", "missing.csv")
     assert (result.exit_code, result.stderr) == (2, "ensue: There is no file missing.csv.\n")
+
+
+HOSTILE = (
+    "v\nevil(x) <- a(x = x).\n#",
+    "order\n# x",
+    "r\rb(x) <- a(x = x).",
+    "s\u2028t\x85u",
+    "tick`): y(x) <- a(x = x). #`",
+    "\x1b[31mred",
+    "# x",
+    "a.b(x: int). evil(x) <- a(x = x).",
+    "x: int). evil(x) <- a(x = x). event z(",
+    "end.\nevil",
+    "",
+    " ",
+    "\\",
+    '"',
+)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_in_data_write_no_rules(ensue: Command, folder: Path, name: str) -> None:
+    rows = [
+        {"type": "a", "time": 1, name: 7, "user": {name: "v"}, "text": name},
+        {"type": name, "time": 2, "x": 1},
+    ]
+    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for arguments in (("a.jsonl",), ("a.jsonl", "--type", "text"), ("only=a.jsonl",)):
+        result = ensue("peek", *arguments)
+        assert result.exit_code == 0, result.stderr
+        assert not [d for d in check_rules(result.stdout) if d.severity.name == "ERROR"]
+        source = Source(result.stdout)
+        file = parse(source, Report(source))
+        assert file.statements or "text" in arguments
+        assert all(isinstance(statement, EventDeclaration) for statement in file.statements)
+        assert not {sign for sign in result.stdout if unicodedata.category(sign) in ("Cc", "Zl", "Zp")} - {"\n"}
+
+
+def test_a_name_that_cannot_be_written_is_left_out_and_told(ensue: Command, folder: Path) -> None:
+    (folder / "a.jsonl").write_text(json.dumps({"type": "a", "time": 1, "b\nc": 2, "d": 3}) + "\n")
+    lines = ensue("peek", "a.jsonl").stdout.splitlines()
+    assert lines[-2:] == [
+        r"# The column b\nc is left out: a name of rules cannot hold these characters.",
+        "event a(d: int).",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--time", "a+b"), "There is no column 'a'; there is 'time', 'type', 'id'."),
+        (("--time", ""), "There is no column ''; there is 'time', 'type', 'id'."),
+        (("--time", "tme"), "There is no column 'tme'; there is 'time', 'type', 'id'. Did you mean 'time'?"),
+        (("--type", "typ"), "There is no column 'typ'; there is 'time', 'type', 'id'. Did you mean 'type'?"),
+        (("--column", "id=nope"), "There is no column 'nope'; there is 'time', 'type', 'id'."),
+    ],
+)
+def test_columns_that_are_not_there(ensue: Command, folder: Path, arguments: tuple[str, str], message: str) -> None:
+    (folder / "a.csv").write_text("time,type,id\n1,b,2\n")
+    result = ensue("peek", "a.csv", *arguments)
+    assert (result.exit_code, result.stderr) == (2, f"ensue: {message}\n")
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.jsonl", ""), ("a.json", "[]"), ("a.csv", "time,x\n")])
+def test_an_empty_file(ensue: Command, folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+    result = ensue("peek", name)
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"ensue: There is nothing in {name}.\n")
+
+
+def test_an_empty_file_without_a_header(ensue: Command, folder: Path) -> None:
+    (folder / "a.csv").write_text("")
+    result = ensue("peek", "a.csv")
+    assert (result.exit_code, result.stderr) == (1, "ensue: a.csv is empty, without even a header.\n")
+
+
+def test_one_row_and_plain_integers(ensue: Command, folder: Path) -> None:
+    (folder / "a.jsonl").write_text('{"type": "b", "time": 3}\n')
+    lines = ensue("peek", "a.jsonl").stdout.splitlines()
+    assert lines[0] == "# a.jsonl: 1 row"
+    assert (
+        "# They are plain integers: write `unit s.` in the rules, or give --time-unit ms if they count from 1970."
+        in lines
+    )

@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 from pathlib import Path
+from time import perf_counter
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -96,7 +97,7 @@ oops
     "regex",
     [
         r"^(?P<time>\d+) (?P<type>\w+) k=(?P<k>\d+) (?P<s>\S*)",
-        r"^(?P<time>\d+) (?P<type>\w+) k=(?P<k>\d+)(?=\s) (?P<s>\S*)",  # Arrow has no lookahead
+        r"(?i)^(\s*)(?P<time>\d+) (?<type>\w+) (?:K)(=)(?P<k>[[:digit:]]+) (?P<s>\S*)(x)?\z",
     ],
 )
 def test_lines_by_a_regular_expression(regex):
@@ -107,11 +108,25 @@ def test_lines_by_a_regular_expression(regex):
     assert PROGRAM.detect({"a": "app.log"}, lines=regex, on_bad_row=bad.append)["b"]["k"].to_pylist() == [0, 1, 2]
 
 
+def test_no_expression_takes_more_than_linear_time():
+    Path("app.log").write_text("a" * 50_000 + "!\n" + LOG)
+    started = perf_counter()
+    bad = []
+    assert found(
+        "app.log", lines=r"^(?P<time>\d+) (?P<type>\w+) k=(?P<k>\d+) (?P<s>\S*)$|^(a+)+$", on_bad_row=bad.append
+    )
+    assert len(bad) == 2
+    assert perf_counter() - started < 5
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"lines": "("}, "which is no regular expression"),
         ({"lines": "x"}, "it needs named groups"),
+        ({"lines": 7}, "`lines` is 7, which is no regular expression"),
+        ({"lines": r"(?P<x>a)(?=b)"}, "There is no look-around"),
+        ({"lines": r"(?P<x>a)\1"}, "no reference back to a group"),
         ({"lines": "(?P<x>.)", "separator": ";"}, "say one of lines and separator"),
         ({"file_name": "x-(.*)"}, "it needs named groups"),
     ],
@@ -120,6 +135,13 @@ def test_what_cannot_be(options, message):
     Path("e.csv").write_text(CSV)
     with pytest.raises(DataError, match=message):
         found("e.csv", **options)
+
+
+@pytest.mark.parametrize(("name", "source"), [("k", "time"), ("s", "type")])
+def test_a_column_that_another_name_took_away(name, source):
+    Path("e.csv").write_text(CSV)
+    with pytest.raises(DataError, match=rf"There was one '{source}', which columns= \(--column\) calls '{name}'"):
+        found("e.csv", columns={name: source})
 
 
 def test_columns_from_names_of_files():

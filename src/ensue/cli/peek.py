@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from ensue.cli.output import printable
+from ensue.cli.output import say
 from ensue.cli.progress import progress
 from ensue.cli.reading import reading_options
 from ensue.cli.sources import event_sources, with_stdin_read
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from ensue.data.peek import EventKind, Peeked
 
 MOST_TYPES_SHOWN = 20
+
+_UNWRITABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""Categories of characters that end a line, that a terminal obeys, or that no file can hold."""
 
 
 @click.command(short_help="Look at files of events, and declare what they hold.")
@@ -37,21 +41,29 @@ def peek(events: tuple[str, ...], columns: Columns) -> int:
       ensue peek auth.log --year 2026 \\
         --lines '(?P<time>\\w+ +\\d+ \\S+) (?P<host>\\S+) (?P<program>\\w+).*?: (?P<text>.*)'
     """
+    from ensue.data.errors import EmptyFileError
     from ensue.data.peek import peek as look
 
     sources = event_sources(events)
     by_type = sources if isinstance(sources, dict) else {None: sources}
     read = with_stdin_read(sources)
-    with progress("Reading…"):
-        found = {
-            name: look(read[name] if isinstance(read, dict) else read, columns, name)  # type: ignore[index]
-            for name in by_type
-        }
+    try:
+        with progress("Reading…"):
+            found = {
+                name: look(read[name] if isinstance(read, dict) else read, columns, name)  # type: ignore[index]
+                for name in by_type
+            }
+    except EmptyFileError as error:
+        say(str(error))
+        return 1
+    if not any(peeked.rows or peeked.malformed for peeked in found.values()):
+        say(f"There is nothing in {', '.join(path for paths in by_type.values() for path in paths)}.")
+        return 1
     for name, peeked in found.items():
         paths = by_type[name]  # type: ignore[index]
         only = _only(name, peeked, paths)
         for line in _described(peeked, paths, columns, only):
-            click.echo(printable(line).rstrip())
+            click.echo(line.rstrip())
     return 0
 
 
@@ -65,44 +77,58 @@ def _only(name: str | None, peeked: Peeked, paths: Sequence[str]) -> str | None:
 
 
 def _described(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str | None) -> Iterator[str]:
-    yield f"# {', '.join(paths)}: {peeked.rows:,} rows" + (
+    """The lines of the rule file. Names and values come from data, so each comment is made one line."""
+    yield from map(_comment, _comments(peeked, paths, columns, only))
+    yield ""
+    for event in peeked.events:
+        yield from _declaration(event, only or event.name)
+
+
+def _comment(text: str) -> str:
+    """A comment of one line: characters that would end it, or that a terminal obeys, are escaped."""
+    return f"# {''.join(_escaped(sign) if unicodedata.category(sign) in _UNWRITABLE else sign for sign in text)}"
+
+
+def _escaped(sign: str) -> str:
+    return sign.encode("unicode_escape").decode()
+
+
+def _comments(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str | None) -> Iterator[str]:
+    yield f"{', '.join(paths)}: {peeked.rows:,} row{'' if peeked.rows == 1 else 's'}" + (
         f", and {peeked.malformed:,} that cannot be read" if peeked.malformed else ""
     )
-    yield "#"
+    yield ""
     width = max((len(column.name) for column in peeked.columns), default=0)
     for column in peeked.columns:
         share = f"{100 * column.filled // max(peeked.rows, 1)} %"
         examples = ", ".join(column.examples).replace("\n", " ")
-        yield f"#   {column.name:{width}}  {column.kind or 'nested':9}  {share:>5}  {examples}"
-    yield "#"
+        yield f"  {column.name:{width}}  {column.kind or 'nested':9}  {share:>5}  {examples}"
+    yield ""
     yield from _times_said(peeked.times)
     if only is None:
-        yield f"# Types of events are in {peeked.type}:"
+        yield f"Types of events are in {peeked.type}:"
         for event in peeked.events[:MOST_TYPES_SHOWN]:
-            yield f"#   {event.count:>9,}  {event.name}"
+            yield f"  {event.count:>9,}  {event.name}"
         if len(peeked.events) > MOST_TYPES_SHOWN:
-            yield f"#   and {len(peeked.events) - MOST_TYPES_SHOWN} more"
+            yield f"  and {len(peeked.events) - MOST_TYPES_SHOWN} more"
     else:
-        yield f"# There is no column of types, so all events are {only}. Name one with --type, if there is."
-    yield "#"
-    yield f"# ensue run RULES {_arguments(peeked, paths, columns, only)}"
+        yield f"There is no column of types, so all events are {only}. Name one with --type, if there is."
     yield ""
-    for event in peeked.events:
-        yield _declaration(event, only or event.name)
+    yield f"ensue run RULES {_arguments(peeked, paths, columns, only)}"
 
 
 def _times_said(times: TimeGuess | None) -> Iterator[str]:
     if times is None:
-        yield "# No column looks like times; name the one that holds them with --time."
+        yield "No column looks like times; name the one that holds them with --time."
         return
     ranged = f", from {times.range[0]} to {times.range[1]}" if times.range is not None else ""
-    yield f"# Times are in {times.column}{f' and {times.end}' if times.end else ''}{ranged}."
+    yield f"Times are in {times.column}{f' and {times.end}' if times.end else ''}{ranged}."
     if not times.timestamps:
-        yield "# They are plain integers: state what one of them is, as in `unit s.`, to write lengths as 5m."
+        yield "They are plain integers: write `unit s.` in the rules, or give --time-unit ms if they count from 1970."
     if times.others:
-        yield f"# They may be of another format, too: {', '.join(times.others)}. Which is it?"
+        yield f"They may be of another format, too: {', '.join(times.others)}. Which is it?"
     if times.year is not None:
-        yield f"# They have no year; {times.year} is only a guess."
+        yield f"They have no year; {times.year} is only a guess."
 
 
 def _arguments(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str | None) -> str:
@@ -125,20 +151,36 @@ def _arguments(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str
     }
     words = [*named, *(word for option, value in said.items() if value is not None for word in (option, value))]
     words += [word for name, column in columns.renamed for word in ("--column", f"{name}={column}")]
-    return " ".join(map(shlex.quote, words))
+    return " ".join(map(_quoted, words))
 
 
-def _declaration(event: EventKind, name: str) -> str:
-    """The statement that declares a type of events; in a comment where it would be none."""
+def _quoted(word: str) -> str:
+    """A word as a shell reads it; with escapes for characters that a comment cannot hold."""
+    if not any(unicodedata.category(sign) in _UNWRITABLE for sign in word):
+        return shlex.quote(word)
+    signs = (f"\\{sign}" if sign in "\\'" else sign for sign in word)
+    return f"$'{''.join(signs)}'"
+
+
+def _declaration(event: EventKind, name: str) -> Iterator[str]:
+    """The statement that declares a type of events; a comment where there can be none."""
     from ensue.language.print import show
     from ensue.language.syntax import Column, EventDeclaration, Name
     from ensue.program import check_rules
 
-    columns = tuple(
-        Column(Name(attribute), Name(kind))
-        for attribute, kind in event.attributes.items()
-        if attribute not in ("type", "start", "end", "time") and "`" not in attribute and "\n" not in attribute
-    )
-    text = show(EventDeclaration(Name(name), columns, False)).replace("\n", " ")
-    wrong = "`" in name or any(d.severity.name == "ERROR" for d in check_rules(text))
-    return f"# {text}  (its name stands for something else)" if wrong else text
+    if not _writable(name):
+        yield _comment(f"The type {name} is left out: a name of rules cannot hold these characters.")
+        return
+    own = {a: kind for a, kind in event.attributes.items() if a not in ("type", "start", "end", "time")}
+    for attribute in own:
+        if not _writable(attribute):
+            yield _comment(f"The column {attribute} is left out: a name of rules cannot hold these characters.")
+    columns = tuple(Column(Name(attribute), Name(kind)) for attribute, kind in own.items() if _writable(attribute))
+    text = show(EventDeclaration(Name(name), columns, False))
+    wrong = any(d.severity.name == "ERROR" for d in check_rules(text))
+    yield _comment(f"{text}  (its name stands for something else)") if wrong else text
+
+
+def _writable(name: str) -> bool:
+    """True for a name that rules can have, in backticks if need be."""
+    return bool(name) and "`" not in name and not any(unicodedata.category(sign) in _UNWRITABLE for sign in name)

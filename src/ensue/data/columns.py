@@ -89,14 +89,24 @@ class TextFiles:
 
 def check_groups(regex: object, what: str) -> None:
     """Check a regular expression with named groups."""
+    from ensue.regex import group_names, problem
+
+    example = "as in (?P<time>\\S+) (?P<user>\\w+)"
+    if not isinstance(regex, str):
+        raise DataError(f"`{what}` is {shortened(regex)}, which is no regular expression: write a text, {example}.")
+    wrong = problem(regex)
+    if wrong is not None:
+        raise DataError(f"`{what}` is {shortened(regex)}, which is no regular expression: {wrong}.{_lacking(regex)}")
+    if not group_names(regex):
+        raise DataError(f"`{what}` is {shortened(regex)}; it needs named groups, {example}.")
+
+
+def _lacking(regex: str) -> str:
     import re
 
-    try:
-        groups = re.compile(regex).groupindex  # type: ignore[call-overload]
-    except (re.error, TypeError) as error:
-        raise DataError(f"`{what}` is {shortened(regex)}, which is no regular expression: {error}.") from None
-    if not groups:
-        raise DataError(f"`{what}` is {shortened(regex)}; it needs named groups, as in (?P<time>\\S+) (?P<user>\\w+).")
+    if re.search(r"\(\?<?[=!]|\\[1-9]|\(\?P=", regex) is None:
+        return ""
+    return " There is no look-around and no reference back to a group, which take more than linear time."
 
 
 _PLAIN_TIMES = TimeFormat()
@@ -214,6 +224,7 @@ def _times(names: Sequence[str], columns: Columns, table: str) -> tuple[str, str
     raise DataError(
         f"{table} has no column 'time', nor 'start' and 'end', it has {listed(names)}. "
         "Name the one that holds the time with time= (--time on the command line), or several: Date+Time."
+        f"{_renamed_away(columns, 'time', 'start', 'end')}"
     )
 
 
@@ -225,7 +236,14 @@ def _type(names: Sequence[str], columns: Columns, table: str) -> str:
     raise DataError(
         f"{table} has no column 'type', it has {listed(names)}. Name the one that holds the event's type with type=, "
         'or hand the tables over by type: {"order": table} (order=FILE on the command line).'
+        f"{_renamed_away(columns, 'type')}"
     )
+
+
+def _renamed_away(columns: Columns, *names: str) -> str:
+    """A sentence for columns that are missing because another name was given to them."""
+    taken = ((name, source) for name, source in columns.renamed if source in names)
+    return "".join(f" There was one {source!r}, which columns= (--column) calls {name!r}." for name, source in taken)
 
 
 def named(name: str, names: Sequence[str], table: str) -> str:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from ensue.data.content import Content
-from ensue.data.errors import DataError, first_line
+from ensue.data.errors import DataError, EmptyFileError, first_line
 from ensue.data.part import Part, named_columns
 from ensue.data.wanted import Wanted, heads
 
@@ -83,7 +83,7 @@ def _header(data: bytes, separator: str, name: str) -> list[str]:
     except csv.Error as error:
         raise DataError(f"{name} has no header that can be read: {error}.") from None
     if header is None:
-        raise DataError(f"{name} is empty, without even a header.")
+        raise EmptyFileError(f"{name} is empty, without even a header.")
     return header
 
 

@@ -11,6 +11,10 @@ class DataError(ValueError):
     """The input as a whole cannot be used. The message says why and what to do, in a sentence or two."""
 
 
+class EmptyFileError(DataError):
+    """A file that needs a header has nothing in it."""
+
+
 @dataclass(frozen=True)
 class BadRow:
     """A row that was left out.

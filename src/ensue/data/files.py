@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 from ensue.data.columns import TextFiles
 from ensue.data.content import Content, file_content, inner_suffix, is_compressed
 from ensue.data.errors import DataError, first_line, shortened
+from ensue.regex import group_names, groups
 
 if TYPE_CHECKING:
     from ensue.data.part import Part
@@ -116,10 +116,10 @@ def _with_name(part: Part, path: Path, file_name: str | None) -> Part:
     if file_name.isidentifier():
         values: dict[str, str | None] = {file_name: path.name.split(".")[0]}
     else:
-        found = re.search(file_name, path.as_posix())
+        found = groups(path.as_posix(), file_name)
         if found is None:
             raise DataError(f"The name {path} does not match the file_name {file_name!r} (--file-name).")
-        values = found.groupdict()
+        values = {name: found[number] or None for name, number in group_names(file_name).items()}
     more = {
         name: pa.chunked_array([pa.repeat(pa.scalar(value, pa.string()), part.length)])
         for name, value in values.items()

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ensue.data.arrange import arranged_part, column_at, leaf_paths
 from ensue.data.columns import TOGETHER, Columns
-from ensue.data.errors import DataError, arrow_errors_as_data_errors
+from ensue.data.errors import DataError, arrow_errors_as_data_errors, did_you_mean, listed
 from ensue.data.files import Reading
 from ensue.data.guess_times import TimeGuess, guess_times
 from ensue.data.infer import infer
@@ -67,8 +67,21 @@ def peek(source: object, columns: Columns, only: str | None = None) -> Peeked:
     """Look at data in any form; `only` is the type of all its events, where it is known."""
     with arrow_errors_as_data_errors("The data"):
         _, found = recognise(source, Reading(columns.files))
-        parts = [arranged_part(part, replace(columns, time=None), ()) for part in found]
+        held = list(found)
+        _check_named(held, columns)
+        parts = [arranged_part(part, replace(columns, time=None), ()) for part in held]
         return _peek(parts, columns, only)
+
+
+def _check_named(parts: Sequence[Part], columns: Columns) -> None:
+    """Refuse names of columns that no part has; data without any columns has nothing to check."""
+    there = [name for part in parts for name in (*part.columns, *part.others)]
+    names = list(dict.fromkeys([*there, *_names(parts)]))
+    known = {*names, *(name for name, _ in columns.renamed)}
+    outside = [part.strip() for name in columns.outside if name not in known for part in name.split(TOGETHER)]
+    for name in [*(source for _, source in columns.renamed), *outside] if names else ():
+        if name not in known and all(column_at(part.columns, name) is None for part in parts):
+            raise DataError(f"There is no column {name!r}; there is {listed(names)}.{did_you_mean(name, names)}")
 
 
 def _peek(parts: Sequence[Part], columns: Columns, only: str | None) -> Peeked:
@@ -143,7 +156,7 @@ def _one(pieces: Pieces) -> Raw:
 def _type_column(whole: Mapping[str, Raw], columns: Columns, taken: set[str]) -> str | None:
     if columns.type is not None:
         if columns.type not in whole:
-            raise DataError(f"There is no column {columns.type!r}; there is {', '.join(whole)}.")
+            raise DataError(f"There is no column {columns.type!r}; there is {listed(list(whole))}.")
         return columns.type
     by_name = {name.lower(): name for name in whole if name not in taken}
     for candidate in TYPE_NAMES:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ensue.data.columns import TextFiles
+from ensue.regex import group_names
 from ensue.spark.sql import literal, quoted
 
 if TYPE_CHECKING:
@@ -16,12 +17,12 @@ LINE = "value"
 
 
 def java_regex(regex: str) -> str:
-    """A regular expression of Python's as one of Java's.
+    """A regular expression of RE2 as one of Java's. Groups are asked for by number, so they need no names.
 
-    >>> java_regex(r"(?P<user>\\w+) (?P=user)")
-    '(?<user>\\\\w+) \\\\k<user>'
+    >>> java_regex(r"(?P<user_id>\\w+)( .*)?")
+    '(\\\\w+)( .*)?'
     """
-    return re.sub(r"\(\?P=(\w+)\)", r"\\k<\1>", regex).replace("(?P<", "(?<")
+    return re.sub(r"\(\?P?<\w+>", "(", regex)
 
 
 def matching(lines: DataFrame, regex: str) -> DataFrame:
@@ -33,7 +34,7 @@ def taken_apart(lines: DataFrame, regex: str) -> DataFrame:
     """All lines, with nulls for those that do not match."""
     return lines.selectExpr(
         *(f"nullif(regexp_extract({LINE}, {literal(java_regex(regex))}, {place}), '') as {quoted(name)}"
-          for name, place in re.compile(regex).groupindex.items()),
+          for name, place in group_names(regex).items()),
         *(quoted(name) for name in lines.columns if name != LINE),
     )  # fmt: skip
 
@@ -57,7 +58,7 @@ def with_file_name(frame: DataFrame, files: TextFiles) -> DataFrame:
         columns = {files.file_name: f"regexp_extract({path}, {literal('([^/.]+)[^/]*$')}, 1)"}
     else:
         regex = literal(java_regex(files.file_name))
-        groups = re.compile(files.file_name).groupindex
+        groups = group_names(files.file_name)
         columns = {name: f"nullif(regexp_extract({path}, {regex}, {place}), '')" for name, place in groups.items()}
     kept = [quoted(name) for name in frame.columns if name not in columns]
     return frame.selectExpr(*kept, *(f"{value} as {quoted(name)}" for name, value in columns.items()))
