@@ -145,13 +145,15 @@ def date_trunc(span: str, t: Any, zone: str | None = None) -> int | None:
 
     >>> date_trunc("hour", 7_300_000_000), date_trunc("week", 0) // DAY, date_trunc("fortnight", 0)
     (7200000000, -3, None)
+    >>> date_trunc("day", 0, ""), date_trunc("", 0), date_trunc("day", 0, "UTC")
+    (None, None, 0)
     """
     span = span.lower()
     if not _is_time(t) or span not in SPANS:
         return None
     if zone is None and span in LENGTHS:
         return begin_of_length(t, LENGTHS[span])
-    there = local(t, zone or "UTC")
+    there = local(t, "UTC" if zone is None else zone)
     return None if there is None else _begin(there, span)
 
 

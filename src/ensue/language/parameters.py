@@ -21,8 +21,9 @@ TYPES = (*DECLARED, DURATION)
 """The types of parameters: those of attributes, and lengths of time."""
 
 _ANY: dict[str, syntax.Literal | syntax.Amount] = {
-    "int": syntax.Literal(1), "float": syntax.Literal(1.0), "string": syntax.Literal(""), "bool": syntax.Literal(True),
-    "timestamp": syntax.Literal("1970-01-01T00:00:00Z"), DURATION: syntax.Amount(1, False),
+    "int": syntax.Literal(1), "float": syntax.Literal(1.0), "bool": syntax.Literal(True),
+    "string": syntax.Literal("", missing=True), "timestamp": syntax.Literal("1970-01-01T00:00:00Z", timestamp=True),
+    DURATION: syntax.Amount(1, False),
 }  # fmt: skip
 """Stands for a parameter that has no value yet."""
 
@@ -91,7 +92,7 @@ def fitted(value: Value, type_: str) -> Value | None:
         case (syntax.Literal(value=int() as number), "float"):
             return replace(value, value=float(number))
         case (syntax.Literal(value=str() as text), "timestamp"):
-            return value if _is_timestamp(text) else None
+            return replace(value, timestamp=True) if _is_timestamp(text) else None
         case (syntax.Amount(parameter=None), "duration"):
             return value
         case (syntax.Literal(value=int() as number), "duration"):

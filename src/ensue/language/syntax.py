@@ -84,6 +84,10 @@ class Literal(Node):
     value: int | float | str | bool | None
     of: str | None = field(default=None, compare=False)
     """The parameter whose value it is, where it stands in the place of one."""
+    timestamp: bool = field(default=False, compare=False)
+    """Says that the text is a timestamp wherever it stands, as the value of a parameter that is declared as one."""
+    missing: bool = field(default=False, compare=False)
+    """Says that it stands for a parameter that has no value yet."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Literal):

@@ -212,6 +212,7 @@ class Atoms:
     def constant(self, node: syntax.Expression, wanted: str) -> typed.Constant:
         """A constant in an atom: it filters."""
         value: typed.Value
+        type_: str | None = None
         match node:
             case syntax.Literal(value=None):
                 self.report.error(
@@ -219,8 +220,8 @@ class Atoms:
                     "use a variable, and `x is null` behind `where`",
                 )  # fmt: skip
                 return typed.Constant(None, "null")
-            case syntax.Literal(value=str() as text) if wanted == "timestamp":
-                return typed.Constant(self.declarations.moment(text, node.span), "timestamp")
+            case syntax.Literal(value=str() as text, timestamp=known) if known or wanted == "timestamp":
+                value, type_ = self.declarations.timestamp(text, node.span), "timestamp"
             case syntax.Literal(value=value):
                 pass
             case syntax.Amount():
@@ -235,11 +236,10 @@ class Atoms:
                     "use a variable, and a condition: `where x = …`",
                 )  # fmt: skip
                 return typed.Constant(None, "any")
-        if not comparable(type_of(value), wanted):
-            self.report.error(
-                "E202", node.span, f"{a(wanted)} is needed here, this is {a(type_of(value))}", written(wanted)
-            )
-        return typed.Constant(value, type_of(value))
+        type_ = type_ or type_of(value)
+        if not comparable(type_, wanted):
+            self.report.error("E202", node.span, f"{a(wanted)} is needed here, this is {a(type_)}", written(wanted))
+        return typed.Constant(value, type_)
 
     def _timer(self, call: syntax.Call, label: syntax.Name | None) -> tuple[typed.Pattern, Scope]:
         name = call.name.text

@@ -25,8 +25,10 @@ class Calls(Names):
         def constant(place: int | None) -> tuple[object, Span] | None:
             if place is None or place >= len(arguments):
                 return None
-            found = arguments[place]
-            return (found.value, node.arguments[place].span) if isinstance(found, typed.Constant) else None
+            found, written = arguments[place], node.arguments[place].value
+            if not isinstance(found, typed.Constant) or (isinstance(written, syntax.Literal) and written.missing):
+                return None
+            return found.value, node.arguments[place].span
 
         match constant(signature.pattern):
             case (str() as pattern, span):
@@ -36,14 +38,16 @@ class Calls(Names):
                     return False
                 return self._check_group(pattern, constant(2))
         match constant(signature.zone):
-            case (str() as zone, span) if zone and zone_of(zone) is None:
+            case (str() as zone, span) if zone_of(zone) is None:
                 hint = did_you_mean(zone, zones()) or 'zones have names as in "Europe/Berlin" and "UTC"'
-                self.report.error("E209", span, f"there is no time zone `{zone}`", hint)
+                message = f"there is no time zone `{zone}`" if zone else "the empty text names no time zone"
+                self.report.error("E209", span, message, hint)
                 return False
         match constant(signature.span):
-            case (str() as word, span) if word and word.lower() not in SPANS:
+            case (str() as word, span) if word.lower() not in SPANS:
                 hint = did_you_mean(word, SPANS) or f"known are {', '.join(SPANS)}"
-                self.report.error("E209", span, f"the calendar has no span `{word}`", hint)
+                message = f"the calendar has no span `{word}`" if word else "the empty text names no span"
+                self.report.error("E209", span, message, hint)
                 return False
         return True
 

@@ -139,7 +139,7 @@ def _value(node: syntax.Expression, event: Event, name: str, declarations: Decla
             return None
         found = [constant(item, inner, declarations) for item in node.items]
         return tuple(None if c is None else c.value for c in found)
-    value = constant(node, wanted if wanted != "time" else "timestamp", declarations)
+    value = constant(node, wanted, declarations)
     if value is None:
         return None
     if not fits(value.type, wanted) and not (wanted == "int" and value.type == "float"):

@@ -71,8 +71,14 @@ class Comparisons(Names):
     def _beside(self, one: Side, other: Side) -> typed.Expression:
         found = one.value
         if isinstance(found, typed.Constant) and isinstance(found.value, str) and other.value.type in TIMES:
-            return typed.Constant(self.declarations.moment(found.value, one.span), "timestamp")
-        return found
+            found = typed.Constant(self.declarations.timestamp(found.value, one.span), "timestamp")
+        return self.in_time(found, one.span) if other.value.type == "time" else found
+
+    def in_time(self, found: typed.Expression, span: Span) -> typed.Expression:
+        """A value beside a time of an event: a constant timestamp in the unit of these."""
+        if not isinstance(found, typed.Constant) or found.type != "timestamp" or not isinstance(found.value, int):
+            return found
+        return typed.Constant(self.declarations.in_units(found.value, span), "timestamp")
 
     def condition_of_words(
         self, node: syntax.Among | syntax.InRange | syntax.Like | syntax.IsNull, scope: Scope, aggregates: bool
@@ -129,6 +135,8 @@ class Comparisons(Names):
                     "convert them to one type: `int(…)`, `float(…)` or `string(…)`",
                 )  # fmt: skip
                 return UNKNOWN
+        if type_ == "time":
+            found = [self.in_time(value, each.span) for each, value in zip(values, found, strict=True)]
         result: typed.Expression = found.pop() if node.otherwise is not None else typed.Constant(None, "null")
         for condition, value in zip(reversed(conditions), reversed(found), strict=True):
             result = typed.Operation("if_else", (condition, value, result), type_ or "null")

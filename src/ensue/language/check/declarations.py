@@ -121,7 +121,11 @@ class Declarations:
         return microseconds // size
 
     def moment(self, text: str, span: Span) -> int:
-        """A timestamp written as text, in the time column's unit since 1970."""
+        """A time written as text, in the time column's unit since 1970."""
+        return self.in_units(self.timestamp(text, span), span)
+
+    def timestamp(self, text: str, span: Span) -> int:
+        """A timestamp written as text: microseconds since 1970, whatever the unit of times is."""
         try:
             found = datetime.fromisoformat(text)
         except ValueError:
@@ -129,7 +133,7 @@ class Declarations:
             return 0
         if found.tzinfo is None:
             found = found.replace(tzinfo=UTC)
-        return self.in_units((found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1), span)
+        return (found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
 def declare(

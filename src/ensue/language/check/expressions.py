@@ -45,6 +45,8 @@ class Expressions(Comparisons, Calls):
 
     def resolve(self, node: syntax.Expression, scope: Scope, aggregates: bool = True) -> typed.Expression:
         match node:
+            case syntax.Literal(value=str() as text, timestamp=True):
+                return typed.Constant(self.declarations.timestamp(text, node.span), "timestamp")
             case syntax.Literal(value=value):
                 return typed.Constant(value, type_of(value))
             case syntax.Amount():
@@ -166,6 +168,8 @@ class Expressions(Comparisons, Calls):
 
     def _arithmetic(self, node: syntax.Arithmetic, scope: Scope, aggregates: bool) -> typed.Expression:
         left, right = self.resolve(node.left, scope, aggregates), self.resolve(node.right, scope, aggregates)
+        if "time" in (left.type, right.type):
+            left, right = self.in_time(left, node.left.span), self.in_time(right, node.right.span)
         type_ = self._arithmetic_type(node, left.type, right.type)
         return typed.Operation(node.operator, (left, right), type_) if type_ else UNKNOWN
 
@@ -252,6 +256,8 @@ class Expressions(Comparisons, Calls):
                 "convert them to one type: `int(…)`, `float(…)` or `string(…)`",
             )  # fmt: skip
             return UNKNOWN
+        if type_ == "time":
+            arguments = [self.in_time(each, node.arguments[i].span) for i, each in enumerate(arguments)]
         if own is None and (signature.per is not None or signature.zone is not None):
             return self.of_times(name, signature, arguments, type_)
         return typed.Operation(name, tuple(arguments), type_, own=own)

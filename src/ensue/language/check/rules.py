@@ -132,6 +132,8 @@ def _setting(node: Any, declarations: Declarations) -> typed.Value:
             return tuple(_setting(item, declarations) for item in items)
         case syntax.Amount():
             return show(node)
+        case syntax.Literal(value=value):
+            return value
         case _:
             found = constant(node, "string", declarations)
             return None if found is None else found.value

@@ -354,8 +354,10 @@ def constant(
 ) -> typed.Constant | None:
     """A constant as written; text is read as a timestamp where one is wanted. None if it is no constant."""
     match node:
-        case syntax.Literal(value=str() as text) if wanted == "timestamp":
+        case syntax.Literal(value=str() as text) if wanted == "time":
             return typed.Constant(declarations.moment(text, node.span), "timestamp")
+        case syntax.Literal(value=str() as text, timestamp=known) if known or wanted == "timestamp":
+            return typed.Constant(declarations.timestamp(text, node.span), "timestamp")
         case syntax.Literal(value=int() as number) if wanted == "timestamp" and not isinstance(number, bool):
             return typed.Constant(number, "timestamp")
         case syntax.Literal(value=value):
