@@ -70,6 +70,32 @@ def test_what_does_not_fit_is_an_error(params, message):
         ensue.compile(RULES, params=params)
 
 
+IN_RULES = """param zone: string = "UTC".
+param word: string = "a".
+param wait: duration = 1s.
+event a(s: string, t: timestamp).
+b(h = hour(t, zone)) <- a(s, t) where matches(s, word).
+c() <- o: a(_, _), w: extend(o, wait).
+"""
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"zone": "\ud800"}, r"The parameter 'zone' is '\\ud800', which is no text"),
+        ({"zone": "Europe/Berln"}, "'zone' cannot be 'Europe/Berln': there is no time zone .*, in line 5 of <rules>"),
+        ({"zone": ""}, "'zone' cannot be '': the empty text names no time zone"),
+        ({"word": "(a"}, r"'word' cannot be '\(a': the regular expression is wrong"),
+        ({"wait": timedelta.max}, "'wait' cannot be datetime.timedelta.*: this duration does not fit into 64 bits"),
+        ({"wait": -2, "word": "b"}, "^The parameter 'wait' cannot be -2: with a negative length"),
+        ({"zone": "X", "word": "("}, r"'zone' cannot be 'X': .* The parameter 'word' cannot be '\('"),
+    ],
+)
+def test_what_the_rules_make_nothing_of_is_an_error_that_names_the_parameter(params, message):
+    with pytest.raises(ensue.DataError, match=message):
+        ensue.compile(IN_RULES, params=params)
+
+
 def test_a_state_goes_on_with_the_same_values_and_whatever_is_said_about_rules():
     program = ensue.compile(RULES, params={"n": 2})
     session = program.start()

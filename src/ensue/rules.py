@@ -145,15 +145,38 @@ class Rules:
         written = written_values(params, self.typed.parameters, texts)
         if not written:
             return self
+        try:
+            return self._stating(written)
+        except RuleError as error:
+            raise DataError(self._refused(params, written, error)) from None
+
+    def _stating(self, written: Mapping[str, str]) -> Self:
+        """The same rules with other values of parameters, as rules write them."""
         text = self.file.source.text
         for statement in reversed(self.file.statements):
             if isinstance(statement, syntax.ParameterDeclaration) and statement.name.text in written:
                 start, end = statement.span
-                value = written.pop(statement.name.text)
+                value = written[statement.name.text]
                 lines = "\n" * text.count("\n", start, end)  # so that messages name the same lines
                 stated = f"param {show(statement.name)}: {show(statement.type)} = {value}."
                 text = f"{text[:start]}{lines}{stated}{text[end:]}"
         return self.rewritten(text, self._known)
+
+    def _refused(self, params: Mapping[str, Any], written: Mapping[str, str], error: RuleError) -> str:
+        """Say which values the rules cannot have: those that are wrong alone, else all of them together."""
+        found: dict[str, RuleError] = {}
+        for name, value in written.items():
+            try:
+                self._stating({name: value})
+            except RuleError as alone:
+                found[name] = alone
+        if not found:
+            given = " and ".join(f"{name!r} = {shortened(params[name])}" for name in written)
+            return f"The parameters {given} do not fit the rules together: {_wrong_with(error)}"
+        return " ".join(
+            f"The parameter {name!r} cannot be {shortened(params[name])}: {_wrong_with(alone)}"
+            for name, alone in found.items()
+        )
 
     @property
     def rules(self) -> tuple[RuleInfo, ...]:
@@ -357,3 +380,10 @@ def _static_value(value: Any) -> Any:
         moment = value if value.tzinfo else value.replace(tzinfo=UTC)
         return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     return value
+
+
+def _wrong_with(error: RuleError) -> str:
+    """The first error that a value makes in rules, with the line of the rules that it is in."""
+    first = next(each for each in error.diagnostics if each.severity is Severity.ERROR)
+    hint = f" ({first.hint})" if first.hint else ""
+    return f"{first.message}, in line {first.source.position(first.span.start)[0]} of {first.source.name}{hint}."

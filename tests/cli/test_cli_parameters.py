@@ -15,6 +15,7 @@ RULES = """\
 unit s.
 param patience: duration = 6h.
 param least: int.
+param word: string = "tea".
 event order(id: int, product: string, qty: int).
 event shipped(id: int, tracking: string).
 rule late "Not shipped" [severity = "high", tags = ("shop", "sla")]:
@@ -55,14 +56,17 @@ def test_values_of_parameters(ensue: Command, rules: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--param", "lest=2"), "no parameter 'lest'; there is 'patience', 'least'. Did you mean 'least'?"),
+        (("--param", "lest=2"), "no parameter 'lest'; there is 'patience', 'least', 'word'. Did you mean 'least'?"),
         (("--param", "least=two"), "'least' is declared as int, and 'two' is none: write it as in 3."),
         (("--param", "least"), "gives no value; write --param limit=80."),
+        (("--param", "patience=-2"), "The parameter 'patience' cannot be '-2': with a negative length"),
+        (("--params", "half.json"), "The parameter 'word' is '\\ud800', which is no text"),
         (("--params", "none.json"), "The file of parameters none.json cannot be read"),
         (("--params", "events.jsonl"), "The file of parameters events.jsonl is neither JSON nor TOML"),
     ],
 )
 def test_values_that_do_not_fit(ensue: Command, rules: str, options: tuple[str, str], message: str) -> None:
+    Path("half.json").write_text('{"word": "\\ud800"}')
     result = ensue("run", rules, "events.jsonl", *options)
     assert result.exit_code == 2
     assert message in result.stderr

@@ -12,6 +12,7 @@ from typing import Any
 
 from ensue.data.errors import DataError, did_you_mean, listed, shortened
 from ensue.data.moments import length_of
+from ensue.data.python_values import is_text
 from ensue.language import syntax
 from ensue.language.parameters import WRITTEN, Parameter
 from ensue.language.print import show
@@ -41,6 +42,11 @@ def written_values(given: Mapping[str, Any], parameters: Iterable[Parameter], te
 def _written(value: Any, parameter: Parameter, text: bool) -> str:
     read = _from_text(value, parameter.type) if text and isinstance(value, str) else value
     node = _node(read, parameter.type)
+    if isinstance(node, syntax.Literal) and isinstance(node.value, str) and not is_text(node.value):
+        raise DataError(
+            f"The parameter {parameter.name!r} is {shortened(value)}, which is no text: half a surrogate pair is no "
+            "character."
+        )
     if node is None:
         raise DataError(
             f"The parameter {parameter.name!r} is declared as {parameter.type}, and {shortened(value)} is none: "

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ensue.data import DataError
+from ensue.data.errors import shortened
 from ensue.language import typed
 from ensue.language.types import is_list, item_of
 
@@ -81,6 +82,8 @@ def picked(program: typed.Program, emit: Iterable[str] | None) -> list[str]:
     derived = [name for name, event in program.events.items() if event.derived]
     if emit is None:
         return derived
+    if isinstance(emit, bytes) or not isinstance(emit, Iterable):
+        raise DataError(f"`emit` is {shortened(emit)}; it is the name of a type that rules derive, or a list of names.")
     wanted = [emit] if isinstance(emit, str) else list(emit)
     for name in wanted:
         if name not in derived:
