@@ -338,6 +338,14 @@ class Expressions(Comparisons, Calls):
         if AGGREGATES[name].fraction:
             return self._quantile(node, scope)
         match node.arguments:
+            case (
+                syntax.Argument(value=syntax.Repeat(pattern=syntax.Name(text="distinct"), low=0, high=None) as written),
+            ):
+                self.report.error(
+                    "E201", written.span, "`distinct` takes a value, and `*` is none",
+                    "`count(distinct x)` says how many different values there are, `count(*)` how much was collected",
+                )  # fmt: skip
+                return UNKNOWN
             case (syntax.Argument(value=syntax.Star()),):
                 return self._count_all(node, scope)
             case (syntax.Argument(value=syntax.Distinct(operand=operand) as written),):
