@@ -39,8 +39,24 @@ class Comparisons(Names):
         self.report.error("E202", span, f"{a(wanted)} is needed here, this is {a(given)}", hint or converted(wanted))
 
     def comparison(self, node: syntax.Comparison, scope: Scope, aggregates: bool) -> typed.Expression:
+        self._report_many(node, scope)
         left, right = self.resolve(node.left, scope, aggregates), self.resolve(node.right, scope, aggregates)
         return self._compared(node.operator, Side(left, node.left.span), Side(right, node.right.span), node.span)
+
+    def _report_many(self, node: syntax.Comparison, scope: Scope) -> None:
+        """Say how all values of what is collected are compared, where one of them is meant to be."""
+        extreme = {">": "min", ">=": "min", "<": "max", "<=": "max"}.get(node.operator)
+        if extreme is None or not isinstance(node.left, syntax.Name) or self.incomplete:
+            return
+        name = node.left.text
+        known = scope.find_variable(name) or scope.find_label(name) or name in scope.partial
+        if not known and name in scope.all_gathered() and self.is_news(name):
+            other = self.report.source.text[node.right.span.start : node.right.span.end]
+            self.report.error(
+                "E301", node.left.span, f"`{name}` belongs to collected events and has many values",
+                f"for all of them write `{extreme}({name}) {node.operator} {other}`; to leave some out, filter inside: "
+                "`collect (p where …)`",
+            )  # fmt: skip
 
     def _compared(self, operator: str, one: Side, other: Side, span: Span) -> typed.Expression:
         """A comparison of two values, which must have types that can be compared."""
