@@ -269,6 +269,12 @@ class Rules:
                 "are plain integers. State what one of them is, as in `unit s.`, at the top of the rules; or, if they "
                 'count from 1970, read them with time_unit="ms" (--time-unit ms on the command line).'
             )
+        if self.typed.mixed and self.typed.unit != "us" and not timestamps:
+            raise DataError(
+                "The rules relate timestamps to times of events or to lengths with units, but the times of these "
+                'events are plain integers. Have them read as timestamps: `time_unit="s"`, or `--time-unit s`, for '
+                "seconds since 1970."
+            )
 
     def empty_attributes(self, read: Events) -> list[str]:
         """For other parts of ensue: a sentence for each attribute that the rules use and that no row has.

@@ -550,6 +550,9 @@ class Program:
     keep: int | None = None
     """The largest lifetime (``keep 7d.``), which each of its bodies has, too."""
     parameters: tuple[Parameter, ...] = ()
+    mixed: bool = False
+    """True where timestamps, which are microseconds, stand beside times of events or lengths with units, so that
+    integer times must be microseconds, too."""
 
     @property
     def missing(self) -> tuple[Parameter, ...]:

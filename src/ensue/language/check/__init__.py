@@ -67,6 +67,7 @@ def check_statements(
     return typed.Program(
         _events(declarations), rules, (), predicates, static_rules, static_strata, tuple(tests), tuple(reactions),
         declarations.unit, declarations.durations, declarations.keep, tuple(parameters.values()),
+        declarations.mixed,
     )  # fmt: skip
 
 

@@ -254,6 +254,7 @@ class Atoms:
         match name, call.arguments:
             case "at", (syntax.Argument(value=syntax.Literal(value=str() as moment), name=None),):
                 time = self.declarations.moment(moment, call.arguments[0].span)
+                self.declarations.durations = True  # so that integer times without a unit are refused
                 return typed.Moment(next(self.ids), time, text), scope
             case _, (syntax.Argument(name=None) as argument,) if (length := self.length(argument.value)) is not None:
                 if name == "at":

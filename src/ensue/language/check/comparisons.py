@@ -82,6 +82,8 @@ class Comparisons(Names):
                 "E202", span, f"{a(left.type)} cannot be compared with {a(right.type)}", _comparable(left, right)
             )
             return None
+        if {left.type, right.type} == TIMES and not any(isinstance(side, typed.Constant) for side in (left, right)):
+            self.declarations.mixed = True
         return left, right
 
     def _beside(self, one: Side, other: Side) -> typed.Expression:
@@ -94,6 +96,7 @@ class Comparisons(Names):
         """A value beside a time of an event: a constant timestamp in the unit of these."""
         if not isinstance(found, typed.Constant) or found.type != "timestamp" or not isinstance(found.value, int):
             return found
+        self.declarations.durations = True  # so that integer times without a unit are refused
         return typed.Constant(self.declarations.in_units(found.value, span), "timestamp")
 
     def condition_of_words(

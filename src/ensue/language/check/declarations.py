@@ -73,6 +73,8 @@ class Declarations:
     report: Report
     unit: str | None = None
     durations: bool = False
+    mixed: bool = False
+    """True where timestamps stand beside times of events or lengths with units."""
     keep: int | None = None
     """The largest lifetime, in the time column's unit."""
     events: dict[str, Event] = field(default_factory=dict)

@@ -171,6 +171,11 @@ class Expressions(Comparisons, Calls):
         if "time" in (left.type, right.type):
             left, right = self.in_time(left, node.left.span), self.in_time(right, node.right.span)
         type_ = self._arithmetic_type(node, left.type, right.type)
+        if {left.type, right.type} == TIMES and not any(isinstance(side, typed.Constant) for side in (left, right)):
+            self.declarations.mixed = True
+        for one, other in ((left, node.right), (right, node.left)):
+            if one.type == "timestamp" and isinstance(other, syntax.Amount) and other.timed:
+                self.declarations.mixed = True
         return typed.Operation(node.operator, (left, right), type_) if type_ else UNKNOWN
 
     def _arithmetic_type(self, node: syntax.Arithmetic, left: Type, right: Type) -> Type | None:
