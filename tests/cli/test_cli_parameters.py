@@ -83,8 +83,12 @@ def test_what_is_said_about_rules(ensue: Command, rules: str) -> None:
     run = ensue("run", rules, "events.jsonl", *given, "--about", "severity", "--about", "tags", "--about", "rule")
     assert found(run.stdout) == [
         {"type": "many", "start": 3, "end": 3, "id": 42, "least": 2, "severity": None, "tags": None, "rule": None},
-        {"type": "late", "start": 3, "end": 6, "id": 42, "severity": "high", "tags": "shop, sla", "rule": "late"},
+        {"type": "late", "start": 3, "end": 6, "id": 42, "severity": "high", "tags": ["shop", "sla"], "rule": "late"},
     ]
+    assert ensue("run", rules, "events.jsonl", *given, "--about", "tags", "-o", "found.csv").exit_code == 0
+    assert '"shop, sla"' in Path("found.csv").read_text()
+    assert ensue("run", rules, "events.jsonl", *given, "--about", "tags", "-o", "found/").exit_code == 0
+    assert found(Path("found/late.jsonl").read_text())[0]["tags"] == ["shop", "sla"]
     unknown = ensue("run", rules, "events.jsonl", *given, "--about", "severty")
     assert "No rule says anything about 'severty'" in unknown.stderr
     assert "Did you mean 'severity'?" in unknown.stderr

@@ -39,43 +39,58 @@ def check_about(program: Program, keys: Iterable[str], emit: Iterable[str]) -> N
                 raise DataError(f"{name} has an attribute {key!r} of its own, so --about {key} has no place in it.")
 
 
-def said_about(program: Program, key: str) -> dict[str, str | None]:
-    """The values that the rules for each event have under a key, as text: several values in the order of the rules."""
+def said_about(program: Program, key: str) -> dict[str, list[str]]:
+    """The values that the rules for each event have under a key, as texts in the order of the rules."""
     found: dict[str, list[str]] = {}
     for rule in program.rules:
         named = {"rule": rule.name, "title": rule.title, **rule.about}.get(key)
         values = named if isinstance(named, tuple) else () if named is None else (named,)
         own = found.setdefault(rule.event, [])
         own.extend(text for text in map(_text, values) if text not in own)
-    return {event: ", ".join(values) if values else None for event, values in found.items()}
+    return found
+
+
+def has_lists(program: Program, key: str) -> bool:
+    """True if the values under a key are lists: a rule writes one, or an event has several values."""
+    written = any(isinstance(rule.about.get(key), tuple) for rule in program.rules)
+    return written or any(len(values) > 1 for values in said_about(program, key).values())
 
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def with_about(found: Mapping[str, pa.Table], program: Program, keys: Iterable[str]) -> dict[str, pa.Table]:
-    """Detections with a column for each key."""
+def with_about(
+    found: Mapping[str, pa.Table], program: Program, keys: Iterable[str], *, lists: bool
+) -> dict[str, pa.Table]:
+    """Detections with a column for each key. Several values are a list with `lists`, else one text with commas.
+
+    A key that has several values for one event has lists for all, so that a column is of one type.
+    """
     import pyarrow as pa
 
     tables = dict(found)
     for key in keys:
         said = said_about(program, key)
+        as_list = lists and has_lists(program, key)
+        kind = pa.list_(pa.string()) if as_list else pa.string()
         for name, table in tables.items():
-            column = pa.nulls(table.num_rows, pa.string())
-            if said.get(name) is not None:
-                column = pa.repeat(pa.scalar(said[name], pa.string()), table.num_rows)
-            tables[name] = table.append_column(key, column)
+            values = said.get(name)
+            value = None if not values else values if as_list else ", ".join(values)
+            tables[name] = table.append_column(key, pa.repeat(pa.scalar(value, kind), table.num_rows))
     return tables
 
 
-def frame_with_about(found: DataFrame, program: Program, keys: Iterable[str]) -> DataFrame:
-    """Detections of Spark with a column for each key."""
+def frame_with_about(found: DataFrame, program: Program, keys: Iterable[str], *, lists: bool) -> DataFrame:
+    """Detections of Spark with a column for each key, as `with_about` has them."""
     from pyspark.sql import functions as f
 
     for key in keys:
-        column = f.lit(None).cast("string")
-        for name, said in said_about(program, key).items():
-            column = f.when(f.col("type") == name, f.lit(said)).otherwise(column)
+        as_list = lists and has_lists(program, key)
+        column = f.lit(None).cast("array<string>" if as_list else "string")
+        for name, values in said_about(program, key).items():
+            if values:
+                value = f.array(*map(f.lit, values)) if as_list else f.lit(", ".join(values))
+                column = f.when(f.col("type") == name, value).otherwise(column)
         found = found.withColumn(key, column)
     return found

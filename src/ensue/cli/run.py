@@ -145,7 +145,7 @@ def run(
         cluster = Cluster(master, conf, log)
         check_about(program, about, picked(program.typed, request.emit))
         job = Job(program, sources, request, format, options, output_, cluster, about)
-        run_on_spark(job, lambda found, where: _write(with_about(found, program, about), where))
+        run_on_spark(job, lambda found, where: _write(with_about(found, program, about, lists=_is_json(where)), where))
         return 0
     request = replace(request, engine=chosen(engine))
     paths = paths_of(sources)
@@ -166,7 +166,8 @@ def run(
     _note_nothing_read(program, read)
     for note in (*program.empty_attributes(read), *program.missing_tables(static)):
         say(note)
-    found = with_about(found, program, about)
+    as_json = _is_json(output) if folder is None else folder.format == "jsonl"
+    found = with_about(found, program, about, lists=as_json)
     if folder is None:
         _write(found, output)
     else:
@@ -236,8 +237,12 @@ def _note_nothing_read(program: Program, read: Events) -> None:
         say(f"None of the events is of a type that the rules use ({used}).")
 
 
+def _is_json(output: str) -> bool:
+    return output == STDOUT or Path(output).suffix.lower() in JSON_LINES
+
+
 def _write(found: Mapping[str, pa.Table], output: str) -> None:
-    if output != STDOUT and Path(output).suffix.lower() not in JSON_LINES:
+    if not _is_json(output):
         from ensue.data import combined, write_events
 
         write_events(combined(found), output)

@@ -132,7 +132,8 @@ def _in_folder(job: Job, whole: DataFrame) -> tuple[dict[str, int], LeftOut]:
     """Has the workers write all detections; how many there are of each type, and what was left out."""
     kept = whole.persist()
     try:
-        found = frame_with_about(kept.where(f"{REJECTED} is null").drop(REJECTED), job.program, job.about)
+        right = kept.where(f"{REJECTED} is null").drop(REJECTED)
+        found = frame_with_about(right, job.program, job.about, lists=job.output.format == "json")
         job.output.write_folder(found, from_here(job.output.where, job.cluster))
         amounts = {row["type"]: row["count"] for row in found.groupBy("type").count().collect()}
         return amounts, _counted(kept.where(f"{REJECTED} is not null").select(f"{REJECTED}.*"))

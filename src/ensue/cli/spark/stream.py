@@ -192,8 +192,9 @@ class StreamJob:
         from ensue.data import DataError
 
         if self.rejected is None and self.sink.format != STDOUT:
-            found = frame_with_about(whole.where(f"{column} is null").drop(column), self.program, self.about)
-            return written(found, self.sink, self.sink_options)
+            return written(
+                self._with_about(whole.where(f"{column} is null").drop(column)), self.sink, self.sink_options
+            )
         if os.environ.get("SPARK_REMOTE"):
             raise DataError(
                 "Through Spark Connect there is neither --sink - nor --rejected: this process sees no rows."
@@ -211,8 +212,7 @@ class StreamJob:
                 if self.sink.format == STDOUT:
                     self._print(found)
                 else:
-                    said = frame_with_about(found, self.program, self.about)
-                    write_batch(said, self.sink, self.sink_options, number, self.checkpoint)
+                    write_batch(self._with_about(found), self.sink, self.sink_options, number, self.checkpoint)
                 if self.rejected is not None:
                     side = kept.where(f"{column} is not null").select(f"{column}.*")
                     if not side.isEmpty():
@@ -222,6 +222,9 @@ class StreamJob:
 
         return write
 
+    def _with_about(self, found: DataFrame) -> DataFrame:
+        return frame_with_about(found, self.program, self.about, lists=self.sink.format in ("json", "kafka"))
+
     def _print(self, found: DataFrame) -> None:
         from ensue.cli.spark.writing import by_type
         from ensue.data.json_lines import json_lines_by_type
@@ -229,7 +232,7 @@ class StreamJob:
 
         wanted = picked(self.program.typed, self.request.emit)
         try:
-            tables = with_about(by_type(found.toArrow(), self.program, wanted), self.program, self.about)
+            tables = with_about(by_type(found.toArrow(), self.program, wanted), self.program, self.about, lists=True)
             sys.stdout.writelines(f"{line}\n" for line in json_lines_by_type(tables))
             sys.stdout.flush()
         except BrokenPipeError:
