@@ -135,11 +135,11 @@ def test_what_python_is_asked_is_said_of_a_rule():
     rules = """
         event a(k: int, s: string).
         child(1, 2).
-        d(k) <- a(k, s) where upper(s) = "A" and child(k, _) and k > 0.
+        d(k) <- a(k, s) where lpad(s, k, "x") = "A" and upper(s) = "A" and child(k, _) and k > 0.
         e(k, c) <- a(k, _), child(k, c).
         """
     one, other = ensue.compile(rules).explain().rules
-    assert one.asked == ("upper(s)", "child(k, _)")
+    assert one.asked == ('lpad(s, k, "x")', "child(k, _)")
     assert other.asked == ()
     assert "rows of child(k, c)" in {part.title for part in other.plan.walk()}
 
