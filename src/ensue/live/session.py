@@ -263,8 +263,8 @@ class Session:
         >>> program = ensue.compile("event a(x: int).  rule calm: b(x) <- a(x) once per x in 10.")
         >>> session = program.start()
         >>> found = session.send([{"type": "a", "time": time, "x": 1} for time in (1, 5, 10, 11, 12)])
-        >>> session.advance(13), session.suppressed
-        ([{'type': 'b', 'start': 11, 'end': 11, 'x': 1}], {'calm': 3})
+        >>> [row["end"] for row in found], session.advance(13), session.suppressed
+        ([1, 11], [], {'calm': 3})
         """
         return self.program.suppressed_by_name(self.suppressed_by_number())
 
