@@ -89,16 +89,21 @@ def _begins_case(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _has_branch(tokens: Sequence[Token], at: int) -> bool:
-    """Tell whether `when` follows values and signs between them."""
-    depth = 0
+    """Tell whether `when` follows values and signs between them, among which may be whole cases."""
+    depth = cases = 0
     for index in range(at, len(tokens)):
         token = tokens[index]
         if token.type in _OPENING:
             depth += 1
         elif token.type in _CLOSING:
             depth -= 1
-        if depth < 0 or (depth == 0 and token.type not in _IN_VALUES):
+        if depth < 0 or (depth == 0 and not cases and token.type not in _IN_VALUES):
             return False
-        if depth == 0 and token.type == "NAME" and token.value == "when" and tokens[index - 1].type in _OPERAND_ENDS:
-            return bool(tokens[index - 1].value != "case")
+        if depth == 0 and token.type == "NAME" and tokens[index - 1].type in _OPERAND_ENDS:
+            if token.value == "end" and cases:
+                cases -= 1
+            elif token.value == "when" and tokens[index - 1].value == "case":
+                cases += 1
+            elif token.value == "when" and not cases:
+                return True
     return False

@@ -57,8 +57,9 @@ def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame
             raise DataError(f"The frame of {name!r} is a table, and others are streams: read it with spark.readStream.")
         _check_state_store(frame)
     job, time = job_of(program, frames, request.columns, wanted, request.compiled, request.limits)
-    ahead = request.max_ahead
-    if ahead is None and request.heartbeat is not None:
+    clock, heartbeat, ahead = Clock(job.timestamps), request.heartbeat, request.max_ahead
+    beat = None if heartbeat is None else Heartbeat.of(heartbeat, program.typed.unit, clock)
+    if ahead is None and beat is not None:
         ahead = USUAL_AHEAD  # time goes on by the clock
     wall = None if ahead is None else WallClock.of(ahead, job.rules.unit, job.timestamps)
     given = given_events(
@@ -66,14 +67,12 @@ def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame
         program.read_attributes,
     )  # fmt: skip
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
-    until, buckets, heartbeat = request.until, request.buckets, request.heartbeat
+    until, buckets = request.until, request.buckets
     moment = None if until is None else moment_of(until, job.rules.unit, job.timestamps)
     late = length_of(request.lateness, job.rules.unit, job.timestamps, "the lateness")
     count = BUCKETS if buckets is None else buckets
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
         raise DataError(f"`buckets` is {buckets!r}; it is a number from 1 to {MOST}.")
-    clock = Clock(job.timestamps)
-    beat = None if heartbeat is None else Heartbeat.of(heartbeat, program.typed.unit, clock)
     stream = Stream(job, given, found, tables, moment, late, count, clock, beat)
     for obstacle in stream.obstacles():
         warnings.warn(obstacle, OnePartitionWarning, stacklevel=5)
