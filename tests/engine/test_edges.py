@@ -192,14 +192,14 @@ def test_times_far_from_zero(base, rules, wanted):
     [
         (PAIRS, [(FARTHEST - 1, FARTHEST)]),
         ("d(k) <- a(k, _) seq b(k, _).", [(-FARTHEST, FARTHEST), (FARTHEST - 1, FARTHEST)]),
-        (f"d(k) <- a(k, _) before[{FARTHEST}..] b(k, _).", [(-FARTHEST, FARTHEST)]),
-        (f"d(k) <- a(k, _) seq b(k, _) within {LARGEST}.", [(-FARTHEST, FARTHEST), (FARTHEST - 1, FARTHEST)]),
+        (f"d(k) <- a(k, _) before[{LONGEST}..] b(k, _).", [(-FARTHEST, FARTHEST)]),
+        (f"d(k) <- a(k, _) seq b(k, _) within {LONGEST}.", [(FARTHEST - 1, FARTHEST)]),
         (SPAN, [(-FARTHEST, -FARTHEST), (FARTHEST - 1, FARTHEST - 1)]),
         (QUIET, [(-FARTHEST, -FARTHEST + 5)]),
-        (f"d(k) <- e: a(k, _), w: extend(e, {2 * FARTHEST}), while w: not b(k, _).", [(-FARTHEST, FARTHEST)]),
+        (f"d(k) <- e: a(k, _), w: extend(e, {LONGEST}), while w: not b(k, _).", [(-FARTHEST, LONGEST - FARTHEST)]),
         (
-            f"d(k) <- e: a(k, _), w: extend(e, {2 * FARTHEST}).",
-            [(-FARTHEST, FARTHEST), (FARTHEST - 1, 3 * FARTHEST - 1)],
+            f"d(k) <- e: a(k, _), w: extend(e, {LONGEST}).",
+            [(-FARTHEST, LONGEST - FARTHEST), (FARTHEST - 1, FARTHEST - 1 + LONGEST)],
         ),
     ],
 )

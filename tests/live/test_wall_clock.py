@@ -69,7 +69,7 @@ def test_history_is_not_concerned():
 def test_integers_count_from_1970_if_their_unit_is_stated():
     now = int(NOW.timestamp())
     session = ensue.compile("unit s. " + RULES).start(max_ahead="1h", on_bad_row=lambda row: None)
-    session.send([event("a", now - 5), event("a", now + 4000)])
+    session.send([event("a", now - 5), event("a", now + 400_000)])
     assert len(session.send(event("b", now))) == 1
     assert session.ahead == 1
     with pytest.raises(ensue.DataError, match="`max_ahead` compares times with the clock"):
