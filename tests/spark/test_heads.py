@@ -48,7 +48,7 @@ def test_what_is_said_about_rules(spark):
 
     program = ensue.compile(RULES, params={"limit": 3})
     found = program.detect({"login": as_frame(spark, TABLE)}, emit=["seen", "each_one"])
-    rows = frame_with_about(found, program, ["severity", "rule"]).toArrow().to_pylist()
+    rows = frame_with_about(found, program, ["severity", "rule"], lists=False).toArrow().to_pylist()
     assert {(row["type"], row["severity"], row["rule"]) for row in rows} == {
         ("seen", "low", "seen"),
         ("each_one", None, None),
