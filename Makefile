@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo demo-spark test test-fast lint fuzz endure bench bench-spark clean
+.PHONY: demo demo-spark test test-fast browser lint fuzz endure bench bench-spark clean
 
 demo: .venv/.demo
 	@$(BIN)/ensue demo
@@ -11,8 +11,13 @@ demo: .venv/.demo
 demo-spark: .venv/.spark
 	@$(BIN)/ensue demo --spark
 
+# Pages are tested in a browser, which is installed where that needs no questions; else those tests are skipped.
 test: .venv/.dev
+	@$(BIN)/python -m tests.browser --quiet || true
 	$(BIN)/python -m pytest -n 2
+
+browser: .venv/.dev
+	@$(BIN)/python -m tests.browser
 
 test-fast: .venv/.dev
 	$(BIN)/python -m pytest -n 2 -m "not slow"

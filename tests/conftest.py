@@ -7,6 +7,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+from tests.browser import browser, page  # noqa: F401 (fixtures)
+
 settings.register_profile(
     "here", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
