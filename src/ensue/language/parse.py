@@ -166,6 +166,68 @@ def _parse_statement(
     return _build(parser, report), []
 
 
+# --- text that may be wrong, for editors ------------------------------------------------------------------------------
+
+
+def read_tokens(source: Source) -> list[list[Token]]:
+    """The tokens of each statement of a text, with the kinds that they have there, whatever is wrong with it.
+
+    Where a statement cannot be read on, another one begins with the last line, or else the next one, that is indented
+    no further.
+
+    >>> read = read_tokens(Source("a(x) <- b(x),\\nevent c(like: int)."))
+    >>> [[str(token) for token in statement][:3] for statement in read]
+    [['a', '(', 'x'], ['event', 'c', '(']]
+    """
+    text, _ = _blank_unreadable(source, Report(source))
+    found: list[list[Token]] = []
+    for rest in _cut(_grammar().lex(text)):
+        while rest:
+            statement, rest = _read_on(rest, source)
+            found.append(statement)
+    return found
+
+
+def _read_on(tokens: list[Token], source: Source) -> tuple[list[Token], list[Token]]:
+    """The tokens of a statement, and those of the next one where it ends without a period."""
+    parser = _grammar().parse_interactive()
+    read: list[Token] = []
+    begun = 0
+    for index, token in enumerate(tokens):
+        if index and _begins_line(token, tokens[0], source):
+            begun = index
+        kind = kind_of(tokens, index, _accepted(parser))
+        read.append(token if kind == token.type else Token.new_borrow_pos(kind, token.value, token))
+        try:
+            parser.feed_token(read[-1])
+        except UnexpectedToken:
+            later = (at for at in range(index + 1, len(tokens)) if _begins_line(tokens[at], tokens[0], source))
+            begun = begun or next(later, len(tokens))
+            return [*read[:begun], *tokens[index + 1 : begun]], tokens[begun:]
+    return read, []
+
+
+def expected(tokens: list[Token]) -> set[str] | None:
+    """The kinds of tokens that may follow those of a statement that is begun; None where these are wrong.
+
+    >>> "FROM" in (expected(read_tokens(Source("a(x)"))[0]) or ()), expected(read_tokens(Source("event event"))[0])
+    (True, None)
+    """
+    parser = _grammar().parse_interactive()
+    try:
+        for token in tokens:
+            parser.feed_token(token)
+    except UnexpectedToken:
+        return None
+    accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+    return accepted
+
+
+def terminals() -> dict[str, re.Pattern[str]]:
+    """The words and signs of the grammar: a pattern for each kind of token; not for those that `words.py` tells."""
+    return {each.name: re.compile(each.pattern.to_regexp()) for each in _grammar().terminals}
+
+
 def _accepted(parser: Any) -> Collection[str]:
     """The kinds of tokens that the parser has something to do with; some of them it may refuse later on."""
     state = parser.parser_state

@@ -24,6 +24,11 @@ _BEFORE_NAMES = {"param": "_PARAM", "all": "ALL"}
 """Words at the beginning of a statement, or behind the name of a rule, that another name follows."""
 SOFT = INFIX | BEFORE_OPERANDS | frozenset(_KINDS)
 """All words that are names elsewhere."""
+TERMINALS = {
+    **{kind: word for word, kind in (_KINDS | _BEFORE_NAMES).items()},
+    "_CASE": "case", "_DISTINCT": "distinct", "GAP": "gap", "NOT_BEFORE": "not", "_AMONG": "in",
+}  # fmt: skip
+"""The words by the kinds of tokens that they are where they are words."""
 _OPERAND_ENDS = frozenset(
     {"NAME", "QUOTED", "ATTRIBUTE", "STRING", "INT", "FLOAT", "DURATION", "TRUE", "FALSE", "NULL", "RPAR", "RBRACE"}
 )
