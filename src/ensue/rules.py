@@ -334,6 +334,8 @@ class Rules:
         Tables with facts or static rules are not meant, nor those that were handed over without a row.
         """
         program = self.typed
+        if not any(predicate.declared for predicate in program.predicates.values()):
+            return []
         asked = [*program.rules, *program.reactions, *program.static_rules]
         used = {node.predicate for node in nodes(tuple(asked)) if isinstance(node, ASKING)}
         derived = {rule.predicate for rule in program.static_rules}

@@ -16,12 +16,12 @@ def combined(tables: Mapping[str, pa.Table]) -> pa.Table:
     schema = _schema(tables)
     found = {event: table for event, table in tables.items() if table.num_rows}
     whole = pa.concat_tables([_fitted(table, schema) for table in found.values()] or [schema.empty_table()])
+    if len(found) == 1:
+        return whole.add_column(0, "type", pa.repeat(pa.scalar(*found, pa.string()), whole.num_rows))
     places = np.repeat(np.arange(len(found)), [table.num_rows for table in found.values()])
-    if len(found) > 1:
-        whole = whole.combine_chunks()
-        by = _in_order(whole)
-        whole, places = whole.take(pa.array(by)), places[by]
-    return whole.add_column(0, "type", pa.array(found, pa.string()).take(pa.array(places)))
+    whole = whole.combine_chunks()
+    by = _in_order(whole)
+    return whole.take(pa.array(by)).add_column(0, "type", pa.array(found, pa.string()).take(pa.array(places[by])))
 
 
 def _schema(tables: Mapping[str, pa.Table]) -> pa.Schema:

@@ -306,7 +306,7 @@ class GeneratedLane:
     def _check_times(self) -> None:
         """Refuses times that leave no room for lengths to be added to them."""
         rows, start, end = self.given.rows, self.given.arrays["start"], self.given.arrays["end"]
-        if rows and (end[-1] > FARTHEST or start.min() < -FARTHEST):
+        if rows and (end[-1] > FARTHEST or (start[0] if start is end else start.min()) < -FARTHEST):
             raise DetectError(
                 f"Times must lie within {FARTHEST:,} of 0, so that lengths can be added to them, and there is an event "
                 "beyond that."
@@ -560,14 +560,15 @@ class GeneratedLane:
             if column.nullable:
                 valid = (found[:, place[f"f_valid{number // 63 or ''}"]] >> (number % 63)) & 1 != 0
             columns[field[1]] = (values, valid, column.kind)
-        start, end, sources = (found[:, place[name]].copy() for name in ("start", "end", "source"))
+        start, end = found[:, place["start"]].copy(), found[:, place["end"]].copy()
+        traced = self.code.unit.provenance
+        sources = found[:, place["source"]].copy() if traced else start
         parts = [(event, 0, len(found))]
         heads = self.code.together.heads.get(event)
         if heads is not None:
             by, parts = parted(columns.pop("")[0], heads)
             start, end, sources = start[by], end[by], sources[by]
             columns = {name: (values[by], valid[by], kind) for name, (values, valid, kind) in columns.items()}
-        traced = self.code.unit.provenance
         types = list(self.program.events[parts[0][0]].attributes.values())
         loose = any(
             kind == "o" and type_ not in LISTS for type_, (_, _, kind) in zip(types, columns.values(), strict=True)

@@ -393,7 +393,9 @@ def _in_order(found: Mixed, sort: bool) -> Mixed | None:
             found, kind=found.kind[by], start=start, end=end, columns=Taken(found.columns, by), positions=places
         )  # fmt: skip
         ordered = in_order(start, end)
-    if ordered == 2 or found.end[-1] > FARTHEST or found.start.min() < -FARTHEST:
+    if ordered == 2 or found.end[-1] > FARTHEST:
+        return None
+    if (found.start[0] if found.start is found.end else found.start.min()) < -FARTHEST:
         return None
     return replace(found, unique=ordered == 1)
 

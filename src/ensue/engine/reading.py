@@ -23,6 +23,7 @@ TYPES = Layout(
         ("name", Column("names", "u8")),
         ("name_end", Column("name_ends")),
         ("head", Column("heads")),
+        ("place", Column("places")),
         ("code", Column("codes", "i32")),
         ("kind", Column("kinds", "i32")),
     ),
@@ -67,40 +68,46 @@ types: Any = None
 def find_kinds() -> int:
     """Writes for each row the code of the name that its text is, or -1; gives 1 if a row has no text.
 
-    Lengths and first letters are compared without a branch, as rows of several types come in no order that could be
-    foreseen.
+    A row's length and first letter lead to the one name it may be, without a branch: rows of several types come in no
+    order that could be foreseen. Where several names are led to one place, each is compared.
     """
-    empty = 0
     for k in range(types.types):
         first = types.name_end[k - 1] if k > 0 else 0
-        types.head[k] = (types.name_end[k] - first) * 256 + types.name[first]
+        length = types.name_end[k] - first
+        types.head[k] = length * 256 + types.name[first]
+        place = (length * 37 + types.name[first]) & 255
+        types.place[place] = types.types if types.place[place] >= 0 else k
+    types.head[types.types] = -1
+    types.code[types.types] = -1
+    empty = 0
+    end = types.offset[0]
     for row in range(types.rows):
-        begin = types.offset[row]
-        length = types.offset[row + 1] - begin
+        begin = end
+        end = types.offset[row + 1]
+        length = end - begin
         if length == 0:
             empty = 1
             types.kind[row] = -1
         else:
-            head = length * 256 + types.letter[begin]
-            found = -1
-            times = 0
-            for k in range(types.types):
-                same = types.head[k] == head
-                found = k if same else found
-                times += int(same)
-            if times > 1 or (times == 1 and length > 1):
-                found = -1
-                for k in range(types.types):
+            letter = types.letter[begin]
+            found = types.place[(length * 37 + letter) & 255]
+            if length == 1 and found < types.types:
+                types.kind[row] = types.code[found if found >= 0 and types.head[found] == 256 + letter else types.types]
+            elif found < 0:
+                types.kind[row] = -1
+            else:
+                only = found < types.types
+                head = length * 256 + letter
+                name = types.types
+                for k in range(found if only else 0, found + 1 if only else types.types):
                     if types.head[k] == head:
                         first = types.name_end[k] - length
-                        alike = True
-                        for letter in range(1, length):
-                            if types.letter[begin + letter] != types.name[first + letter]:
-                                alike = False
-                                break
-                        if alike:
-                            found = k
-            types.kind[row] = types.code[found] if found >= 0 else -1
+                        at = 1
+                        while at < length and types.letter[begin + at] == types.name[first + at]:
+                            at += 1
+                        if at == length:
+                            name = k
+                types.kind[row] = types.code[name]
     return empty
 
 
@@ -186,8 +193,9 @@ def kinds_of(offsets: Array, letters: Array, names: list[bytes], codes: Array, k
         "letters": letters,
         "names": np.frombuffer(b"".join(names) or b"\0", np.uint8),
         "name_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
-        "heads": np.zeros(len(names), np.int64),
-        "codes": codes,
+        "heads": np.zeros(len(names) + 1, np.int64),
+        "places": np.full(256, -1, np.int64),
+        "codes": np.append(codes, np.int32(-1)),
         "kinds": kinds,
     }
     return bool(call(FIND_KINDS, len(kinds), arrays, {"rows": len(kinds), "types": len(names)})[0])
