@@ -203,7 +203,7 @@ def _finish(unit: Unit, layers: Sequence[Layer], heads: dict[str, Derived], emit
 
 KERNELS = {
     arithmetic: ("above", "add_high", "add_low", "float_order"),
-    keys: ("mix", "key_bits"),
+    keys: ("spread", "mix", "key_bits"),
     rows: ("swap_rows", "copy_row", "rise", "sink", "make_room_behind", "enqueue"),
     store: ("expire", "make_room", "make_room_in_ring", "leave_out", "ended_at", "cut"),
     values: ("rank_of", "text_order"),

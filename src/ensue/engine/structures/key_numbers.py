@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ensue.engine.structures.keys import hash_source, places
+from ensue.engine.structures.keys import high_places, high_source
 from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
 
 QUADRUPLED = 1 << 10
@@ -38,7 +38,7 @@ def key_numbers_layout(kinds: str) -> Layout:
     """The table for keys of these kinds: s for codes of values, i for other numbers."""
     keys: dict[str, Element] = {f"k{i}": "code" if kind in "so" else "i64" for i, kind in enumerate(kinds)}
     last = tuple(f"last_k{i}" for i in range(len(kinds)))
-    numbers = ("count", "frees", "capacity", "mask", "used", "least", "limit", "last", *last)
+    numbers = ("count", "frees", "capacity", "mask", "shift", "used", "least", "limit", "last", *last)
     own = (("index", Column("index_", "i32")), ("taken", Column("taken_", "u8")), ("free", Column("free_")))
     return Layout(numbers, (*own, *row_columns("heads_", keys)))
 
@@ -123,8 +123,9 @@ class KeyNumbers(Structure):
         self.put("heads_", _aligned(capacity, self.arrays["heads_"].shape[1]))
         self.put("taken_", np.zeros(capacity, np.uint8))
         self.put("free_", np.zeros(capacity, np.int64))
-        self.put("index_", np.zeros(2 * capacity, np.int32))
-        self.capacity, self.mask = capacity, 2 * capacity - 1
+        self.put("index_", np.zeros(4 * capacity, np.int32))
+        self.capacity, self.mask = capacity, 4 * capacity - 1
+        self.shift = 64 - self.mask.bit_length()
 
     def resize(self, capacity: int) -> None:
         """Make room for exactly so many numbers, all of which are to be filled."""
@@ -171,7 +172,7 @@ class KeyNumbers(Structure):
     def _index(self) -> None:
         taken, index = self.taken_numbers(), self.arrays["index_"]
         index[:] = 0
-        index[places(self.keys_of(taken), self.mask)] = taken + 1
+        index[high_places(self.keys_of(taken), self.shift)] = taken + 1
         self.last = -1
 
 
@@ -290,7 +291,7 @@ def number_{width}(keys: KeyNumbers, {given}) -> int:
 
 
 def search_{width}(keys: KeyNumbers, {given}) -> int:
-    at = {hash_source(keys)} & keys.mask
+    at = {high_source(keys, "keys.shift")}
     while keys.index[at] != 0:
         found = keys.index[at] - 1
         if {same}:
@@ -304,7 +305,7 @@ def search_{width}(keys: KeyNumbers, {given}) -> int:
 def index_{width}(keys: KeyNumbers) -> None:
     for number in range(keys.count):
         if keys.taken[number] != 0:
-            at = {hash_source([f"keys.{key}[number]" for key in keys])} & keys.mask
+            at = {high_source([f"keys.{key}[number]" for key in keys], "keys.shift")}
             while keys.index[at] != 0:
                 at = (at + 1) & keys.mask
             keys.index[at] = number + 1
@@ -314,7 +315,7 @@ def new_number_{width}(keys: KeyNumbers, {given}) -> int:
     if keys.frees == 0 and keys.count == keys.capacity:
         grow(keys)
         index_{width}(keys)
-    at = {hash_source(keys)} & keys.mask
+    at = {high_source(keys, "keys.shift")}
     while keys.index[at] != 0:
         at = (at + 1) & keys.mask
     found = keys.count

@@ -20,9 +20,14 @@ MULTIPLIER = -7046029254386353131
 """Odd, with bits in no order: what is multiplied by it differs in its high bits."""
 
 
+def spread(key: int) -> int:
+    """Spread a key over the high bits of 64: keys that follow one another go far apart there, and none together."""
+    return wrap((key ^ unsigned_shift(key, 32)) * -7046029254386353131)
+
+
 def mix(key: int) -> int:
     """Spread a key over 64 bits."""
-    product = wrap((key ^ unsigned_shift(key, 32)) * -7046029254386353131)
+    product = spread(key)
     return product ^ unsigned_shift(product, 29)
 
 
@@ -96,6 +101,12 @@ def hash_source(keys: list[str]) -> str:
     return found
 
 
+def high_source(keys: list[str], shift: str) -> str:
+    """Source for a place by the high bits of a key's hash."""
+    last = f"{hash_source(keys[:-1])} ^ {keys[-1]}" if len(keys) > 1 else keys[0]
+    return f"unsigned_shift(spread({last}), {shift})"
+
+
 def slot_columns(kinds: int | str, payload: dict[str, Element]) -> tuple[tuple[str, Column], ...]:
     """The columns of slots: whether one is used, its key, and what belongs to it.
 
@@ -160,11 +171,24 @@ def places(keys: Array, mask: int) -> Array:
     """Where keys go in an empty table: each as `mix` says, or at the next place that is free."""
     hashed = np.zeros(len(keys), np.int64)
     for column in range(keys.shape[1]):
-        hashed = mixed(hashed ^ keys[:, column]) if column else mixed(keys[:, 0])
-    at = hashed & mask
-    found = np.empty(len(keys), np.int64)
+        hashed = mixed(hashed ^ keys[:, column])
+    return free_places(hashed & mask, mask)
+
+
+def high_places(keys: Array, shift: int) -> Array:
+    """The same where the high bits of what `spread` gives for the last part decide."""
+    hashed = np.zeros(len(keys), np.int64)
+    for column in range(keys.shape[1] - 1):
+        hashed = mixed(hashed ^ keys[:, column])
+    high = products(hashed ^ keys[:, -1]).view(np.uint64) >> np.uint64(shift)
+    return free_places(high.view(np.int64), (1 << (64 - shift)) - 1)
+
+
+def free_places(at: Array, mask: int) -> Array:
+    """For each of several places that are wished for the next one that nobody has."""
+    found = np.empty(len(at), np.int64)
     taken = np.zeros(mask + 1, bool)
-    waiting = np.arange(len(keys))
+    waiting = np.arange(len(at))
     while len(waiting):
         free = ~taken[at]
         first = np.zeros(len(waiting), bool)
@@ -177,8 +201,14 @@ def places(keys: Array, mask: int) -> Array:
     return found
 
 
+def products(keys: Array) -> Array:
+    """`spread` of many keys."""
+    with np.errstate(over="ignore"):
+        found: Array = (keys ^ (keys.view(np.uint64) >> np.uint64(32)).view(np.int64)) * np.int64(MULTIPLIER)
+    return found
+
+
 def mixed(keys: Array) -> Array:
     """`mix` of many keys."""
-    with np.errstate(over="ignore"):
-        product = (keys ^ (keys.view(np.uint64) >> np.uint64(32)).view(np.int64)) * np.int64(MULTIPLIER)
+    product = products(keys)
     return product ^ (product.view(np.uint64) >> np.uint64(29)).view(np.int64)
