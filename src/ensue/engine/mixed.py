@@ -147,12 +147,16 @@ class Mixed:
 
     @property
     def present(self) -> dict[str, int]:
-        """The types that there are rows of, with their ranks."""
+        """The types that there are rows of, with their ranks: none of them is one that only rules derive."""
         if len(self.events) > FEW_TYPES:
             counts = np.bincount(self.kind[self.kind >= 0], minlength=len(self.events))
             return {name: rank for rank, name in enumerate(self.events) if counts[rank]}
         early = set(self.kind[:FEW_TYPES].tolist())  # most types come soon; the others are looked for
-        return {name: rank for rank, name in enumerate(self.events) if rank in early or np.any(self.kind == rank)}
+        return {
+            name: rank
+            for rank, (name, event) in enumerate(self.events.items())
+            if not event.derived and (rank in early or np.any(self.kind == rank))
+        }
 
     def stream(
         self, inputs: Mapping[tuple[str, str], tuple[int, str]], dictionary: Dictionary, ordered: bool, sourced: bool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,12 +34,13 @@ class Rows(Structure):
         self._set(old, min(2 * len(old), self.most))
 
     def reserve(self, count: int) -> None:
-        """Makes room for so many rows at once. Memory that is never written to costs nothing, copying it does."""
+        """Makes room for so many rows at once. Memory that is never written to costs nothing, copying or clearing it
+        does."""
         if count > self.capacity:
-            self._set(self.arrays["rows"][: self.count], count)
+            self._set(self.arrays["rows"][: self.count], count, np.empty)
 
-    def _set(self, old: Array, size: int) -> None:
-        rows = np.zeros((size, old.shape[1]), np.int64)
+    def _set(self, old: Array, size: int, make: Callable[..., Array] = np.zeros) -> None:
+        rows = make((size, old.shape[1]), np.int64)
         rows[: len(old)] = old
         self.put("rows", rows)
         self.capacity = len(rows)
