@@ -28,7 +28,7 @@ from ensue.language.print import show
 from ensue.program import Program
 from tests import agreement
 from tests.agreement import COMPILED, EXECUTIONS, DisagreementError, Outcome, Stream, check, meaning, outcome
-from tests.random_programs import given_types, programs, streams
+from tests.random_programs import compiled, given_types, programs, streams
 
 ROUND = 40
 """How many programs are drawn before the time is looked at."""
@@ -86,7 +86,7 @@ class Fuzz:
 
     def try_program(self, text: str, data: Any) -> None:
         try:
-            program = ensue.compile(text)
+            program = compiled(data.draw, text)
         except ensue.RuleError:
             self.refused += 1
             return

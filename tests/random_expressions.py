@@ -22,7 +22,7 @@ FUNCTIONS = {
         "greatest({int}, {int})", "coalesce({int}, {int})", "nullif({int}, {int})", "if_else({bool}, {int}, {int})",
         "hash({any})", "year(timestamp({int} * 86400000000))", "month(timestamp({int} * 86400000000))",
         "day(timestamp({int} * 86400000000))", "weekday(timestamp({int}))", "hour(timestamp({int}))",
-        'hour(timestamp({int}), "Asia/Kolkata")', 'int(string(date_trunc("day", timestamp({int})) - timestamp(0)))',
+        'hour(timestamp({int}), "Asia/Kolkata")', "minute({moment})", "int(string({moment} - timestamp({int})))", 'int(string(date_trunc("day", timestamp({int})) - timestamp(0)))',
         "case when {bool} then {int} when {bool} then {int} else {int} end", "case {int} when {int} then {int} end",
     ],
     "float": [
@@ -124,8 +124,9 @@ class Bound:
 class Expressions:
     """Draws expressions; what draws patterns draws on it."""
 
-    def __init__(self, draws):
+    def __init__(self, draws, parameters):
         self.draws = draws
+        self.parameters = parameters
 
     def term(self, type_, bound, depth=2):
         """An expression of a type, mostly short."""
@@ -136,13 +137,15 @@ class Expressions:
             return draws.choice(there) if there else "null"
         if depth > 0 and draws.chance(30):
             shape = draws.choice(FUNCTIONS[type_])
+            while "{moment}" in shape:
+                shape = shape.replace("{moment}", self.parameters.moment(), 1)
             for kind in (*POOLS, "any"):
                 while f"{{{kind}}}" in shape:
                     shape = shape.replace(f"{{{kind}}}", self._operand(kind, bound, depth - 1), 1)
             return shape
         if there and draws.chance(85):
             return draws.choice(there)
-        return draws.choice(LARGE if type_ == "int" and draws.chance(6) else CONSTANTS[type_])
+        return draws.choice(LARGE) if type_ == "int" and draws.chance(6) else self.parameters.constant(type_)
 
     def _operand(self, type_, bound, depth):
         text = self.term(type_, bound, depth)
@@ -154,7 +157,7 @@ class Expressions:
         numbers = bound.of("int") + bound.of("float")
         kind = draws.number(0, 11)
         if kind < 5 and numbers:
-            other = draws.choice([*numbers, "1", "2", "0.5"])
+            other = draws.choice([*numbers, *(self.parameters.constant(type_) for type_ in ("int", "float"))])
             return f"{draws.choice(numbers)} {draws.choice(['<', '<=', '>', '>=', '=', '!='])} {other}"
         if kind < 6 and bound.of("int"):
             integers = bound.of("int")
@@ -163,7 +166,7 @@ class Expressions:
             one, other = draws.choice(sorted(bound.labels)), draws.choice(sorted(bound.labels))
             return f"{one}.start + {draws.number(0, 3)} {draws.choice(['<', '<=', '!='])} {other}.end"
         if kind < 9 and bound.of("string"):
-            word, other = draws.choice(["=", "!=", "<", ">="]), draws.choice(CONSTANTS["string"])
+            word, other = draws.choice(["=", "!=", "<", ">="]), self.parameters.constant("string")
             return f"{draws.choice(bound.of('string'))} {word} {other}"
         if kind < 10 and bound.of("bool"):
             return f"{draws.choice(['', 'not '])}{draws.choice(bound.of('bool'))}"

@@ -9,18 +9,11 @@ import re
 from hypothesis import strategies as st
 
 from ensue.language.walk import atoms
-from tests.random_expressions import (
-    AGGREGATES,
-    CONSTANTS,
-    POOLS,
-    Bound,
-    Expressions,
-    aggregate_of,
-    aggregated,
-)
+from tests.random_expressions import AGGREGATES, POOLS, Bound, Expressions, aggregate_of, aggregated
+from tests.random_parameters import Parameters, compiled
 from tests.random_streams import EVENTS, streams
 
-__all__ = ["DECLARATIONS", "given_types", "programs", "streams"]
+__all__ = ["DECLARATIONS", "compiled", "given_types", "programs", "streams"]
 
 DECLARATIONS = """
 event a(k: int, x: int).
@@ -67,9 +60,10 @@ class Draws:
 class Writer(Draws):
     """Draws one program."""
 
-    def __init__(self, draw):
+    def __init__(self, draw, alone=False):
         super().__init__(draw)
-        self.expressions = Expressions(self)
+        self.parameters = Parameters(self, none=alone)
+        self.expressions = Expressions(self, self.parameters)
         self.events = {name: dict(EVENTS[name]) for name in EVENTS}
         self.uses = {name: {name} for name in EVENTS}
         """What each type comes from."""
@@ -100,7 +94,7 @@ class Writer(Draws):
             if type_ == "list" or kind > 8:
                 terms.append((attribute, "_"))
             elif kind == 7:
-                terms.append((attribute, self.choice(CONSTANTS[type_])))
+                terms.append((attribute, self.parameters.constant(type_)))
             else:
                 name = self.choice(POOLS[type_])
                 if name in bound.variables and self.chance(80):
@@ -128,7 +122,7 @@ class Writer(Draws):
         """Something that can stand beside an operator: an atom, or a pattern in parentheses."""
         if depth <= 0 or self.chance(65):
             if self.chance(5):
-                return self.choice(["every(3)", "every(5)", "at(4)", "at(9)"]), Bound()
+                return f"{self.choice(['every', 'at'])}({self.parameters.length(3, 9)})", Bound()
             return self.atom()
         if self.contexts and self.parts and self.chance(25):
             return self.parts.pop()
@@ -153,9 +147,10 @@ class Writer(Draws):
         word = self.choice(["seq", "seq", "seq", "seq", "and", "and", "and", "par", *RELATIONS])
         if word in RELATIONS and self.chance(40):
             if word in TOLERANT:
-                return f"{word}[{self.number(0, 3)}]"
-            low, high = sorted((self.number(-1, 5), self.number(0, 8)))
-            bound = self.choice([f"{low}..{high}", f"{max(low, 0)}..", f"..{high}", str(high)])
+                return f"{word}[{self.parameters.length(0, 3)}]"
+            low = self.number(-1, 5)
+            high = self.parameters.length(max(low, 0), 8)
+            bound = self.choice([f"{low}..{high}", f"{max(low, 0)}..", f"..{high}", high])
             if word in ("during", "contains") and self.chance(50):
                 bound += f", {self.choice(['1..', '..4', '1..5'])}"
             return f"{word}[{bound}]"
@@ -266,7 +261,7 @@ class Writer(Draws):
         while bound.labels and self.chance(30):
             timer = self.fresh("w")
             kind = self.choice(["extend", "extend_backward", "shift", "following", "preceding", "extend"])
-            items.append(f"{timer}: {kind}({self.choice(sorted(bound.labels))}, {self.number(0, 6)})")
+            items.append(f"{timer}: {kind}({self.choice(sorted(bound.labels))}, {self.parameters.length(0, 6)})")
             bound.labels[timer] = {}
         labels = sorted(bound.labels)
         if len(labels) > 1 and self.chance(20):
@@ -289,9 +284,9 @@ class Writer(Draws):
         if self.chance(15):
             suffixes.append(f"on {self.expressions.condition(bound)}")
         if self.chance(25):
-            suffixes.append(f"within {self.number(3, 12)}")
+            suffixes.append(f"within {self.parameters.length(3, 12)}")
         if self.chance(4):
-            suffixes.append(f"lasting {self.number(0, 6)}")
+            suffixes.append(f"lasting {self.parameters.length(0, 6)}")
         return ", ".join(items) + "".join(f" {suffix}" for suffix in suffixes), bound
 
     def extent(self, labels):
@@ -313,7 +308,7 @@ class Writer(Draws):
         elif kind < 5:
             text, bound = self.restricted(2)
             suffix = f" where {self.expressions.condition(bound)}" if self.chance(20) else ""
-            suffix += f" within {self.number(2, 9)}" if self.chance(50) else ""
+            suffix += f" within {self.parameters.length(2, 9)}" if self.chance(50) else ""
             text = f"{text}{suffix} policy restricted"
         else:
             word = self.choice(["snoop_recent", "snoop_chronicle", "snoop_continuous", "unrestricted"])
@@ -391,8 +386,8 @@ class Writer(Draws):
         if not self.chance(14):
             return ""
         keys = [attribute for attribute in self.events[name] if self.chance(45)]
-        word = self.choice(["once", "once", "at most 2", "at most 1", "at most 3"])
-        return f" {word}{' per ' if keys else ''}{', '.join(keys)} in {self.number(1, 9)}"
+        word = self.choice(["once", f"at most {self.parameters.number(1, 3)}"])
+        return f" {word}{' per ' if keys else ''}{', '.join(keys)} in {self.parameters.length(1, 9)}"
 
     def written(self, name, terms):
         return f"{name}({', '.join(f't{place} = {term}' for place, (term, _) in enumerate(terms))})"
@@ -440,9 +435,13 @@ class Writer(Draws):
         text, bound = self.atom(30)
         if self.chance(20):
             text = f"({text} where {self.expressions.condition(bound)})"
-        kind = self.choice(
-            ["last 1", "last 2", "last 3", "last 3s", "last 9s", "each 1", "each 4", "since", "since", "gap 1", "gap 4"]
-        )
+        kind = self.choice(["last", "last span", "each", "since", "gap"])
+        if kind == "last":
+            kind = f"last {self.parameters.number(1, 3)}"
+        elif kind == "last span":
+            kind = f"last {self.parameters.span(1, 9)}"
+        elif kind != "since":
+            kind = f"{kind} {self.parameters.length(1, 4)}"
         items = []
         around = Bound()
         if self.chance(15):
@@ -493,14 +492,14 @@ class Writer(Draws):
             case "not":
                 return f"{first} {name}(t0 = u + 1) <- not {event}(_, _) in [{name}(u), {event}(_, _)] where u < 9."
             case "timer":
-                shift = f"w: shift(e, {self.number(2, 5)})"
+                shift = f"w: shift(e, {self.parameters.length(2, 5)})"
                 return f"{first} {name}(t0 = u + 1) from w <- e: {name}(u), {shift} where u < 9."
             case "quiet":
-                window = f"w: {self.choice(['extend_backward', 'preceding'])}(e, {self.number(1, 6)})"
+                window = f"w: {self.choice(['extend_backward', 'preceding'])}(e, {self.parameters.length(1, 6)})"
                 absent = f"while {self.choice(['w', '[w)', '(w)'])}: not {name}({self.choice('r_')})"
                 return f"{name}(t0 = r) from e <- e: {event}(_, r), {window}, {absent}."
             case _:
-                return f"{first} {name}(t0 = r) <- {context}{name}(u) seq {event}(u, r) within {self.number(3, 9)}."
+                return f"{first} {name}(t0 = r) <- {context}{name}(u) seq {event}(u, r) within {self.parameters.length(3, 9)}."
 
 
 def given_types(program):
@@ -510,8 +509,13 @@ def given_types(program):
 
 
 @st.composite
-def programs(draw, most_rules=3):
-    writer = Writer(draw)
+def programs(draw, most_rules=3, alone=False):
+    """The text of a program. With `alone` its rules, a line each, need nothing but the declarations."""
+    writer = Writer(draw, alone)
     rules = [writer.rule(number) for number in range(draw(st.integers(1, most_rules)))]
-    keep = draw(st.sampled_from([None] * 12 + [1, 3, 6, 20]))
-    return "unit s." + DECLARATIONS + "\n".join(rules + ([] if keep is None else [f"keep {keep}."]))
+    if alone:
+        return "unit s." + DECLARATIONS + "\n".join(rules)
+    rules = [writer.parameters.about(number) + rule for number, rule in enumerate(rules)]
+    if draw(st.integers(0, 3)) == 3:
+        rules.append(f"keep {writer.parameters.length(1, 20)}.")
+    return "unit s." + DECLARATIONS + writer.parameters.written() + "\n".join(rules)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ensue
 from tests.agreement import EXECUTIONS, check, meaning
-from tests.random_programs import given_types, programs, streams
+from tests.random_programs import compiled, given_types, programs, streams
 
 FAMILIES = ("plain", "small", "detect", "session")
 """How executions are called first: which rules run how, and what is called."""
@@ -29,9 +29,9 @@ def executions(family):
     return [name for name in EXECUTIONS if name.startswith(family)]
 
 
-def compiled(text):
+def program_of(text, data):
     try:
-        return ensue.compile(text)
+        return compiled(data.draw, text)
     except ensue.RuleError:
         assume(False)
 
@@ -55,7 +55,7 @@ def test_random_programs_on_random_streams(family, flavour):
     @settings(max_examples=40)
     @given(programs(), st.data())
     def agrees(text, data):
-        program = compiled(text)
+        program = program_of(text, data)
         for _ in range(2):
             events = data.draw(streams(20, types=given_types(program), **FLAVOURS[flavour]))
             until = data.draw(ends_of_time(events))
@@ -74,7 +74,7 @@ def test_every_execution_is_in_a_family():
 @settings(max_examples=150)
 @given(programs(most_rules=2), st.data())
 def test_the_end_of_time_may_lie_before_the_last_event(text, data):
-    program = compiled(text)
+    program = program_of(text, data)
     events = data.draw(streams(16, types=given_types(program)))
     until = data.draw(st.integers(-3, 16))
     wanted = meaning(program, events, until)

@@ -95,7 +95,7 @@ def test_tables_and_dicts(rules, events, data):
 
 
 @settings(max_examples=40)
-@given(programs(), programs(most_rules=1), streams(), st.data())
+@given(programs(), programs(most_rules=1, alone=True), streams(), st.data())
 def test_rules_come_and_go(rules, more, events, data):
     program = compiled(rules)
     added = more.splitlines()[-1].replace("d0(", "z0(")

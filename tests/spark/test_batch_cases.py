@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import ensue
 from ensue.testing import run_test
 from tests.agreement import as_tables, from_tables, meaning
-from tests.random_programs import given_types, programs, streams
+from tests.random_programs import compiled, given_types, programs, streams
 from tests.spark.detecting import difference_in_sets, found_on_spark
 from tests.test_cases import PROGRAMS
 
@@ -28,7 +28,7 @@ def test_case(spark, name, test):
 @given(programs(most_rules=2), st.data())
 def test_random_programs(spark, text, data):
     try:
-        program = ensue.compile(text)
+        program = compiled(data.draw, text)
     except ensue.RuleError:
         return
     events = data.draw(streams(20, types=given_types(program)))

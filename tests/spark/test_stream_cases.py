@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ensue
 from ensue import testing
 from tests.agreement import as_tables, from_tables, meaning
-from tests.random_programs import given_types, programs, streams
+from tests.random_programs import compiled, given_types, programs, streams
 from tests.spark.detecting import difference_in_sets
 from tests.spark.streaming import found_on_stream
 from tests.test_cases import FILES
@@ -46,7 +46,7 @@ def test_cases(spark, tmp_path, path, program):
 @given(programs(most_rules=2), st.data(), st.integers(0, 9999))
 def test_random_programs(spark, text, data, seed):
     try:
-        program = ensue.compile(text)
+        program = compiled(data.draw, text)
     except ensue.RuleError:
         return
     events = data.draw(streams(20, types=given_types(program)))

@@ -13,7 +13,7 @@ from ensue.engine.state import StateError
 from ensue.partitioning import chained
 from tests.agreement import Detection, as_tables, meaning
 from tests.random_chains import chain_program, chain_rows
-from tests.random_programs import given_types, programs, streams
+from tests.random_programs import compiled, given_types, programs, streams
 from tests.spark import simulation
 from tests.spark.detecting import difference_in_sets
 from tests.test_cases import FILES
@@ -48,7 +48,7 @@ def as_table(rows, event):
 @given(programs(most_rules=3), st.data(), st.integers(0, 9999))
 def test_random_programs(text, data, seed):
     try:
-        program = ensue.compile(text)
+        program = compiled(data.draw, text)
     except ensue.RuleError:
         return
     events = data.draw(streams(20, types=given_types(program)))

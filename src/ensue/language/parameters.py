@@ -221,7 +221,7 @@ class _Replacing:
             return syntax.Amount(1, False, node.written, span=node.span)
         match self.values[name]:
             case syntax.Amount(value=value, timed=timed):
-                return syntax.Amount(value * node.value, timed, node.written, span=node.span)
+                return syntax.Amount(value * node.value, timed, node.written, duration=True, span=node.span)
             case syntax.Literal(value=int() as value) if not isinstance(value, bool):
                 return syntax.Amount(value * node.value, False, node.written, span=node.span)
             case _:

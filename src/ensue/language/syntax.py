@@ -72,6 +72,13 @@ class Amount(Node):
     parameter: str | None = None
     of: str | None = field(default=None, compare=False)
     """The parameter whose value it is, where it stands in the place of one."""
+    duration: bool = field(default=False, compare=False)
+    """Says that the parameter is declared as a duration: then a plain number, too, is a length of time."""
+
+    @property
+    def is_length(self) -> bool:
+        """Whether it can be nothing but a length of time; a plain number may be a number of events."""
+        return self.timed or self.duration
 
 
 # --- expressions and patterns, which share their operators ------------------------------------------------------------

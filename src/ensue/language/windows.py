@@ -63,8 +63,8 @@ RESERVED = frozenset({"last", "each", "since"})
 """Those of the words that are no names; `gap` may be one."""
 
 
-def kind_written(word: str, timed: bool) -> str:
-    """The kind of a window as it is written: where one word has two, a size with a unit is a length of time.
+def kind_written(word: str, is_length: bool) -> str:
+    """The kind of a window as it is written: where one word has two, its size decides.
 
     >>> kind_written("last", True), kind_written("last", False), kind_written("each", False)
     ('span', 'count', 'each')
@@ -72,5 +72,5 @@ def kind_written(word: str, timed: bool) -> str:
     kinds = [name for name, kind in WINDOWS.items() if kind.word == word]
     if not kinds:
         raise LookupError(f"there is no window {word}")
-    fitting = [name for name in kinds if WINDOWS[name].takes == ("length" if timed else "number")]
+    fitting = [name for name in kinds if WINDOWS[name].takes == ("length" if is_length else "number")]
     return (fitting or kinds)[0]

@@ -480,7 +480,7 @@ class Bodies(Patterns):
         kind, size = "since", 0
         match node:
             case syntax.Window(word=word, size=amount):
-                kind, size = kind_written(word, amount.timed), self.declarations.length(amount)
+                kind, size = kind_written(word, amount.is_length), self.declarations.length(amount)
             case syntax.SinceWindow(beginning=first):
                 beginning, begins = self.pattern(_grouped(first), place, Pending())
                 merged = self.merge(scope, begins, first.span)

@@ -43,7 +43,7 @@ def check_quiet(
     most = 1
     if isinstance(quiet, syntax.AtMost):
         most = quiet.most.value
-        if quiet.most.timed or most < 1:
+        if quiet.most.is_length or most < 1:
             report.error(
                 "E411", quiet.most.span, "a number of events of at least 1 is needed here", "as in `at most 3`"
             )
