@@ -89,6 +89,14 @@ def reference(program: Program, events: Stream, until: int | None = None) -> lis
     ]  # fmt: skip
 
 
+def suppressed(program: Program, events: Stream, until: int | None = None) -> dict[str, int]:
+    """Count the events that rules derive and do not keep; those that keep all are left out."""
+    given = [(e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE)) for e in events]
+    counts: dict[int, int] = {}
+    detect(program.typed, given, until, suppressed=counts)
+    return {rule: count for rule, count in program.suppressed_by_name(counts).items() if count}
+
+
 # --- the engine by itself
 
 

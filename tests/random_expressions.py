@@ -22,7 +22,8 @@ FUNCTIONS = {
         "greatest({int}, {int})", "coalesce({int}, {int})", "nullif({int}, {int})", "if_else({bool}, {int}, {int})",
         "hash({any})", "year(timestamp({int} * 86400000000))", "month(timestamp({int} * 86400000000))",
         "day(timestamp({int} * 86400000000))", "weekday(timestamp({int}))", "hour(timestamp({int}))",
-        'hour(timestamp({int}), "Asia/Kolkata")', "minute({moment})", "int(string({moment} - timestamp({int})))", 'int(string(date_trunc("day", timestamp({int})) - timestamp(0)))',
+        'hour(timestamp({int}), "Asia/Kolkata")', "minute({moment})",
+        "int(string({moment} - timestamp({int})))", 'int(string(date_trunc("day", timestamp({int})) - timestamp(0)))',
         "case when {bool} then {int} when {bool} then {int} else {int} end", "case {int} when {int} then {int} end",
     ],
     "float": [

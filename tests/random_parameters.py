@@ -1,7 +1,8 @@
 """Random parameters and words about rules.
 
-A parameter stands where a constant would: in expressions, as an argument, as a length of time or a number of events. All
-have a default, so that a program can be run as it is; `compiled` hands other values over, and leaves some defaults out.
+A parameter stands where a constant would: in expressions, as an argument, as a length of time or a number of events.
+All have a default, so that a program can be run as it is; `compiled` hands other values over, and leaves some defaults
+out.
 """
 
 import re

@@ -499,7 +499,8 @@ class Writer(Draws):
                 absent = f"while {self.choice(['w', '[w)', '(w)'])}: not {name}({self.choice('r_')})"
                 return f"{name}(t0 = r) from e <- e: {event}(_, r), {window}, {absent}."
             case _:
-                return f"{first} {name}(t0 = r) <- {context}{name}(u) seq {event}(u, r) within {self.parameters.length(3, 9)}."
+                last = f"{context}{name}(u) seq {event}(u, r) within {self.parameters.length(3, 9)}"
+                return f"{first} {name}(t0 = r) <- {last}."
 
 
 def given_types(program):

@@ -86,12 +86,16 @@ def _on_spark(rules: Rules, frames: Frames, request: Request) -> Any:
     from ensue.spark.arrange import arranged_frames
 
     if request.on_suppressed is not None:
-        raise DataError("`on_suppressed` is not for Spark frames: workers count for themselves, and tell nobody.")
+        raise DataError(
+            "`on_suppressed` cannot be called on Spark, where events are counted by others and later. Ask for a column "
+            "with suppressed=True: it has the rule and how many of its events were not kept, to be summed up."
+        )
     if request.by_type:
         from ensue.data.results import picked
 
-        if request.rejected:
-            raise DataError("With `rejected` there is one frame for all detections; leave `by_type` out.")
+        if request.rejected or request.suppressed:
+            name = "rejected" if request.rejected else "suppressed"
+            raise DataError(f"With `{name}` there is one frame for all detections; leave `by_type` out.")
         wanted = picked(rules.typed, request.emit)
         return {name: _on_spark(rules, frames, replace(request, emit=[name], by_type=None)) for name in wanted}
     frames, request = arranged_frames(frames, request, rules.attributes_by_event)

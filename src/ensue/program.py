@@ -106,6 +106,7 @@ class Program(Rules):
         max_state: int | str | None = None,
         slices: int | None = None,
         rejected: bool = False,
+        suppressed: bool = False,
         buckets: int | None = None,
         heartbeat: Length | None = None,
         by_type: bool | None = None,
@@ -134,7 +135,7 @@ class Program(Rules):
         called with each instead of the warning.
 
         `on_suppressed` is called with how many events each rule did not keep that says how often it derives (``once per
-        id in 1h``), a dict by the name of the rule, or else by its event; not for Spark frames.
+        id in 1h``), a dict by the name of the rule, or else by its event. For Spark frames that is `suppressed`.
 
         With `provenance` each detection has `sources`: the numbers of the rows that it came from, the first being 0.
 
@@ -154,7 +155,8 @@ class Program(Rules):
         what exceeds them is a `LimitError` that names the rule.
 
         Spark frames are evaluated where they are, lazily: the answer is a frame of Spark (``docs/spark.md``). With
-        `rejected` it has a last column of that name for rows that cannot be used; `slices` is into how many slices of
+        `rejected` it has a last column of that name for rows that cannot be used, with `suppressed` one for the rule
+        and the number of events that it did not keep, in rows to be summed up; `slices` is into how many slices of
         time a key's events are cut, where these are too many for one part.
         """
         names = columns_of(
@@ -163,7 +165,7 @@ class Program(Rules):
         )  # fmt: skip
         request = Request(
             until, names, tables, emit, strict, on_bad_row, engine, provenance, compiled, lateness, keep,
-            params, slices, rejected, buckets, heartbeat, max_ahead, max_matches, max_state,
+            params, slices, rejected, suppressed, buckets, heartbeat, max_ahead, max_matches, max_state,
             on_suppressed=on_suppressed, by_type=by_type,
         )  # fmt: skip
         return detection.detect(self, events, request)

@@ -42,6 +42,7 @@ class Request:
     """Values of parameters, by name."""
     slices: int | None = None
     rejected: bool = False
+    suppressed: bool = False
     buckets: int | None = None
     heartbeat: Length | None = None
     max_ahead: Length | None = None
@@ -73,6 +74,8 @@ class Request:
         """Refuses what is for Spark frames only."""
         if self.max_ahead is not None:
             raise DataError("`max_ahead` is for events that are still to come: for sessions, and streams of Spark.")
+        if self.suppressed:
+            raise DataError("`suppressed` is for Spark frames. Here `on_suppressed` is told the numbers.")
         for name in ("rejected", "slices", "buckets", "heartbeat"):
             given = getattr(self, name)
             if given is not None and given is not False:

@@ -83,7 +83,8 @@ def test_the_line_of_a_micro_batch() -> None:
     progress = SimpleNamespace(
         batchId=3, sources=sources, stateOperators=[operator, operator], durationMs={"triggerExecution": 1234},
         eventTime={"watermark": "2026-03-01T08:00:00.000Z"},
-        observedMetrics={"ensue": SimpleNamespace(asDict=lambda: {"found": 2, "late": 1, "bad": 0})},
+        observedMetrics={"ensue": SimpleNamespace(asDict=lambda: {"found": 2, "late": 1, "bad": 0, "suppressed": 4})},
     )  # fmt: skip
     line = line_of(progress, Clock(timestamps=True), heartbeat=True)
-    assert line == ("batch 3: 1 event in, 2 found, 1 late, 0 bad, state 5.0 kB, watermark 2026-03-01 08:00:00, 1.2 s")
+    counts = "1 event in, 2 found, 1 late, 0 bad, 4 suppressed"
+    assert line == f"batch 3: {counts}, state 5.0 kB, watermark 2026-03-01 08:00:00, 1.2 s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,16 +22,21 @@ NEEDED = "Ask for one of them with emit"
 
 def found_on_spark(
     spark: Any, program: Program, tables: Mapping[str, pa.Table], until: Any = None, emit: Iterable[str] | None = None,
-    **options: Any,
+    counts: Counter[str] | None = None, **options: Any,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """What is detected in Arrow tables by type on Spark: a table for each type, in no order."""
+    """What is detected in Arrow tables by type on Spark: a table for each type, in no order.
+
+    `counts` takes how many events rules did not keep, if one frame holds all types.
+    """
     wanted = picked(program.typed, emit)
     frames = {name: as_frame(spark, table) for name, table in tables.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnePartitionWarning)
         warnings.simplefilter("ignore", UnusedTypeWarning)
         try:
-            whole = program.detect(frames, until, emit=wanted, **options).toArrow()
+            whole = program.detect(frames, until, emit=wanted, suppressed=counts is not None, **options).toArrow()
+            for each in [] if counts is None else whole.column("suppressed").drop_null().to_pylist():
+                counts[each["rule"]] += each["count"]
             return {event: _of_type(program, whole, event) for event in wanted}
         except DataError as error:
             if NEEDED not in str(error):

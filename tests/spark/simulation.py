@@ -6,6 +6,7 @@ rows that come too late. What Spark itself does is tried in other tests.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
@@ -90,7 +91,11 @@ class Map(Value):
 
 @dataclass
 class Query:
-    """A stream at work. What it found is in `found`, by type, and what took no part in `rejected`."""
+    """A stream at work.
+
+    What it found is in `found`, by type, what took no part in `rejected`, and in `suppressed` how many events rules did
+    not keep.
+    """
 
     stream: Stream
     memories: list[Memory] = field(default_factory=list)
@@ -98,6 +103,7 @@ class Query:
     watermark: int = 0
     found: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     rejected: list[tuple[str, str]] = field(default_factory=list)
+    suppressed: Counter[str] = field(default_factory=Counter)
 
     def batch(self, events: list[pa.Table], forgetful: bool = False) -> None:
         """One micro-batch: a table for each task that reads."""
@@ -138,13 +144,19 @@ class Query:
     def _unpack(self, rows: list[Row]) -> None:
         found = self.stream.found
         columns = found.columns_of(self.stream.job.wanted)
-        schema = arrow_schema(found.spark_schema(columns).add("reason", "string").add("row", "string"))
+        added = {"reason": "string", "row": "string", "rule": "string", "count": "long"}
+        schema = found.spark_schema(columns)
+        for name, type_ in added.items():
+            schema = schema.add(name, type_)
         packed = pa.RecordBatch.from_pylist([{"kind": row.kind, "blob": row.blob} for row in rows],
                                             pa.schema([("kind", pa.string()), ("blob", pa.binary())]))  # fmt: skip
-        for batch in Unpacker(schema)([packed]):
+        for batch in Unpacker(arrow_schema(schema))([packed]):
             for row in batch.to_pylist():
                 if row["reason"] is not None:
                     self.rejected.append((row["reason"], row["row"]))
+                    continue
+                if row["rule"] is not None:
+                    self.suppressed[row["rule"]] += row["count"]
                     continue
                 own = {c.attribute: row[c.name] for c in columns if c.holds(row["type"])}
                 self.found.setdefault(row["type"], []).append({"start": row["start"], "end": row["end"], **own})
@@ -192,7 +204,7 @@ def query(
 
 def run(
     program: Program, tables: Mapping[str, pa.Table], until: int | None, rng: Random, lateness: int = 0,
-    compiled: bool | None = None,
+    compiled: bool | None = None, suppressed: Counter[str] | None = None,
 ) -> dict[str, list[dict[str, Any]]]:  # fmt: skip
     """What a stream finds in events that come in micro-batches, none later than it may, up to the end of time."""
     instants = all("time" in table.column_names for table in tables.values())
@@ -213,4 +225,6 @@ def run(
     at_work.watermark = max(at_work.watermark, at_work.stream.clock.fires(last))
     at_work.batch([], forgetful=True)
     assert not at_work.rejected
+    if suppressed is not None:
+        suppressed.update(at_work.suppressed)
     return at_work.found

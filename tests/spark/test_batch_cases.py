@@ -1,5 +1,6 @@
 """Every case file, and random programs, on Spark tables: what the reference finds."""
 
+from collections import Counter
 from functools import partial
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 import ensue
 from ensue.testing import run_test
-from tests.agreement import as_tables, from_tables, meaning
+from tests.agreement import as_tables, from_tables, meaning, suppressed
 from tests.random_programs import compiled, given_types, programs, streams
 from tests.spark.detecting import difference_in_sets, found_on_spark
 from tests.test_cases import PROGRAMS
@@ -37,5 +38,7 @@ def test_random_programs(spark, text, data):
     wanted = meaning(program, events, None)
     if isinstance(wanted, type):
         return
-    found = from_tables(found_on_spark(spark, program, as_tables(program, events)))
+    counts = Counter()
+    found = from_tables(found_on_spark(spark, program, as_tables(program, events), counts=counts))
     assert difference_in_sets(wanted, found) is None, text
+    assert not counts or counts == suppressed(program, events), text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ensue.cli.spark.demo import committed
-from tests.cli.conftest import Command, ensue, folder  # noqa: F401 (fixtures)
+from tests.cli.conftest import SHOP, Command, ensue, folder  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -36,23 +36,34 @@ def in_sink(where: Path) -> list[dict[str, object]]:
     return sorted(rows, key=lambda row: (row["end"], row["start"]))
 
 
-def test_run_finds_the_same_on_spark(ensue: Command) -> None:  # noqa: F811
-    here, there = (ensue("run", "shop.ensue", "events.jsonl", "--engine", name) for name in ("embedded", "spark"))
+ONCE = "rule calm: parcel(id) <- shipped(id, _) once per id in 1h.\n"
+SAID = "ensue: calm: 1 event not kept, because of `once` or `at most`.\n"
+
+
+def test_run_finds_the_same_on_spark(ensue: Command, folder: Path) -> None:  # noqa: F811
+    (folder / "once.ensue").write_text(SHOP + ONCE)
+    here, there = (ensue("run", "once.ensue", "events.jsonl", "--engine", name) for name in ("embedded", "spark"))
     assert there.exit_code == 0, there.stderr
     assert here.stdout
-    assert there.stdout == here.stdout
+    assert (there.stdout, there.stderr) == (here.stdout, here.stderr)
+    assert here.stderr == SAID
 
 
 def test_run_reads_csv_as_the_rules_declare_it(ensue: Command, folder: Path, spark: object) -> None:  # noqa: F811
     (folder / "orders.csv").write_text("qty,at,id,product\n2,3,42,007\n1,4,x,tea\n1,,44,tea\n")
-    (folder / "parcels.csv").write_text("at,id,tracking\n7,42,a\n")
-    arguments = ("run", "shop.ensue", "order=orders.csv", "shipped=parcels.csv", "--time", "at", "--engine", "spark")
+    (folder / "parcels.csv").write_text("at,id,tracking\n7,42,a\n8,43,b\n9,43,c\n")
+    (folder / "once.ensue").write_text(SHOP + ONCE)
+    files = ("order=orders.csv", "shipped=parcels.csv", "--emit", "comp", "--emit", "parcel")
+    arguments = ("run", "once.ensue", *files, "--time", "at", "--engine", "spark")
     result = ensue(*arguments, "-o", "found", "--output-format", "json")
     assert result.exit_code == 0, result.stderr
     assert "2 rows left out" in result.stderr
+    assert SAID in result.stderr
     assert "attribute 'id' is 'x', not an int: " in result.stderr
     rows = [json.loads(line) for file in (folder / "found").glob("*.json") for line in file.read_text().splitlines()]
-    assert rows == [{"type": "comp", "start": 3, "end": 7, "id": 42, "product": "007"}]
+    comp = {"type": "comp", "start": 3, "end": 7, "id": 42, "product": "007"}
+    parcels = [{"type": "parcel", "start": end, "end": end, "id": id_} for end, id_ in ((7, 42), (8, 43))]
+    assert sorted(rows, key=lambda row: (row["type"], row["end"])) == [comp, *parcels]
     again = ensue(*arguments, "-o", "found", "--output-format", "json")
     assert again.exit_code == 2
     assert again.stderr.splitlines()[-1].startswith("ensue: Spark:")

@@ -1,5 +1,6 @@
 """What runs in the workers of a stream, without Spark: every case, random programs, and what Spark seldom does."""
 
+from collections import Counter
 from random import Random
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ import ensue
 from ensue import testing
 from ensue.engine.state import StateError
 from ensue.partitioning import chained
-from tests.agreement import Detection, as_tables, meaning
+from tests.agreement import Detection, as_tables, meaning, suppressed
 from tests.random_chains import chain_program, chain_rows
 from tests.random_programs import compiled, given_types, programs, streams
 from tests.spark import simulation
@@ -57,16 +58,17 @@ def test_random_programs(text, data, seed):
     wanted = meaning(program, events, None)
     if isinstance(wanted, type):
         return
-    rng = Random(seed)
+    rng, counts = Random(seed), Counter()
     try:
         found = simulation.run(
-            program, as_tables(program, events), None, rng, rng.choice((0, 2, 5)), rng.choice((None, False))
+            program, as_tables(program, events), None, rng, rng.choice((0, 2, 5)), rng.choice((None, False)), counts
         )
     except ensue.DataError as error:
         assert "cannot be told from the rules" in str(error)
         return
     got = [Detection(name, row.pop("start"), row.pop("end"), row) for name, rows in found.items() for row in rows]
     assert difference_in_sets(wanted, got) is None, text
+    assert counts == suppressed(program, events), text
 
 
 @pytest.mark.parametrize("first", range(0, 90, 30))

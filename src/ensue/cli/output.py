@@ -40,6 +40,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def suppressed_said(rule: str, count: int) -> str:
+    """How many events a rule did not keep."""
+    return f"{rule}: {counted(count, 'event')} not kept, because of `once` or `at most`."
+
+
 def colours(stream: TextIO) -> bool:
     """Whether to print with colours there."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -16,7 +16,7 @@ from ensue.cli.files import replace_file
 from ensue.cli.folder import folder_of
 from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
-from ensue.cli.output import counted, printable, say
+from ensue.cli.output import counted, printable, say, suppressed_said
 from ensue.cli.parameters import parameter_options
 from ensue.cli.progress import progress
 from ensue.cli.reading import reading_options
@@ -177,7 +177,7 @@ def run(
         click.echo(printable(f"found {amounts}; written to {output}"), err=True)
     for rule, count in program.suppressed_by_name(read.suppressed).items():
         if count:
-            say(f"{rule}: {counted(count, 'event')} not kept, because of `once` or `at most`.")
+            say(suppressed_said(rule, count))
     if read.bad_count:
         click.echo(f"{counted(read.bad_count, 'row')} left out", err=True)
     return 0

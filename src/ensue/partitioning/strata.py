@@ -75,8 +75,7 @@ def correlated(rule: typed.Rule) -> Correlated:
 
 def _reach(rule: typed.Rule, program: typed.Program) -> int | None:
     """How far back a rule reaches; one that says how often it derives depends on what it kept before, and so on."""
-    found = reach(rule.body, program.events)
-    return found if rule.quiet is None or shape(rule.body) is Shape.TIMERS else None
+    return reach(rule.body, program.events) if rule.quiet is None else None
 
 
 def extent(strata: Iterable[Stratum]) -> int | None:

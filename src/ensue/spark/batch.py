@@ -28,7 +28,7 @@ from ensue.language.limits import LATEST
 from ensue.partitioning import ByKey, BySlices, Stage, Whole
 from ensue.request import Request
 from ensue.rules import Rules, no_value
-from ensue.spark.found import Found, found_columns
+from ensue.spark.found import Found, arrow_schema, found_columns
 from ensue.spark.frames import (
     Given,
     given_events,
@@ -40,9 +40,10 @@ from ensue.spark.job import Job
 from ensue.spark.keys import alike_for_all, key_columns, without_null_keys
 from ensue.spark.options import check_options
 from ensue.spark.pushdown import pushed
-from ensue.spark.rejected import REJECTED, with_rejected
+from ensue.spark.rejected import with_rejected
 from ensue.spark.sql import among, as_integer, as_time, literal, numbered, quoted
 from ensue.spark.stats import first_and_last
+from ensue.spark.suppressed import COUNT, check_columns, with_counts
 from ensue.spark.wire import BEGIN, DERIVED, FIRST, OVER, SLICE, UNTIL, Wire
 from ensue.spark.worker import Part
 
@@ -65,6 +66,8 @@ class Detection:
     until: int | None
     slices: int | None
     strict: bool
+    suppressed: bool = False
+    """Whether rows tell how many events rules did not keep."""
 
     @cached_property
     def stats(self) -> DataFrame:
@@ -80,14 +83,14 @@ class Detection:
         Where there is one stage, it makes these itself: another look at each row costs as much as detection.
         """
         stage, *more = self.job.stages
-        shown = self.found.as_shown()
+        shown = None if self.suppressed else self.found.as_shown()
         if shown is not None and not more and not stage.duplicates:
             return replace(self, found=shown)._stage(0, None)
         before: DataFrame | None = None
         for index in range(len(self.job.stages)):
             before = self._stage(index, before)
         assert before is not None
-        return self.found.shown(before)
+        return self.found.shown(before, suppressed=self.suppressed)
 
     def _stage(self, index: int, before: DataFrame | None) -> DataFrame:
         stage = self.job.stages[index]
@@ -105,14 +108,16 @@ class Detection:
         events = events.sortWithinPartitions(*([SLICE] if sliced else []), end)
         emitted = self.job.emitted(index)
         columns = self.found.columns_of({*emitted, *passed})
+        schema = self.found.spark_schema(columns)
+        schema = with_counts(schema) if self.suppressed else schema
         part = Part(
-            self.job, index, wire, Wire(columns, instants=False, sequence=False), self.found.schema(columns),
-            self.tables, self.until, passed, sliced, only, types,
+            self.job, index, wire, Wire(columns, instants=False, sequence=False), arrow_schema(schema),
+            self.tables, self.until, passed, sliced, only, types, self.suppressed,
         )  # fmt: skip
-        result = events.mapInArrow(part, self.found.spark_schema(columns))
+        result = events.mapInArrow(part, schema)
         if not stage.duplicates & {*emitted}:
             return result
-        apart = [name for name in (*emitted, *passed) if self.job.rules.events[name].each]
+        apart = [name for name in (*emitted, *passed) if name == COUNT or self.job.rules.events[name].each]
         return self.found.distinct(result, columns, apart)
 
     def _sliced(self, stage: Stage) -> bool:
@@ -146,7 +151,8 @@ class Detection:
         stages = self.job.stages
         later = {name for stage in stages[index + 1 :] for name in stage.reads}
         earlier = [name for stage in range(index) for name in self.job.emitted(stage)]
-        return tuple(dict.fromkeys(name for name in earlier if name in self.job.wanted or name in later))
+        found = dict.fromkeys(name for name in earlier if name in self.job.wanted or name in later)
+        return (*found, COUNT) if self.suppressed and index else tuple(found)
 
     def _wire(self, index: int) -> Wire:
         """The columns of what a stage reads: of given events, then of what earlier stages derived."""
@@ -239,9 +245,10 @@ def detect_frames(program: Rules, frames: Frames, request: Request) -> DataFrame
     for obstacle in obstacles:
         warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=5)
     warn_of_frames(program, job, frames, given, request)
-    if request.rejected and REJECTED in found.shown_types:
-        raise DataError(f"The rules derive an attribute {REJECTED!r}, and with rejected=True a column is called so.")
-    result = Detection(job, given, found, tables, moment, request.slices, request.strict).result()
+    check_columns(request, found.shown_types)
+    result = Detection(
+        job, given, found, tables, moment, request.slices, request.strict, request.suppressed
+    ).result()  # fmt: skip
     return with_rejected(result, given.rejected) if request.rejected else result
 
 

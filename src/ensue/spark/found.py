@@ -15,6 +15,7 @@ from ensue.language import typed
 from ensue.language.walk import atoms
 from ensue.spark.rejected import REJECTED, REJECTED_TYPE, rejected_struct
 from ensue.spark.sql import among, quoted
+from ensue.spark.suppressed import SUPPRESSED
 from ensue.spark.wire import Column, Wire
 
 if TYPE_CHECKING:
@@ -79,23 +80,29 @@ class Found:
         kept = [name for name in added.columns if name not in keys]
         return added.dropDuplicates(kept).drop(*made)
 
-    def shown(self, frame: DataFrame, rejected: bool = False) -> DataFrame:
+    def shown(self, frame: DataFrame, rejected: bool = False, suppressed: bool = False) -> DataFrame:
         """Detections as people see them: type, start, end, then the union of the attributes.
 
-        With `rejected` rows stay that have a reason why they took no part, and there is a column for that.
+        With `rejected` rows stay that have a reason why they took no part, and there is a column for that; with
+        `suppressed` the same for rows that count what was not kept.
         """
         there = set(frame.columns)
-        columns = ["`type`", "`start`", "`end`"]
+        found, columns = among("type", self.wanted), ["`type`", "`start`", "`end`"]
+        if suppressed:
+            columns = [f"if({SUPPRESSED} is null, {name}, null) as {name}" for name in columns]
+            found = f"{SUPPRESSED} is not null or {found}"
         for name, type_ in self.shown_types.items():
             held = [c.name for c in self.columns_of(self.wanted) if c.attribute == name and c.name in there]
             values = [f"cast({c} as {type_.simpleString()})" if self.types[c] != type_ else c for c in held]
             value = f"coalesce({', '.join(values)})" if len(values) > 1 else values[0]
             columns.append(f"{value} as {quoted(name)}")
-        if not rejected:
-            return frame.where(among("type", self.wanted)).selectExpr(*columns)
-        struct = rejected_struct("reason", "row")
-        columns.append(f"if(reason is null, cast(null as {REJECTED_TYPE}), {struct}) as {REJECTED}")
-        return frame.where(f"reason is not null or {among('type', self.wanted)}").selectExpr(*columns)
+        if suppressed:
+            columns.append(SUPPRESSED)
+        if rejected:
+            struct = rejected_struct("reason", "row")
+            columns.append(f"if(reason is null, cast(null as {REJECTED_TYPE}), {struct}) as {REJECTED}")
+            found = f"reason is not null or {found}"
+        return frame.where(found).selectExpr(*columns)
 
 
 def found_columns(

@@ -25,10 +25,14 @@ if TYPE_CHECKING:
     from pyspark.sql import Row
 
 GIVEN, DERIVED, FOUND, REJECTED, FIRST = "given", "derived", "found", "rejected", "first"
+COUNTED = "counted"
 TIME, CLOCK = "time", "clock"
 """What a packed row holds: events as they were given; what an earlier stage derived; detections; rows that take no
-part, and why; the smallest end of some events; the latest end that a task saw, which every bucket is told, so that all
-know how far the micro-batch goes; and that end for the watermark."""
+part, and why; the smallest end of some events; how many events were not kept, by rule; the latest end that a task saw,
+which every bucket is told, so that all know how far the micro-batch goes; and that end for the watermark."""
+
+FOR_PEOPLE = (FOUND, REJECTED, COUNTED)
+"""What goes through all stages as it is."""
 
 PACKED = "bucket int, stage int, kind string, size bigint, low bigint, high bigint, clock bigint, blob binary"
 """The columns of packed rows as they are made: of given events, how many there are and the smallest and largest end;
@@ -159,12 +163,12 @@ def _bounds(times: pa.ChunkedArray) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Unpacker:
-    """What was found, and what took no part, as rows again."""
+    """Turns what was found, what took no part, and what was counted into rows again."""
 
     schema: pa.Schema
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for kind, blob in zip(batch.column("kind").to_pylist(), batch.column("blob"), strict=True):
-                if kind in (FOUND, REJECTED):
+                if kind in FOR_PEOPLE:
                     yield from handed_on(unpacked(blob.as_buffer()), self.schema)

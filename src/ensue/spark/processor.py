@@ -34,7 +34,9 @@ from ensue.spark.clock import Clock
 from ensue.spark.distinct import distinct
 from ensue.spark.job import Job
 from ensue.spark.packing import (
+    COUNTED,
     DERIVED,
+    FOR_PEOPLE,
     FOUND,
     REJECTED,
     in_buckets,
@@ -44,6 +46,7 @@ from ensue.spark.packing import (
     unpacked,
     unpacked_time,
 )
+from ensue.spark.suppressed import new_counts
 from ensue.spark.wire import Wire, gathered
 
 LATE = "it came too late: its time was over"
@@ -151,7 +154,7 @@ class StageProcessor(StatefulProcessor):
         """Takes in what came for a bucket, and evaluates what is complete. (Spark asks for these very names.)"""
         plan, came = self.plan, Arrivals()
         for row in rows:
-            if row.stage > plan.stage or row.kind in (FOUND, REJECTED):
+            if row.stage > plan.stage or row.kind in FOR_PEOPLE:
                 yield row
             else:
                 came.add(row)
@@ -250,7 +253,7 @@ class StageProcessor(StatefulProcessor):
     def _evaluate(self, bucket: int, about: About, events: list[pa.Table], time: int) -> Iterator[Row]:
         plan = self.plan
         session = self._session(about)
-        sent = None
+        before, sent = session.suppressed, None
         if events:
             whole = pa.concat_tables(events)
             ends = _ends(whole, plan.reads)
@@ -262,6 +265,9 @@ class StageProcessor(StatefulProcessor):
         about.due = session.progress.due
         self._store.keep(about, session)
         yield from self._derived(found)
+        counts = new_counts(session.suppressed, before)
+        if counts.num_rows:
+            yield packed_row(bucket, plan.stage, COUNTED, counts)
 
     def _derived(self, tables: Mapping[str, pa.Table]) -> Iterator[Row]:
         """What was derived, packed for those who read it, and for those who asked for it."""

@@ -37,6 +37,7 @@ from ensue.spark.local import ROCKS, STATE_STORE
 from ensue.spark.options import check_stream_options
 from ensue.spark.packing import PACKED, Packer, Unpacker
 from ensue.spark.processor import LATE, Reader, StagePlan, StageProcessor
+from ensue.spark.suppressed import SUPPRESSED, SUPPRESSED_TYPE, check_columns, counts_suppressed
 from ensue.spark.wire import Wire
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
 BUCKETS = 16
 """How many buckets there are where nobody says so. It does not depend on the cluster, as it cannot change later."""
 METRICS = "ensue"
-"""Under this name Spark reports how many events were found, how many rows came too late, and how many were bad."""
+"""Under this name Spark reports how many events were found, how many rows came too late, how many were bad, and where
+rules say how often they derive how many events they did not keep."""
 
 
 def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame:
@@ -77,7 +79,8 @@ def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame
     for obstacle in stream.obstacles():
         warnings.warn(obstacle, OnePartitionWarning, stacklevel=5)
     warn_of_frames(program, job, frames, given, request)
-    return stream.result(request.rejected)
+    check_columns(request, found.shown_types)
+    return stream.result(request.rejected, request.suppressed)
 
 
 def _check_state_store(frame: DataFrame) -> None:
@@ -103,7 +106,7 @@ class Stream:
     clock: Clock
     heartbeat: Heartbeat | None = None
 
-    def result(self, rejected: bool) -> DataFrame:
+    def result(self, rejected: bool, suppressed: bool) -> DataFrame:
         """Packed events, through all stages, then the columns that people see."""
         from pyspark.sql import functions as f
 
@@ -112,14 +115,20 @@ class Stream:
             rows = self._operator(rows, processor)
         columns = self.found.columns_of(self.job.wanted)
         schema = self.found.spark_schema(columns).add("reason", "string").add("row", "string")
-        events = rows.mapInArrow(Unpacker(arrow_schema(schema)), schema)
-        events = events.observe(
-            METRICS,
-            f.count_if(f.col("reason").isNull()).alias("found"),
+        metrics = [
+            f.count_if(f.col("type").isNotNull()).alias("found"),
             f.count_if(f.col("reason") == LATE).alias("late"),
             f.count_if(f.col("reason") != LATE).alias("bad"),
-        )
-        return self.found.shown(events, rejected)
+        ]
+        counting = counts_suppressed(self.job.rules)
+        if counting:
+            schema = schema.add("rule", "string").add("count", "long")
+            metrics.append(f.coalesce(f.sum("count"), f.lit(0)).alias("suppressed"))
+        events = rows.mapInArrow(Unpacker(arrow_schema(schema)), schema).observe(METRICS, *metrics)
+        if suppressed:
+            value = "if(rule is null, null, named_struct('rule', rule, 'count', count))" if counting else "null"
+            events = events.selectExpr("*", f"cast({value} as {SUPPRESSED_TYPE}) as {SUPPRESSED}")
+        return self.found.shown(events, rejected, suppressed)
 
     def packer(self) -> Packer:
         """What packs the events that come."""

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ensue.data.moments import Moment
 from ensue.live.session import Session
 from ensue.spark.job import Job
+from ensue.spark.suppressed import count_rows, new_counts
 from ensue.spark.wire import BEGIN, DERIVED, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on, together, with_types
 
 TOGETHER = 1 << 18
@@ -42,6 +43,8 @@ class Part:
     """The type of all rows, where they do not say it themselves."""
     types: tuple[str, ...] = ()
     """The types that the numbers in the column of types stand for, where it has numbers."""
+    suppressed: bool = False
+    """Whether it tells how many events rules did not keep."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not self.sliced:
@@ -60,6 +63,9 @@ class Part:
             yield from self._sent(session, rows)
         if session is not None:
             yield from gathered(session.close_by_type(until), self.found, self.schema)
+            if self.suppressed and session.progress.time is not None:
+                counts = new_counts(session.suppressed, {})
+                yield from count_rows(counts, session.progress.time, self.schema)
 
     def _session(self, rows: pa.Table) -> Session:
         session = self.job.session(self.stage, self.given, self.tables, fixed=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ensue.cli.about import frame_with_about
-from ensue.cli.output import counted, printable, say
+from ensue.cli.output import counted, printable, say, suppressed_said
 from ensue.cli.progress import progress
 from ensue.cli.rules import STDIN
 from ensue.cli.sources import Sources, paths_of
@@ -21,6 +21,7 @@ from ensue.cli.spark.writing import STDOUT, Output, by_type
 from ensue.data import DataError
 from ensue.data.errors import BadRow, grouped
 from ensue.spark.rejected import REJECTED
+from ensue.spark.suppressed import SUPPRESSED, counts_suppressed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,11 +68,13 @@ def _run(job: Job, spark: Any, write: Callable[[Mapping[str, pa.Table], str], No
 
     reader = Reader(spark, job.program, job.request.columns, job.format, pairs(job.options, "--option"))
     read = reader.read(_from_here(job.sources, job.cluster))
-    whole = detected(job.program, read.events, replace(job.request, columns=read.columns))
+    request = replace(job.request, columns=read.columns, suppressed=_counts(job.program))
+    whole = detected(job.program, read.events, request)
     unreadable = LeftOut(0, []) if read.unreadable is None else _counted(read.unreadable)
     if job.request.strict and unreadable.count:
         raise DataError(unreadable.said()[0])
-    amounts, rejected = _collected(job, whole, write) if job.output.is_collected else _in_folder(job, whole)
+    answer = _collected(job, whole, write) if job.output.is_collected else _in_folder(job, whole)
+    amounts, rejected = answer.amounts, answer.rejected
     bad = LeftOut(unreadable.count + rejected.count, [*unreadable.first, *rejected.first])
     for line in bad.said():
         click.echo(printable(line), err=True)
@@ -80,6 +83,8 @@ def _run(job: Job, spark: Any, write: Callable[[Mapping[str, pa.Table], str], No
     if job.output.where != STDOUT:
         found = ", ".join(f"{amount} {name}" for name, amount in amounts.items()) or "nothing"
         click.echo(printable(f"found {found}; written to {job.output.where}"), err=True)
+    for rule, count in answer.suppressed.items():
+        say(suppressed_said(rule, count))
     if bad.count:
         click.echo(f"{counted(bad.count, 'row')} left out", err=True)
 
@@ -104,39 +109,60 @@ class LeftOut:
         return [*lines, f"… and {counted(more, 'more row')}"] if more > 0 else lines
 
 
+@dataclass(frozen=True)
+class Answer:
+    """Numbers of a job: events of each type, rows left out, and by rule the events that it did not keep."""
+
+    amounts: dict[str, int]
+    rejected: LeftOut
+    suppressed: dict[str, int]
+
+
 def _counted(rows: DataFrame) -> LeftOut:
     count = rows.count()
     return LeftOut(count, [row.asDict() for row in rows.limit(MOST_LOOKED_AT).collect()] if count else [])
 
 
-def _collected(
-    job: Job, whole: DataFrame, write: Callable[[Mapping[str, pa.Table], str], None]
-) -> tuple[dict[str, int], LeftOut]:
-    """Has this process write all detections; how many there are of each type, and what was left out."""
+def _collected(job: Job, whole: DataFrame, write: Callable[[Mapping[str, pa.Table], str], None]) -> Answer:
+    """Has this process write all detections."""
     import pyarrow.compute as pc
 
     from ensue.data.results import picked
 
     rows = whole.toArrow()
-    rejected = rows.column(REJECTED).combine_chunks()
-    bad = pc.is_valid(rejected)
-    found = by_type(rows.filter(pc.invert(bad)), job.program, picked(job.program.typed, job.request.emit))
+    rejected = rows.column(REJECTED).combine_chunks().drop_null()
+    counts = rows.column(SUPPRESSED).drop_null().to_pylist() if _counts(job.program) else []
+    events = rows.filter(pc.is_valid(rows.column("type")))
+    found = by_type(events, job.program, picked(job.program.typed, job.request.emit))
     write(found, job.output.where)
-    left_out = rejected.filter(bad)
-    return {n: table.num_rows for n, table in found.items()}, LeftOut(
-        len(left_out), left_out[:MOST_LOOKED_AT].to_pylist()
-    )
+    suppressed: dict[str, int] = {}
+    for each in sorted(counts, key=lambda count: count["rule"]):
+        suppressed[each["rule"]] = suppressed.get(each["rule"], 0) + each["count"]
+    amounts = {name: table.num_rows for name, table in found.items()}
+    return Answer(amounts, LeftOut(len(rejected), rejected[:MOST_LOOKED_AT].to_pylist()), suppressed)
 
 
-def _in_folder(job: Job, whole: DataFrame) -> tuple[dict[str, int], LeftOut]:
-    """Has the workers write all detections; how many there are of each type, and what was left out."""
+def _counts(program: Program) -> bool:
+    """Whether it can be told what rules do not keep: some say how often they derive, and the column's name is free."""
+    derived = (event for event in program.typed.events.values() if event.derived)
+    return counts_suppressed(program.typed) and not any(SUPPRESSED in event.attributes for event in derived)
+
+
+def _in_folder(job: Job, whole: DataFrame) -> Answer:
+    """Has the workers write all detections."""
     kept = whole.persist()
     try:
-        right = kept.where(f"{REJECTED} is null").drop(REJECTED)
+        counting = _counts(job.program)
+        right = kept.where("type is not null").drop(REJECTED, *([SUPPRESSED] if counting else []))
         found = frame_with_about(right, job.program, job.about, lists=job.output.format == "json")
         job.output.write_folder(found, from_here(job.output.where, job.cluster))
         amounts = {row["type"]: row["count"] for row in found.groupBy("type").count().collect()}
-        return amounts, _counted(kept.where(f"{REJECTED} is not null").select(f"{REJECTED}.*"))
+        rejected = _counted(kept.where(f"{REJECTED} is not null").select(f"{REJECTED}.*"))
+        suppressed: dict[str, int] = {}
+        if counting:
+            counts = kept.where(f"{SUPPRESSED} is not null").groupBy(f"{SUPPRESSED}.rule").sum(f"{SUPPRESSED}.count")
+            suppressed = {row[0]: row[1] for row in sorted(counts.collect())}
+        return Answer(amounts, rejected, suppressed)
     finally:
         kept.unpersist()
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ensue.spark.clock import Clock
 
 METRICS = "ensue"
-"""The name under which a stream reports how much was found, and how much came too late or was bad."""
+"""The name under which a stream reports what was found, what came too late or was bad, and what was not kept."""
 
 HEARTBEAT = "Rate"
 """How Spark's name begins of the source that a heartbeat is made of."""
@@ -51,7 +51,7 @@ def line_of(progress: Any, clock: Clock, heartbeat: bool) -> str:
         f"{counted(sum(source.numInputRows for source in sources), 'event')} in",
         f"{counts.get('found', 0)} found",
     ]
-    parts += [f"{counts[name]} {name}" for name in ("late", "bad") if counts.get(name) is not None]
+    parts += [f"{counts[name]} {name}" for name in ("late", "bad", "suppressed") if counts.get(name) is not None]
     parts.append(f"state {in_bytes(sum(map(_state_bytes, progress.stateOperators)))}")
     watermark = progress.eventTime.get("watermark")
     parts.append(reached(watermark, clock))
