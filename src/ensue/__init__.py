@@ -101,6 +101,7 @@ _HOMES = {
     "UnusedTypeWarning": "ensue.errors",
     "check_rules": "ensue.program",
     "compile": "ensue.program",
+    "load_ipython_extension": "ensue.editors.notebook",  # what `%load_ext ensue` calls
 }
 
 

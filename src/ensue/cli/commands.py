@@ -14,6 +14,7 @@ from ensue.cli.demo import demo
 from ensue.cli.explain import explain
 from ensue.cli.failures import BROKEN_PIPE, INTERRUPTED, explained, hush_broken_pipes
 from ensue.cli.fmt import fmt
+from ensue.cli.lsp import lsp
 from ensue.cli.peek import peek
 from ensue.cli.run import run
 from ensue.cli.spark.state import state
@@ -79,5 +80,5 @@ def ensue(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, peek, check, test, run, fmt, explain, stream, state):
+for command in (demo, peek, check, test, run, fmt, explain, stream, state, lsp):
     ensue.add_command(command)
