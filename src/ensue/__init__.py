@@ -21,6 +21,7 @@ to which events are sent as they happen:
 >>> session.send({"type": "shipped", "time": 7, "id": 42})
 [{'type': 'done', 'start': 3, 'end': 7, 'id': 42, 'product': 'muffins'}]
 
+`backtest` says what rules would have found in events of the past, and what others find instead.
 `check_rules` says what is wrong with rules without raising it. `RuleError` and `DataError` are what is raised for rules
 and for events that cannot be used. The command is `ensue`; `ensue --help` says what it does.
 """
@@ -28,6 +29,7 @@ and for events that cannot be used. The command is `ensue`; `ensue --help` says 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ensue.backtesting import backtest
     from ensue.data import BadRow, DataError
     from ensue.engine.state import StateError
     from ensue.errors import (
@@ -74,6 +76,7 @@ __all__ = [
     "Severity",
     "StateError",
     "UnusedTypeWarning",
+    "backtest",
     "check_rules",
     "compile",
 ]
@@ -99,6 +102,7 @@ _HOMES = {
     "Severity": "ensue.language.diagnostics",
     "StateError": "ensue.engine.state",
     "UnusedTypeWarning": "ensue.errors",
+    "backtest": "ensue.backtesting",
     "check_rules": "ensue.program",
     "compile": "ensue.program",
     "load_ipython_extension": "ensue.editors.notebook",  # what `%load_ext ensue` calls

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from ensue import __version__
+from ensue.cli.backtest import backtest
 from ensue.cli.check import check
 from ensue.cli.demo import demo
 from ensue.cli.explain import explain
@@ -80,5 +81,5 @@ def ensue(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, peek, check, test, run, fmt, explain, stream, state, lsp):
+for command in (demo, peek, check, test, run, fmt, explain, backtest, stream, state, lsp):
     ensue.add_command(command)

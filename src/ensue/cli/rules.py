@@ -32,13 +32,13 @@ def read_rules(path: str) -> RuleFile:
     from ensue.data import DataError
 
     if path == STDIN:
-        return _decoded(STDIN_NAME, read_stdin())
+        return decoded(STDIN_NAME, read_stdin())
     if not path:
         raise DataError("The path of the rule file is empty.")
     try:
         if Path(path).is_dir():
             raise DataError(f"{path} is a folder; name the rule files in it, such as {Path(path, '*.ensue')}.")
-        return _decoded(path, Path(path).read_bytes())
+        return decoded(path, Path(path).read_bytes())
     except FileNotFoundError:
         raise DataError(f"There is no rule file {path}.") from None
     except (OSError, ValueError) as error:
@@ -57,7 +57,8 @@ def read_stdin() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _decoded(name: str, data: bytes) -> RuleFile:
+def decoded(name: str, data: bytes) -> RuleFile:
+    """The rule file that bytes are; `name` is what messages call it."""
     from ensue.data import DataError
 
     try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ensue.cli.about import about_option, check_about, with_about
+from ensue.cli.bad_rows import note_nothing_read, report_bad_rows
 from ensue.cli.engines import SPARK, chosen, engine_option
 from ensue.cli.files import replace_file
 from ensue.cli.folder import folder_of
@@ -28,11 +29,7 @@ from ensue.cli.spark.session import check_installed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ensue.data import Columns, Events
-    from ensue.program import Program
-
-MOST_BAD_ROWS = 20
-"""Up to how many rows that were left out are shown each; more are shown in groups."""
+    from ensue.data import Columns
 
 STDOUT = "-"
 JSON_LINES = (".jsonl", ".ndjson")
@@ -162,8 +159,8 @@ def run(
     events_read = with_stdin_read(sources)
     with progress("Detecting…"):
         found, read = program.detect_tables(events_read, request)
-    _report_bad_rows(read)
-    _note_nothing_read(program, read)
+    report_bad_rows(read)
+    note_nothing_read(program, read)
     for note in (*program.empty_attributes(read), *program.missing_tables(static)):
         say(note)
     as_json = _is_json(output) if folder is None else folder.format == "jsonl"
@@ -211,30 +208,6 @@ def _check_not_read(output: str, paths: Sequence[str], columns: Columns) -> None
         return
     if any(found.samefile(output) for path in paths for found in find_files(Path(path), columns.files)):
         raise DataError(f"{output} is one of the files that are read; write to another one.")
-
-
-def _report_bad_rows(read: Events) -> None:
-    """Says which rows were left out: each of a few, or in groups of one kind."""
-    from ensue.data import DataError
-    from ensue.data.errors import groups_said
-
-    few = read.bad_count <= MOST_BAD_ROWS
-    for line in map(str, read.bad) if few else groups_said(read.bad, read.bad_count):
-        click.echo(printable(line), err=True)
-    if read.bad_count and read.last_end is None:
-        only = "The only row" if read.bad_count == 1 else f"None of the {read.bad_count} rows"
-        raise DataError(f"{only} {'cannot' if read.bad_count == 1 else 'can'} be used.")
-
-
-def _note_nothing_read(program: Program, read: Events) -> None:
-    """No result is the right one for no events, but hardly what someone wanted to see."""
-    if read.last_end is None:
-        say("There are no events in what was read.")
-    elif not any(event.derived for event in program.typed.events.values()):
-        say("There is no rule that derives an event, so nothing is found.")
-    elif not read.used:
-        used = ", ".join(name for name, event in program.typed.events.items() if event.declared or not event.derived)
-        say(f"None of the events is of a type that the rules use ({used}).")
 
 
 def _is_json(output: str) -> bool:

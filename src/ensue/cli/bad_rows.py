@@ -1,0 +1,40 @@
+"""What commands that read events say of rows that were left out, and of events that the rules do not use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ensue.cli.output import printable, say
+
+if TYPE_CHECKING:
+    from ensue.data import Events
+    from ensue.program import Program
+
+MOST_BAD_ROWS = 20
+"""Up to how many rows that were left out are shown each; more are shown in groups."""
+
+
+def report_bad_rows(read: Events) -> None:
+    """Says which rows were left out: each of a few, or in groups of one kind."""
+    from ensue.data import DataError
+    from ensue.data.errors import groups_said
+
+    few = read.bad_count <= MOST_BAD_ROWS
+    for line in map(str, read.bad) if few else groups_said(read.bad, read.bad_count):
+        click.echo(printable(line), err=True)
+    if read.bad_count and read.last_end is None:
+        only = "The only row" if read.bad_count == 1 else f"None of the {read.bad_count} rows"
+        raise DataError(f"{only} {'cannot' if read.bad_count == 1 else 'can'} be used.")
+
+
+def note_nothing_read(program: Program, read: Events) -> None:
+    """No result is the right one for no events, but hardly what someone wanted to see."""
+    if read.last_end is None:
+        say("There are no events in what was read.")
+    elif not any(event.derived for event in program.typed.events.values()):
+        say("There is no rule that derives an event, so nothing is found.")
+    elif not read.used:
+        used = ", ".join(name for name, event in program.typed.events.items() if event.declared or not event.derived)
+        say(f"None of the events is of a type that the rules use ({used}).")
