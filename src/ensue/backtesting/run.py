@@ -15,7 +15,7 @@ from ensue.backtesting.alone import Alone, Material, alone
 from ensue.backtesting.buckets import Buckets, buckets
 from ensue.backtesting.compare import compare, sampled
 from ensue.backtesting.keys import check_key, keys_of
-from ensue.backtesting.result import Backtest, RuleResult
+from ensue.backtesting.result import Backtest, RuleResult, TypeChange
 from ensue.data import Events
 from ensue.data.columns import columns_of
 from ensue.data.results import picked
@@ -124,7 +124,7 @@ def run_backtest(
             _result(program, material, number, alone_.get(number), kept.get(number), spans, key, samples, suppressed)
             for number in numbers
         ]
-        changes = ()
+        changes: tuple[TypeChange, ...] = ()
         if other is not None:
             step("Detecting with the other rules")
             before = _before(other, events, request)

@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 
 import click
 
+from ensue import __version__
 from ensue.cli.functions import functions_of, functions_option
 
 
@@ -39,5 +40,5 @@ def lsp(functions: str | None, stdio: bool) -> int:
         raise click.UsageError("`ensue lsp` speaks with an editor, not with people; an editor starts it.")
     source, target = os.fdopen(os.dup(sys.stdin.fileno()), "rb"), os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     with redirect_stdout(sys.stderr):  # what a function prints is no message of the protocol
-        server(given).start_io(source, target)
+        server(__version__, given).start_io(source, target)
     return 0

@@ -12,7 +12,6 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
-from ensue import __version__
 from ensue.editors import Kind, Range, completions, definition, diagnostics, formatted, hover, tokens
 from ensue.editors.kinds import STYLES
 from ensue.editors.text import Functions
@@ -55,9 +54,9 @@ def _position(document: TextDocument, lines: Sequence[str], line: int, column: i
     return lsp.Position(line - 1, document.position_codec.client_num_units(before))
 
 
-def server(functions: Functions = None) -> LanguageServer:
-    """A server that is not started yet. `functions` are those that rules call, as for `ensue.compile`."""
-    made = LanguageServer("ensue", __version__)
+def server(version: str, functions: Functions = None) -> LanguageServer:
+    """A server of a version of ensue that is not started yet. `functions` are those that rules call, as for `ensue.compile`."""
+    made = LanguageServer("ensue", version)
 
     def document_of(uri: str) -> TextDocument:
         return made.workspace.get_text_document(uri)
