@@ -55,7 +55,7 @@ def _position(document: TextDocument, lines: Sequence[str], line: int, column: i
 
 
 def server(version: str, functions: Functions = None) -> LanguageServer:
-    """A server of a version of ensue that is not started yet. `functions` are those that rules call, as for `ensue.compile`."""
+    """A server that is not started yet; `functions` are those that rules call, as for `ensue.compile`."""
     made = LanguageServer("ensue", version)
 
     def document_of(uri: str) -> TextDocument:
