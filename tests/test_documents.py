@@ -69,7 +69,9 @@ def test_every_local_link_leads_somewhere():
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-@pytest.mark.parametrize("document", ["docs/language.md", "docs/data.md", "docs/editors.md", "docs/backtest.md"])
+@pytest.mark.parametrize(
+    "document", ["docs/language.md", "docs/data.md", "docs/editors.md", "docs/backtest.md", "docs/why.md"]
+)
 def test_the_python_of_a_page(document):
     examples = "\n\n".join(blocks(document, "python"))
     test = doctest.DocTestParser().get_doctest(examples, {}, document, None, None)

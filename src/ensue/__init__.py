@@ -22,6 +22,7 @@ to which events are sent as they happen:
 [{'type': 'done', 'start': 3, 'end': 7, 'id': 42, 'product': 'muffins'}]
 
 `backtest` says what rules would have found in events of the past, and what others find instead.
+`why` says why something was detected, or why it was not.
 `check_rules` says what is wrong with rules without raising it. `RuleError` and `DataError` are what is raised for rules
 and for events that cannot be used. The command is `ensue`; `ensue --help` says what it does.
 """
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         check_rules,
         compile,
     )
+    from ensue.reasons import Why, why
 
 __version__ = "0.1.0"
 
@@ -76,9 +78,11 @@ __all__ = [
     "Severity",
     "StateError",
     "UnusedTypeWarning",
+    "Why",
     "backtest",
     "check_rules",
     "compile",
+    "why",
 ]
 
 _HOMES = {
@@ -102,10 +106,12 @@ _HOMES = {
     "Severity": "ensue.language.diagnostics",
     "StateError": "ensue.engine.state",
     "UnusedTypeWarning": "ensue.errors",
+    "Why": "ensue.reasons",
     "backtest": "ensue.backtesting",
     "check_rules": "ensue.program",
     "compile": "ensue.program",
     "load_ipython_extension": "ensue.editors.notebook",  # what `%load_ext ensue` calls
+    "why": "ensue.reasons",
 }
 
 

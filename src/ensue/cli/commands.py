@@ -21,6 +21,7 @@ from ensue.cli.run import run
 from ensue.cli.spark.state import state
 from ensue.cli.spark.stream import stream
 from ensue.cli.test import test
+from ensue.cli.why import why
 
 
 class Commands(click.Group):
@@ -81,5 +82,5 @@ def ensue(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, peek, check, test, run, fmt, explain, backtest, stream, state, lsp):
+for command in (demo, peek, check, test, run, why, fmt, explain, backtest, stream, state, lsp):
     ensue.add_command(command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ensue.language import typed
@@ -14,7 +14,24 @@ Eligible = Callable[[Match, Match], bool]
 """Whether an instance of the left side and one of the right side may be paired."""
 
 
-def select(pair: typed.Pair, left: list[Match], right: list[Match], eligible: Eligible) -> list[Match]:
+@dataclass(frozen=True)
+class Arrival:
+    """An instance that comes to a pairing: the initiators offered to it, those it takes, and those then gone."""
+
+    side: int
+    match: Match
+    offered: tuple[Match, ...]
+    taken: tuple[Match, ...]
+    gone: tuple[Match, ...]
+
+
+Witness = Callable[[typed.Pair, Arrival], None]
+"""Is told of each instance that comes to a pairing, in order."""
+
+
+def select(
+    pair: typed.Pair, left: list[Match], right: list[Match], eligible: Eligible, witness: Witness | None = None
+) -> list[Match]:
     """The composites of a pairing with contexts."""
     waiting: dict[Any, tuple[list[Match], list[Match]]] = {}
     """The initiators of each side that are not used up, oldest first, for each correlation."""
@@ -24,19 +41,22 @@ def select(pair: typed.Pair, left: list[Match], right: list[Match], eligible: El
         correlation = tuple(equality(arrived.values[name]) for name in pair.shared)
         if None in correlation:
             continue  # null correlates with nothing
-        found.extend(_arrive(pair, side, arrived, waiting.setdefault(correlation, ([], [])), eligible))
+        found.extend(_arrive(pair, side, arrived, waiting.setdefault(correlation, ([], [])), eligible, witness))
     return found
 
 
 def _arrive(
-    pair: typed.Pair, side: int, arrived: Match, waiting: tuple[list[Match], list[Match]], eligible: Eligible
-) -> Iterator[Match]:
+    pair: typed.Pair, side: int, arrived: Match, waiting: tuple[list[Match], list[Match]], eligible: Eligible,
+    witness: Witness | None,
+) -> Iterator[Match]:  # fmt: skip
     other = 1 - side
     contexts = (pair.left_context, pair.right_context)
     own, others = contexts[side], contexts[other]
     assert own is not None
     assert others is not None
     taken: list[list[Match]] = []
+    offered: list[Match] = []
+    before = [*waiting[0], *waiting[1]]
     if pair.initiator != side:
         offered = [
             initiator
@@ -54,6 +74,10 @@ def _arrive(
             waiting[side].append(arrived)
         elif own.terminator == "continuous":
             waiting[side][:] = [arrived]
+    if witness is not None:
+        used = tuple(one for initiators in taken for one in initiators)
+        gone = tuple(one for one in before if one not in waiting[0] and one not in waiting[1])
+        witness(pair, Arrival(side, arrived, tuple(offered), used, gone))
 
 
 def _shares_an_event(one: Match, other: Match) -> bool:

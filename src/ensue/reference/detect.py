@@ -15,7 +15,7 @@ from ensue.language import typed
 from ensue.language.limits import MOST_TURNS
 from ensue.reference.evaluate import World
 from ensue.reference.expressions import evaluate
-from ensue.reference.matches import Event
+from ensue.reference.matches import Event, Match
 from ensue.reference.static import Knowledge, Row
 from ensue.values import held, identity, order
 
@@ -41,14 +41,16 @@ def detect(
     if horizon is None:
         return []
     seen = [end for end in ends if end <= horizon]
-    detection = _Detection(program, given, horizon, min(seen, default=None), Knowledge(program, tables or {}))
+    detection = Detection(program, given, horizon, min(seen, default=None), Knowledge(program, tables or {}))
     found = detection.run()
     if suppressed is not None:
         suppressed.update(detection.suppressed())
     return found
 
 
-class _Detection:
+class Detection:
+    """Detection at work: all events that are known so far, given and derived."""
+
     def __init__(
         self, program: typed.Program, given: Sequence[Given], last_end: int, first_end: int | None, knowledge: Knowledge
     ) -> None:
@@ -62,7 +64,7 @@ class _Detection:
         for position, (type_, attributes, start, end, sequence) in enumerate(given):
             if end <= last_end:
                 event = Event(type_, attributes, start, end, (), frozenset((position,)), position)
-                self._know(replace(event, key=self._key(event, sequence)))
+                self._know(replace(event, key=self.key_of(event, sequence)))
 
     def run(self) -> list[Event]:
         for stratum in self.program.strata:
@@ -70,7 +72,7 @@ class _Detection:
                 self._step_by_step(stratum)
             else:
                 rules = [i for layer in stratum.layers for i in layer]
-                for event in _merged(self._results(rules, self._world(self.last_end))):
+                for event in merged(self._results(rules, self.world(self.last_end))):
                     self._derive(event)
         return sorted(self.derived.values(), key=lambda e: e.key)
 
@@ -79,7 +81,7 @@ class _Detection:
         time: int | None = None
         while True:
             # What would end later is not final, but it tells when to look again: at the end of a timer.
-            found = [event for i in rules for event in self._matched(i, self._world(time))]
+            found = [event for i in rules for event in self._matched(i, self.world(time))]
             later = {event.end for event in found if time is None or event.end > time}
             later |= {e.end for events in self.known.values() for e in events if time is None or e.end > time}
             if not later:
@@ -91,8 +93,8 @@ class _Detection:
     def _settle(self, layer: Iterable[int], time: int) -> None:
         """Derives all that ends now, until nothing new follows."""
         for _ in range(MOST_TURNS):
-            results = [event for event in self._results(layer, self._world(time)) if event.end == time]
-            if not sum(self._derive(event) for event in _merged(results)):
+            results = [event for event in self._results(layer, self.world(time)) if event.end == time]
+            if not sum(self._derive(event) for event in merged(results)):
                 return
         types = ", ".join(sorted({self.program.rules[i].event for i in layer}))
         raise DetectError(
@@ -100,7 +102,7 @@ class _Detection:
             "Let each turn need a later event, or bound it with a condition."
         )
 
-    def _world(self, time: int | None) -> World:
+    def world(self, time: int | None) -> World:
         """What is known of all that ends up to a time."""
         limit = self.last_end if time is None else time
         events = {type_: [e for e in known if e.end <= limit] for type_, known in self.known.items()}
@@ -114,19 +116,20 @@ class _Detection:
     def _apply(self, number: int, world: World) -> list[Event]:
         """Derive the events of a rule: of its matches those that it keeps, if it says how often it derives."""
         found, quiet = self._matched(number, world), self.program.rules[number].quiet
-        return found if quiet is None else _kept(_merged(found), quiet)
+        return found if quiet is None else kept(merged(found), quiet)
 
     def suppressed(self) -> dict[int, int]:
         """How many events each rule that says how often it derives has not kept, by the rule's number."""
-        world = self._world(self.last_end)
+        world = self.world(self.last_end)
         rules = {number: rule.quiet for number, rule in enumerate(self.program.rules) if rule.quiet is not None}
-        found = {number: _merged(self._matched(number, world)) for number in rules}
-        return {number: len(found[number]) - len(_kept(found[number], quiet)) for number, quiet in rules.items()}
+        found = {number: merged(self._matched(number, world)) for number in rules}
+        return {number: len(found[number]) - len(kept(found[number], quiet)) for number, quiet in rules.items()}
 
     def _matched(self, number: int, world: World) -> list[Event]:
-        return list(self._events(number, world))
+        return [event for event, _ in self.matches(number, world)]
 
-    def _events(self, number: int, world: World) -> Iterator[Event]:
+    def matches(self, number: int, world: World) -> Iterator[tuple[Event, Match]]:
+        """The matches of a rule, each with the event that it derives."""
         rule = self.program.rules[number]
         event_type = self.program.events[rule.event]
         types = event_type.attributes
@@ -139,9 +142,9 @@ class _Detection:
             if event.end <= self.last_end:
                 same = _same(event)
                 itself = (number, same, match.identity) if event_type.each else same
-                yield replace(event, key=self._key(event, None), identity=itself)
+                yield replace(event, key=self.key_of(event, None), identity=itself), match
 
-    def _key(self, event: Event, sequence: Any) -> tuple[Any, ...]:
+    def key_of(self, event: Event, sequence: Any) -> tuple[Any, ...]:
         """The place in the order of events: end, start, sequence, type, attributes."""
         declared = self.program.events.get(event.type)
         names = declared.attributes if declared is not None else sorted(event.attributes)
@@ -167,16 +170,16 @@ class _Detection:
         self.known.setdefault(event.type, []).append(event)
 
 
-def _kept(events: Iterable[Event], quiet: typed.Quiet) -> list[Event]:
+def kept(events: Iterable[Event], quiet: typed.Quiet) -> list[Event]:
     """Of a rule's events those before which not too many were kept, in their order."""
-    kept: list[Event] = []
+    found: list[Event] = []
     ends: dict[Any, list[int]] = {}
     for event in sorted(events, key=lambda event: event.key):
         group = ends.setdefault(tuple(identity(event.attributes[name]) for name in quiet.keys), [])
         if sum(event.end - end < quiet.length for end in group) < quiet.most:
             group.append(event.end)
-            kept.append(event)
-    return kept
+            found.append(event)
+    return found
 
 
 def _same(event: Event) -> Any:
@@ -184,7 +187,7 @@ def _same(event: Event) -> Any:
     return (event.type, event.start, event.end, values)
 
 
-def _merged(events: Iterable[Event]) -> list[Event]:
+def merged(events: Iterable[Event]) -> list[Event]:
     """Derivations of the same event as one, which came from the inputs of all."""
     found: dict[Any, Event] = {}
     for event in events:

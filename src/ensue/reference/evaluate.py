@@ -18,7 +18,7 @@ from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import EARLIEST, MOST_OCCURRENCES
 from ensue.language.walk import has_aggregate, has_alternatives, names_used, visible_labels, visible_variables
-from ensue.reference.contexts import paired, select
+from ensue.reference.contexts import Witness, paired, select
 from ensue.reference.expressions import evaluate, holds
 from ensue.reference.matches import NOTHING, Event, Match, Occurrence, Part, agree, both, covering, gather, together
 from ensue.reference.restricted import in_order, innermost, latest, preferred
@@ -39,6 +39,8 @@ class World:
         self.knowledge = knowledge
         self.first_end = first_end
         self.last_end = last_end
+        self.witness: Witness | None = None
+        """Is told of all that comes to pairings with contexts."""
         self._cache: dict[int, list[Match]] = {}
         self._by_value: dict[int, dict[Any, list[Match]]] = {}
 
@@ -49,38 +51,38 @@ class World:
         if body.restricted:
             assert body.pattern is not None
             found = self._restricted(body.pattern, body, body.correlation)
-            return [m for m in found if _lasts(body, m) and self._all(body.where, m, outer)]
+            return [m for m in found if lasts(body, m) and self._all(body.where, m, outer)]
         found = [NOTHING] if body.pattern is None else self.pattern(body.pattern, body, outer)
         for lookup in body.lookups:
-            found = [joined for match in found for joined in self._look_up(lookup, match)]
+            found = [joined for match in found for joined in self.look_up(lookup, match)]
         found = [timed for match in found if (timed := self._set_timers(body.timers, match)) is not None]
         if body.window is not None:
-            found = [seen for match in found for seen in self._window(body, match, list(head))]
-        found = [match for match in found if self._in_relation(body, match, outer) and _lasts(body, match)]
+            found = [seen for match in found for seen in self.windows(body, match, list(head))]
+        found = [match for match in found if self.in_relation(body, match, outer) and lasts(body, match)]
         for gathering in body.gatherings:
             found = [full for match in found if (full := self._gather(gathering, body, match, outer)) is not None]
-        found = [m for m in found if not any(self._within(absence, body, m, outer) for absence in body.absences)]
-        found = [m for m in found if self._all((*self._decidable(body.on, m), *body.where), m, outer)]
+        found = [m for m in found if not any(self.inside(absence, body, m, outer) for absence in body.absences)]
+        found = [m for m in found if self._all((*self.decidable(body.on, m), *body.where), m, outer)]
         return _distinct(found, typed.Nested(0, body)) if has_alternatives(body.pattern) else found
 
     def _all(self, conditions: Iterable[typed.Expression], match: Match, outer: Match) -> bool:
-        seen = _seeing(match, outer)
+        seen = seeing(match, outer)
         return all(holds(condition, seen, self.knowledge.held) for condition in conditions)
 
-    def _decidable(self, conditions: Iterable[typed.Expression], match: Match) -> list[typed.Expression]:
+    def decidable(self, conditions: Iterable[typed.Expression], match: Match) -> list[typed.Expression]:
         """Of ``on``: what uses a cumulative constituent was decided when it was paired."""
         gathered = {n for members in match.gathered.values() for m in members for n in (*m.values, *m.labels)}
         return [c for c in conditions if not any(n in gathered and not match.knows(n) for n in names_used(c))]
 
-    def _in_relation(self, body: typed.Body, match: Match, outer: Match) -> bool:
-        seen = _seeing(match, outer)
+    def in_relation(self, body: typed.Body, match: Match, outer: Match) -> bool:
+        seen = seeing(match, outer)
         return all(
             related_in_time(r.relation, seen.labels[r.left], seen.labels[r.right])
             for r in body.related
             if r.left in seen.labels and r.right in seen.labels
         )
 
-    def _look_up(self, lookup: typed.Lookup, match: Match) -> Iterator[Match]:
+    def look_up(self, lookup: typed.Lookup, match: Match) -> Iterator[Match]:
         for values in self.knowledge.bindings(lookup.predicate, lookup.arguments, match.values):
             row = tuple(order(values[t.name]) for t in lookup.arguments if isinstance(t, typed.Variable))
             part = Part((0, 0, (0,), TIMER_RANK + 1, row), ("row", lookup.predicate, row), False)
@@ -89,7 +91,7 @@ class World:
     def _set_timers(self, timers: Iterable[typed.Timer], match: Match) -> Match | None:
         """The match with its relative timers, if they have ended."""
         for timer in timers:
-            set_ = _timer(timer, match)
+            set_ = timer_of(timer, match)
             if set_.end > self.last_end:
                 return None
             match = both(match, set_)
@@ -97,36 +99,36 @@ class World:
 
     # --- absence and accumulation
 
-    def _scope(self, scope: typed.Scope, match: Match, outer: Match) -> tuple[int, int] | None:
+    def scope(self, scope: typed.Scope, match: Match, outer: Match) -> tuple[int, int] | None:
         match scope:
             case typed.During(label=label):
-                window = _seeing(match, outer).labels[label]
+                window = seeing(match, outer).labels[label]
                 return window.start, window.end
             case typed.Between(pair=id_):
                 return match.spans.get(id_)
             case typed.Inside(pattern=id_):
                 return match.spans.get(id_)
 
-    def _within(
+    def inside(
         self, part: typed.Absence | typed.Gathering, body: typed.Body, match: Match, outer: Match
     ) -> list[Match]:
         """What matches the negated or gathered pattern in its scope, with the values that the match has."""
-        span = self._scope(part.scope, match, outer)
+        span = self.scope(part.scope, match, outer)
         if span is None:
             return []  # a side of an `or` that was not taken
         start, end = span
         first, last = start + (not typed.includes_start(part.scope)), end - (not typed.includes_end(part.scope))
-        seen = _seeing(match, outer)
+        seen = seeing(match, outer)
         return [
             inner
             for inner in self._agreeing(part, body.keep, seen)
-            if _known_at(match.end, inner, body.keep) and first <= inner.start and inner.end <= last
+            if known_at(match.end, inner, body.keep) and first <= inner.start and inner.end <= last
         ]
 
     def _agreeing(self, part: typed.Absence | typed.Gathering, keep: int | None, seen: Match) -> list[Match]:
         """Matches of a negated or gathered pattern, wherever they lie, whose shared variables have the same values."""
         if not part.self_contained:
-            return [m for m in self._alone(part.pattern, keep, seen) if agree(seen, m, part.shared)]
+            return [m for m in self.alone(part.pattern, keep, seen) if agree(seen, m, part.shared)]
         if id(part) not in self._by_value:
             self._by_value[id(part)] = _by_value(self._inner(part.pattern, keep), part.shared)
         key = tuple(equality(seen.values[name]) for name in part.shared)
@@ -134,25 +136,25 @@ class World:
 
     def _inner(self, pattern: typed.Pattern, keep: int | None) -> list[Match]:
         if id(pattern) not in self._cache:
-            self._cache[id(pattern)] = self._alone(pattern, keep)
+            self._cache[id(pattern)] = self.alone(pattern, keep)
         return self._cache[id(pattern)]
 
-    def _alone(self, pattern: typed.Pattern, keep: int | None, outer: Match = NOTHING) -> list[Match]:
+    def alone(self, pattern: typed.Pattern, keep: int | None, outer: Match = NOTHING) -> list[Match]:
         """Matches of a pattern that stands alone, as what is negated or collected does; they count by their own end."""
         body = typed.Body(pattern, keep=keep)
-        return [replace(m, oldest=m.end) for m in self.pattern(pattern, body, outer) if _lasts(body, m)]
+        return [replace(m, oldest=m.end) for m in self.pattern(pattern, body, outer) if lasts(body, m)]
 
     def _gather(self, gathering: typed.Gathering, body: typed.Body, match: Match, outer: Match) -> Match | None:
-        if self._scope(gathering.scope, match, outer) is None:
+        if self.scope(gathering.scope, match, outer) is None:
             return match
-        members = sorted(self._within(gathering, body, match, outer), key=lambda m: m.order)
+        members = sorted(self.inside(gathering, body, match, outer), key=lambda m: m.order)
         if len(members) < gathering.low or (gathering.high is not None and len(members) > gathering.high):
             return None
         return gather(match, gathering.id, members)
 
     # --- windows
 
-    def _window(self, body: typed.Body, rest: Match, head: list[typed.Expression]) -> Iterator[Match]:
+    def windows(self, body: typed.Body, rest: Match, head: list[typed.Expression]) -> Iterator[Match]:
         """At each event collected, or each multiple of a length: the events of its group in the window."""
         window, keep = body.window, body.keep
         assert window is not None
@@ -182,7 +184,7 @@ class World:
 
     def _group(self, window: typed.Window, rest: Match, event: Match, terms: list[typed.Expression]) -> Any:
         """The group of an event: the head's other terms, and the variables it shares."""
-        seen = _seeing(event, rest)
+        seen = seeing(event, rest)
         values = [event.values[name] for name in (*window.shared, *window.keys)]
         values += [evaluate(term, seen, self.knowledge.held) for term in terms]
         return tuple(map(identity, values))
@@ -192,7 +194,7 @@ class World:
         for end in ends:
             if end <= self.last_end:
                 members = [m for m in group if end - window.size <= m.end < end]
-                members = [m for m in members if _known_at(end, m, keep)]
+                members = [m for m in members if known_at(end, m, keep)]
                 if members:
                     found = gather(_with_names(rest, members[-1]), window.id, members)
                     found = covering(found, max(end - window.size, EARLIEST), end)
@@ -208,7 +210,7 @@ class World:
                 sessions.append([event])
         for session in sessions:
             end = session[-1].end + window.size
-            members = [m for m in session if _known_at(end, m, keep)]
+            members = [m for m in session if known_at(end, m, keep)]
             if end <= self.last_end and members:
                 found = gather(_with_names(rest, members[-1]), window.id, members)
                 found = covering(found, min(m.start for m in members), end)
@@ -223,7 +225,7 @@ class World:
         for event in events:
             before = [
                 b for b in beginnings
-                if b.end < event.start and _known_at(event.end, b, keep)
+                if b.end < event.start and known_at(event.end, b, keep)
                 and agree(b, event, _known(window.shared, b))
                 and agree(rest, b, tuple(n for n in b.values if n in rest.values))
             ]  # fmt: skip
@@ -246,11 +248,11 @@ class World:
         """All matches of a pattern that stands in a body."""
         match pattern:
             case typed.Atom():
-                return [found for event in self.events.get(pattern.event, []) if (found := _atom(pattern, event))]
+                return [found for event in self.events.get(pattern.event, []) if (found := atom_match(pattern, event))]
             case typed.Moment(id=id_, time=time, label=label):
-                return [_moment(id_, label, time)] if time <= self.last_end else []
+                return [moment_of(id_, label, time)] if time <= self.last_end else []
             case typed.Periodic():
-                return list(self._every(pattern))
+                return list(self.occurrences(pattern))
             case typed.Pair(left=left, right=right):
                 return self._pair(
                     pattern, self.pattern(left, body, outer), self.pattern(right, body, outer), body, outer
@@ -262,11 +264,11 @@ class World:
                 lacking = self.pattern(inner, body, outer)
                 return [replace(m, spans={**m.spans, id_: (m.start, m.end)}) for m in lacking]
             case typed.Run():
-                return list(self._runs(pattern, body.keep))
+                return list(self.runs(pattern, body.keep))
             case typed.Nested(id=id_, body=inner_body, label=label):
-                return [replace(_named(m, label), oldest=min(m.oldest, m.end)) for m in self.body(inner_body, outer)]
+                return [replace(named(m, label), oldest=min(m.oldest, m.end)) for m in self.body(inner_body, outer)]
 
-    def _every(self, pattern: typed.Periodic) -> Iterator[Match]:
+    def occurrences(self, pattern: typed.Periodic) -> Iterator[Match]:
         if self.first_end is None:
             return
         first = -(-self.first_end // pattern.period) * pattern.period
@@ -277,13 +279,15 @@ class World:
                 f"more than {MOST_OCCURRENCES:,}. Give it a longer period, or detect over a shorter time."
             )
         for time in range(first, self.last_end + 1, pattern.period):
-            yield _moment(pattern.id, pattern.label, time)
+            yield moment_of(pattern.id, pattern.label, time)
 
     def _pair(
         self, pair: typed.Pair, left: list[Match], right: list[Match], body: typed.Body, outer: Match
     ) -> list[Match]:
         if pair.left_context is not None:
-            return select(pair, left, right, lambda one, other: self._eligible(pair, body, one, other, outer))
+            return select(
+                pair, left, right, lambda one, other: self.eligible(pair, body, one, other, outer), self.witness
+            )
         by_value = _by_value(right, pair.shared)
         found = []
         for one in left:
@@ -293,25 +297,25 @@ class World:
                 found += [paired(pair, one, other) for other in others]
         return found
 
-    def _eligible(self, pair: typed.Pair, body: typed.Body, one: Match, other: Match, outer: Match) -> bool:
+    def eligible(self, pair: typed.Pair, body: typed.Body, one: Match, other: Match, outer: Match) -> bool:
         """Whether every temporal condition and every conjunct of ``on`` that this pairing determines allows it."""
         if not related_in_time(pair.relation, one, other):
             return False
         match = both(one, other)
         for timer in body.timers:
             if timer.of in match.labels:
-                match = both(match, _timer(timer, match))
+                match = both(match, timer_of(timer, match))
         length = match.end - match.start
-        if (body.within is not None and length > body.within) or not _is_kept(body, match):
+        if (body.within is not None and length > body.within) or not is_kept(body, match):
             return False
         if body.lasting is not None and (length > body.lasting or (pair is body.pattern and length != body.lasting)):
             return False
         determined = [c for c in body.on if all(match.knows(n) or outer.knows(n) for n in names_used(c))]
-        return self._in_relation(body, match, outer) and self._all(determined, match, outer)
+        return self.in_relation(body, match, outer) and self._all(determined, match, outer)
 
-    def _runs(self, run: typed.Run, keep: int | None) -> Iterator[Match]:
+    def runs(self, run: typed.Run, keep: int | None) -> Iterator[Match]:
         groups: dict[Any, list[Match]] = {}
-        for match in sorted(self._alone(run.pattern, keep), key=lambda m: m.order):
+        for match in sorted(self.alone(run.pattern, keep), key=lambda m: m.order):
             groups.setdefault(tuple(identity(match.values[name]) for name in run.keys), []).append(match)
         for group in groups.values():
             for end in range(run.count, len(group) + 1):
@@ -328,7 +332,7 @@ class World:
                 return latest(in_order(either), variables)
             case typed.Pair(left=left, right=right, relation=relation):
                 one, other = (preferred(self._restricted(side, body, body.correlation)) for side in (left, right))
-                found = [m for m in self._pair(pattern, one, other, body, NOTHING) if _lasts(body, m)]
+                found = [m for m in self._pair(pattern, one, other, body, NOTHING) if lasts(body, m)]
                 return innermost(found, variables) if relation.word == "seq" else latest(found, variables)
             case typed.Lacking(id=id_, pattern=inner):
                 (absence,) = (a for a in body.absences if a.scope == typed.Inside(id_))
@@ -338,7 +342,7 @@ class World:
                     if not any(m.start <= a.start and a.end <= m.end and agree(m, a, absence.shared) for a in inside)
                 ]  # fmt: skip
             case typed.Nested(body=nested, label=label):
-                return [_named(m, label) for m in self.body(nested)]
+                return [named(m, label) for m in self.body(nested)]
             case _:
                 return latest(in_order(self.pattern(pattern, body)), variables)
 
@@ -346,26 +350,26 @@ class World:
 # --- small steps
 
 
-def _lasts(body: typed.Body, match: Match) -> bool:
+def lasts(body: typed.Body, match: Match) -> bool:
     """Whether a match is as long as its body allows, and made of nothing that ended too long ago."""
     length = match.end - match.start
     return (
         (body.within is None or length <= body.within)
         and (body.lasting is None or length == body.lasting)
-        and _is_kept(body, match)
+        and is_kept(body, match)
     )
 
 
-def _is_kept(body: typed.Body, match: Match) -> bool:
+def is_kept(body: typed.Body, match: Match) -> bool:
     return body.keep is None or match.oldest >= match.end - body.keep
 
 
-def _known_at(time: int, match: Match, keep: int | None) -> bool:
+def known_at(time: int, match: Match, keep: int | None) -> bool:
     """Whether what is negated, gathered or collected counts for a match that ends at a time."""
     return keep is None or match.end >= time - keep
 
 
-def _seeing(match: Match, outer: Match) -> Match:
+def seeing(match: Match, outer: Match) -> Match:
     """A match that also knows what is known outside it."""
     if outer is NOTHING:
         return match
@@ -410,13 +414,13 @@ def _with_names(match: Match, event: Match) -> Match:
 
 def _collected(window: typed.Window, keep: int | None, rest: Match, event: Match, members: list[Match]) -> Match:
     """The match of a window at one of its events."""
-    members = [m for m in members if _known_at(event.end, m, keep)]
+    members = [m for m in members if known_at(event.end, m, keep)]
     found = gather(_with_names(rest, event), window.id, members)
     found = covering(found, min(m.start for m in members), max(m.end for m in members))
     return replace(found, oldest=min(rest.oldest, event.end))
 
 
-def _moment(id_: int, label: str | None, time: int) -> Match:
+def moment_of(id_: int, label: str | None, time: int) -> Match:
     """A timer of absolute time."""
     return replace(_interval(id_, label, time, time), oldest=time)
 
@@ -424,24 +428,24 @@ def _moment(id_: int, label: str | None, time: int) -> Match:
 def _interval(id_: int, label: str | None, start: int, end: int) -> Match:
     """A timer."""
     labels = {label: Occurrence(start, end)} if label is not None else {}
-    part = Part((end, start, (0,), TIMER_RANK, ()), ("timer", id_, start, end), False)
+    part = Part((end, start, (0,), TIMER_RANK, ()), ("timer", id_, start, end), False, id_)
     return Match(start, end, labels=labels, parts=(part,))
 
 
-def _timer(timer: typed.Timer, match: Match) -> Match:
+def timer_of(timer: typed.Timer, match: Match) -> Match:
     """A relative timer, for the event that it refers to."""
     of = match.labels[timer.of]
     start, end = (max((of.end if end else of.start) + shift, EARLIEST) for end, shift in timer.points)
     return _interval(timer.id, timer.label, start, end)
 
 
-def _named(match: Match, label: str | None) -> Match:
+def named(match: Match, label: str | None) -> Match:
     if label is None:
         return match
     return replace(match, labels={**match.labels, label: Occurrence(match.start, match.end)})
 
 
-def _atom(atom: typed.Atom, event: Event) -> Match | None:
+def atom_match(atom: typed.Atom, event: Event) -> Match | None:
     values: dict[str, Any] = {}
     for attribute, term in atom.fields:
         value = event.attributes.get(attribute)
@@ -454,7 +458,7 @@ def _atom(atom: typed.Atom, event: Event) -> Match | None:
         else:
             values[term.name] = value
     labels = {atom.label: Occurrence(event.start, event.end, event.attributes)} if atom.label is not None else {}
-    part = Part(event.key, event.identity)
+    part = Part(event.key, event.identity, pattern=atom.id)
     return Match(event.start, event.end, values, labels, (part,), sources=event.sources, oldest=event.end)
 
 

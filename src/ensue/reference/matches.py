@@ -42,6 +42,8 @@ class Part:
     key: tuple[Any, ...]
     identity: Any
     event: bool = True
+    pattern: int | None = None
+    """The id of the atom, timer or predicate that it matches."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,156 @@
+"""The answer to a question as data: a tree of events, timelines, rules, attempts and what stopped them.
+
+Times are as events have them: integers, or text of ISO 8601 where they are timestamps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Time = int | str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An event as it is shown. `row` is the number of the row that gave it; None for one that rules derive."""
+
+    type: str
+    attributes: Mapping[str, Any]
+    start: Time
+    end: Time
+    text: str
+    row: int | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """A rule: its name, the event that it derives, and where it is written."""
+
+    name: str | None
+    event: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        name = f"rule {self.name}" if self.name is not None else f"rule for {self.event}"
+        return f"{name} ({self.file}:{self.line})"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a timeline: something that was matched, looked for or computed, and when.
+
+    `kind` is ``event``, ``timer``, ``collected``, ``window``, ``absent``, ``row``, ``condition``, ``time`` or ``note``.
+    """
+
+    kind: str
+    text: str
+    start: Time | None = None
+    end: Time | None = None
+    event: Shown | None = None
+    inner: tuple[Detected, ...] = ()
+    """For a derived event: why it was."""
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """One match that derives an event."""
+
+    rule: Place
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Detected:
+    """An event that rules derive, with the matches that it comes from."""
+
+    event: Shown
+    derivations: tuple[Derivation, ...]
+    more: int = 0
+    """How many more matches derive it that are not shown."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Something that an attempt lacks.
+
+    `kind` is ``missing`` (no event), ``time`` (a bound, a relation, a length), ``condition``, ``absence`` (a negated
+    event came), ``count`` (too few or too many were collected), ``value`` (values that must be equal), ``table`` (no
+    row), ``context`` or ``policy`` (another match was chosen), ``quiet`` (``once``, ``at most``), ``late``, ``until``
+    (time did not run so far), or ``asked`` (it would be another detection than the one asked for).
+    """
+
+    kind: str
+    text: str
+    weight: float = 1.0
+    """How far it is from what is asked for, to put near misses first: 0 is next to nothing."""
+    inner: tuple[Missing | Detected, ...] = ()
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Events that come near to a match of a rule, and what stopped them."""
+
+    lines: tuple[Line, ...]
+    stops: tuple[Stop, ...]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The attempts to match one rule, the nearest first."""
+
+    rule: Place
+    attempts: tuple[Attempt, ...]
+    more: int = 0
+    limited: bool = False
+    """True where there was too much to look at all of it."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Something that was not detected: what each rule for it lacks."""
+
+    text: str
+    rules: tuple[Tried, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Why:
+    """The answer of `ensue.why`: detections that fit the question, or else why there is none.
+
+    `str` gives a timeline as text, `to_dict` plain data, and a notebook shows it as HTML.
+    """
+
+    type: str
+    key: Mapping[str, Any]
+    question: str
+    """The question as an event: ``overdue(id=42)``."""
+    found: tuple[Detected, ...] = ()
+    more: int = 0
+    """How many more detections fit."""
+    missing: Missing | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def detected(self) -> bool:
+        """Tell whether something was detected that fits."""
+        return bool(self.found)
+
+    def __str__(self) -> str:
+        from ensue.reasons.text import text_of
+
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        from ensue.reasons.html import html_of
+
+        return html_of(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as dicts, lists, texts and numbers, for JSON."""
+        from ensue.reasons.as_dict import dict_of
+
+        return dict_of(self)

@@ -1,0 +1,164 @@
+"""A question: which event, with which attributes, ending when; and what to say where it makes no sense."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from ensue.data.errors import DataError, did_you_mean, listed, shortened
+from ensue.data.iso import micros_of_moment, micros_of_text
+from ensue.data.moments import Moment, moment_of
+from ensue.language import typed
+from ensue.values import is_number
+
+NEAREST = 5
+"""Values that are named where the one asked for is not there."""
+OWN = ("type", "start", "end", "sources")
+"""Columns of a detection that are no attributes."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """An event asked for: its type, attributes, and its end and start where these are asked for."""
+
+    type: str
+    key: Mapping[str, Any]
+    at: int | None = None
+    start: int | None = None
+
+    def asks_for(self, start: int, end: int) -> bool:
+        """Tell whether an event at a time is meant."""
+        return self.at in (None, end) and self.start in (None, start)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as it was put, before anything is known of the times of events."""
+
+    type: str
+    key: Mapping[str, Any]
+    at: Moment | None = None
+    start: Moment | None = None
+
+    def on(self, program: typed.Program, timestamps: bool) -> Question:
+        """The question with values and times as rules hold them."""
+        key = self.values(program)
+        at, start = (
+            None if moment is None else moment_of(moment, program.unit, timestamps, "`at`")
+            for moment in (self.at, self.start)
+        )
+        return Question(self.type, key, at, start)
+
+    def values(self, program: typed.Program) -> dict[str, Any]:
+        """The attributes asked for, as rules hold them."""
+        types = program.events[self.type].attributes
+        return {name: value_of(value, types[name], name) for name, value in self.key.items()}
+
+
+def asked_of(
+    program: typed.Program, detection: Any, type_: str | None, at: Moment | None, key: Mapping[str, Any]
+) -> Asked:
+    """A question from a detection, or from a type and attributes; `DataError` where these do not exist."""
+    start: Moment | None = None
+    if detection is not None:
+        row = _row(detection)
+        type_ = type_ or row.get("type")
+        start, at = row.get("start"), row.get("end") if at is None else at
+        declared = program.events.get(str(type_))
+        own = declared.attributes if declared is not None else {}
+        key = {**{n: v for n, v in row.items() if n in own and not (v is None and n not in own)}, **key}
+    type_ = _type_of(program, type_)
+    attributes = program.events[type_].attributes
+    for name in key:
+        if name not in attributes:
+            raise DataError(
+                f"{type_!r} has no attribute {name!r}; it has {listed(attributes)}.{did_you_mean(name, attributes)}"
+            )
+    return Asked(type_, key, at, start)
+
+
+def _row(detection: Any) -> dict[str, Any]:
+    if isinstance(detection, Mapping):
+        return dict(detection)
+    for name in ("asDict", "to_dict"):  # a row of Spark, or of pandas
+        if callable(getattr(detection, name, None)):
+            return dict(getattr(detection, name)())
+    raise DataError(f"The detection is {shortened(detection)}; hand over a row of what `detect` found, as a dict.")
+
+
+def _type_of(program: typed.Program, type_: str | None) -> str:
+    derived = [name for name, event in program.events.items() if event.derived]
+    if type_ is None:
+        if len(derived) == 1:
+            return derived[0]
+        raise DataError(f"Say which type of event is meant: the rules derive {listed(derived)}.")
+    if type_ not in derived:
+        given = " Events of that type are given, not derived." if type_ in program.events else ""
+        raise DataError(
+            f"No rule derives {type_!r}; the rules derive {listed(derived)}.{given}{did_you_mean(type_, derived)}"
+        )
+    return type_
+
+
+def value_of(value: Any, type_: str, name: str) -> Any:
+    """A value as rules hold it; text is read as the attribute's type.
+
+    >>> value_of("42", "int", "id"), value_of("true", "bool", "ok"), value_of("42", "string", "id")
+    (42, True, '42')
+    """
+    if hasattr(value, "item") and not isinstance(value, str):  # a number of NumPy
+        value = value.item()
+    if isinstance(value, float) and math.isnan(value) and type_ in ("int", "string", "bool", "timestamp"):
+        return None  # as pandas has nulls
+    match type_, value:
+        case _, None:
+            return None
+        case "string", _:
+            return value if isinstance(value, str) else str(value)
+        case "timestamp" | "time", datetime() | date():
+            return micros_of_moment(value)
+        case _, str() if value == "null":
+            return None
+        case "timestamp", str():
+            found = micros_of_text(value)
+        case "time", str():
+            found = int(value) if value.lstrip("+-").isdigit() else micros_of_text(value)
+        case "bool", str():
+            found = {"true": True, "false": False, "1": True, "0": False}.get(value.lower())
+        case "int" | "float", str():
+            found = _number(value, type_)
+        case "any", str():
+            return value if _number(value, "float") is None else _number(value, "int") or value
+        case _, list():
+            return tuple(value)
+        case _:
+            return value
+    if found is None:
+        raise DataError(f"{name!r} is {shortened(value)}, and the rules have a value of type {type_} there.")
+    return found
+
+
+def _number(text: str, type_: str) -> Any:
+    try:
+        return int(text) if type_ == "int" or text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        return None
+
+
+def nearest(value: Any, values: Iterable[Any]) -> list[Any]:
+    """Of the values that are there those next to one that is not.
+
+    >>> nearest(43, [1, 42, 44, 1000], )[:2], nearest("bpb", ["alice", "bob"])
+    ([42, 44], ['bob', 'alice'])
+    """
+    there = [each for each in dict.fromkeys(values) if each is not None]
+    if is_number(value):
+        numbers = [each for each in there if is_number(each)]
+        return sorted(numbers, key=lambda each: (abs(each - value), each))[:NEAREST]
+    text = str(value)
+    ranked = sorted(there, key=lambda each: -difflib.SequenceMatcher(None, text, str(each)).ratio())
+    return ranked[:NEAREST]
