@@ -47,6 +47,8 @@ LOCAL = (
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+
 LONGEST_INSTALLATION = 300
 """Seconds."""
 
@@ -97,6 +99,13 @@ class new_page:  # noqa: N801 (it is used like a function)
         self.context.close()
         if kind is None:
             assert not self.problems, "; ".join(self.problems)
+
+
+def picture(page: Any, name: str) -> None:
+    """Writes a picture of a page for the documents, where `ENSUE_UPDATE_IMAGES` is set."""
+    if os.environ.get("ENSUE_UPDATE_IMAGES"):
+        IMAGES.mkdir(exist_ok=True)
+        page.screenshot(path=IMAGES / f"{name}.png")
 
 
 def install(quiet: bool) -> int:

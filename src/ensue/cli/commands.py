@@ -17,6 +17,7 @@ from ensue.cli.failures import BROKEN_PIPE, INTERRUPTED, explained, hush_broken_
 from ensue.cli.fmt import fmt
 from ensue.cli.lsp import lsp
 from ensue.cli.peek import peek
+from ensue.cli.play import play
 from ensue.cli.run import run
 from ensue.cli.spark.state import state
 from ensue.cli.spark.stream import stream
@@ -82,5 +83,5 @@ def ensue(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, peek, check, test, run, why, fmt, explain, backtest, stream, state, lsp):
+for command in (demo, play, peek, check, test, run, why, fmt, explain, backtest, stream, state, lsp):
     ensue.add_command(command)

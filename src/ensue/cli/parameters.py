@@ -25,11 +25,25 @@ def with_parameters(program: Program, param: tuple[str, ...], params: str | None
     from ensue.data.parameters import read_parameters
 
     values: dict[str, Any] = {} if params is None else read_parameters(params)
+    given = _given(param)
+    program = program.with_params({name: value for name, value in values.items() if name not in given})
+    return program.with_params(given, texts=True)
+
+
+def parameter_texts(param: tuple[str, ...], params: str | None) -> dict[str, str]:
+    """The values that the options give, as a command line has them, for rules that are still to be written."""
+    from ensue.data.json_text import to_text
+    from ensue.data.parameters import read_parameters
+
+    values: dict[str, Any] = {} if params is None else read_parameters(params)
+    return {**{name: to_text(value) for name, value in values.items()}, **_given(param)}
+
+
+def _given(param: tuple[str, ...]) -> dict[str, str]:
     given: dict[str, str] = {}
     for each in param:
         name, sign, value = each.partition("=")
         if not sign or not name:
             raise click.UsageError(f"--param {each!r} gives no value; write --param limit=80.")
         given[name] = value
-    program = program.with_params({name: value for name, value in values.items() if name not in given})
-    return program.with_params(given, texts=True)
+    return given

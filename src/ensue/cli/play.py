@@ -1,0 +1,130 @@
+"""`ensue play`: a local page on which rules are written, and what they find is shown as one types."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ensue.cli.files import replace_file
+from ensue.cli.output import printable, say
+from ensue.cli.parameters import parameter_options, parameter_texts
+from ensue.cli.progress import progress
+from ensue.cli.reading import reading_options
+from ensue.cli.rules import STDIN, read_rules
+from ensue.cli.sources import event_sources, paths_of, table_sources
+
+if TYPE_CHECKING:
+    from ensue.data.columns import Columns
+    from ensue.play.files import Files
+    from ensue.play.session import Start
+
+
+@click.command(short_help="Write rules on a local page, and see what they find.")
+@click.argument("rules", required=False)
+@click.argument("events", nargs=-1)
+@reading_options
+@click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
+@click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
+@parameter_options
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on. [default: any free one]")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option(
+    "--seconds", type=click.FloatRange(0.1), default=10.0, show_default=True, help="How long an evaluation may take."
+)
+@click.option("--memory", metavar="BYTES", default="2GB", show_default=True, help="What an evaluation may use.")
+def play(
+    rules: str | None,
+    events: tuple[str, ...],
+    columns: Columns,
+    until: str | None,
+    tables: tuple[str, ...],
+    param: tuple[str, ...],
+    params: str | None,
+    port: int,
+    no_browser: bool,
+    seconds: float,
+    memory: str,
+) -> int:
+    """Opens a page with RULES in an editor and EVENTS beside it, and shows what is found as one types.
+
+    Without RULES it starts from an example; a rule file that is not there yet is made when it is saved. The page is
+    served to this machine alone, at an address with a token in it. It reads and writes the files that are named here,
+    and new ones in the current folder. Ctrl+C ends it.
+
+    \b
+    Example:
+      ensue play
+      ensue play shop.ensue events.jsonl
+      ensue play shop.ensue order=orders.csv shipped=parcels.csv --time at
+    """
+    from ensue.engine.limits import Limits as EngineLimits
+    from ensue.play.lane import Lane, Limits
+    from ensue.play.server import Playground
+    from ensue.play.session import Session
+
+    if rules == STDIN or STDIN in events:
+        raise click.UsageError("The playground reads files; standard input, -, is none.")
+    limits = Limits(seconds, EngineLimits.of(None, memory).most_bytes)
+    given = parameter_texts(param, params)
+    with progress("Reading…"):
+        files, start, shown = _opened(rules, events, columns, until, given)
+    settings = {"columns": shown.saved(), "tables": table_sources(tables)}
+    session = Session(files, start, settings, Lane(limits), Lane(limits))
+    try:
+        server = Playground(session, port)
+    except OSError as error:
+        raise click.ClickException(f"Port {port} cannot be used: {error.strerror or error}") from None
+    session.open()
+    if start.events.cut:
+        say("There are more events than the page shows; it has the first ones. `ensue run` takes them all.")
+    click.echo(f"The playground is at {server.address}")
+    click.echo("Ctrl+C ends it.")
+    if not no_browser:
+        webbrowser.open(server.address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        click.echo()
+    finally:
+        session.close()
+        server.server_close()
+    return 0
+
+
+def _opened(
+    rules: str | None, events: tuple[str, ...], columns: Columns, until: str | None, params: Mapping[str, str]
+) -> tuple[Files, Start, Columns]:
+    """The files of the session, what its page shows first, and how the columns of that are called."""
+    from ensue.data.errors import DataError
+    from ensue.play.events import Loaded, load
+    from ensue.play.examples import examples
+    from ensue.play.files import Document, Files
+    from ensue.play.session import Start
+
+    files = Files(Path.cwd(), replace_file)
+    if rules is None:
+        example = next(iter(examples().values()))
+        text = example.rules.read_text(encoding="utf-8")
+        shown = Loaded("" if example.events is None else example.events.read_text(encoding="utf-8"))
+        return files, Start(text, shown, until or "", params, example.name), columns
+    path = Path(rules)
+    if not path.exists() and path.parent.is_dir() and path.suffix == ".ensue":
+        files.documents["rules"] = Document(path)
+        text = ""
+    else:
+        file = read_rules(rules)
+        files.documents["rules"] = Document(path, file.text, file.newline)
+        text = file.text
+    if not events:
+        return files, Start(text, Loaded(""), until or "", params), columns
+    sources = event_sources(events)
+    loaded, columns = load(sources, columns)
+    if loaded.file is not None:
+        files.documents["events"] = Document(loaded.file, loaded.text)
+    elif not loaded.text:
+        raise DataError(f"There are no events in {', '.join(map(printable, paths_of(sources)))}.")
+    return files, Start(text, loaded, until or "", params), columns

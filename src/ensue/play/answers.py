@@ -1,0 +1,144 @@
+"""Answers to what the page asks for: each kind of request is a function of the rules and the events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ensue.data.columns import Columns
+from ensue.data.errors import DataError
+from ensue.data.files import JsonLines
+from ensue.errors import DetectError
+from ensue.language.diagnostics import RuleError
+from ensue.play.assist import ANSWERS as ASSISTING
+from ensue.play.detections import detections
+from ensue.play.given import events_of_test
+from ensue.play.plan import plan_of
+from ensue.program import Program, compile
+from ensue.request import Request
+
+MOST_MATCHES = 200_000
+"""How many events of a type rules may derive here."""
+
+MOST_OBSERVED = 300_000
+"""Up to how many bytes of events a plan is shown with counts: counting takes much longer than running."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A request whose rules are right: the program, and the events as JSON lines."""
+
+    program: Program
+    events: JsonLines
+    request: Request
+    more: Mapping[str, Any]
+    """What else the page said."""
+
+
+@dataclass
+class Answers:
+    """Answers requests one by one; the last program and the last events are kept for the next."""
+
+    memory: int
+    _events: JsonLines = field(default_factory=lambda: JsonLines(b"", "events"))
+    _program: tuple[str, Program] | None = None
+
+    def prepare(self) -> None:
+        """Imports and warms up all that the first request would wait for."""
+        program = compile("event a(x: int).\nb(x) <- a(x).\n")
+        program.detect([{"type": "a", "time": 1, "x": 1}])
+
+    def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a message; `failure` says why there is none."""
+        started = time.perf_counter()
+        try:
+            found = self._answer(message)
+        except RuleError as error:
+            found = {"wrong": len(error.diagnostics)}
+        except (DataError, DetectError) as error:
+            text = str(error)
+            found = {"failure": text[:1].upper() + text[1:]}
+        except (MemoryError, RecursionError) as error:
+            found = {"failure": _too_large(error)}
+        except Exception as error:
+            found = {"failure": f"This is a bug in ensue, please report it ({type(error).__name__}: {error})."}
+        return {**found, "milliseconds": round(1000 * (time.perf_counter() - started), 1)}
+
+    def _answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        if "events" in message:
+            self._events = JsonLines(message["events"].encode("utf-8", "replace"), "events")
+        kind = message["kind"]
+        if kind in ASSISTING:
+            return ASSISTING[kind](message)
+        columns = message.get("columns")
+        request = Request(
+            message.get("until") or None,
+            Columns() if columns is None else Columns.restored(columns),
+            message.get("tables"),
+            max_matches=MOST_MATCHES,
+            max_state=self.memory // 2,
+        )
+        program = self._compiled(message["rules"]).with_params(message.get("params") or {}, texts=True)
+        return PROGRAM_ANSWERS[kind](Question(program, self._events, request, message))
+
+    def _compiled(self, rules: str) -> Program:
+        if self._program is None or self._program[0] != rules:
+            # A text that ends with a line end cannot be taken for a path.
+            self._program = rules, compile(f"{rules}\n", "rules")
+        return self._program[1]
+
+
+def _too_large(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return (
+            "There is not enough memory for this. Let the events of a rule share a variable, bound it with `within`, "
+            "or try fewer events; `ensue play --memory` allows more."
+        )
+    return "The rules are nested too deeply."
+
+
+def _run(question: Question) -> dict[str, Any]:
+    found, read = question.program.detect_tables([question.events], question.request)
+    return detections(question.program, found, read, question.request)
+
+
+def _plan(question: Question) -> dict[str, Any]:
+    few = len(question.events.data) <= MOST_OBSERVED
+    events = [question.events] if few and question.events.data.strip() else None
+    return {"plan": plan_of(question.program.explain_events(events, question.request, intervals=False))}
+
+
+def _test(question: Question) -> dict[str, Any]:
+    from ensue.engine.limits import limiting
+    from ensue.testing import run_tests
+
+    source = question.program.file.source
+    with limiting(question.request.limits):
+        outcomes = list(run_tests(question.program))
+    return {
+        "tests": [
+            {
+                "title": outcome.test.title,
+                "line": source.position(outcome.test.span.start)[0],
+                "passed": outcome.passed,
+                "error": outcome.error,
+                "missing": [event for each in outcome.differences for event in each.missing],
+                "unexpected": [event for each in outcome.differences for event in each.unexpected],
+            }
+            for outcome in outcomes
+        ]
+    }
+
+
+def _given(question: Question) -> dict[str, Any]:
+    return events_of_test(question.program, question.more.get("test"))
+
+
+PROGRAM_ANSWERS: dict[str, Callable[[Question], dict[str, Any]]] = {
+    "run": _run,
+    "plan": _plan,
+    "test": _test,
+    "given": _given,
+}

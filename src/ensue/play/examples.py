@@ -1,0 +1,47 @@
+"""The examples that a session can start from: built-in data sets, and the cookbook's rule files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ensue import datasets
+
+_COOKBOOKS = (
+    Path(datasets.__file__).parent / "cookbook",  # as it is installed
+    Path(datasets.__file__).parents[3] / "docs" / "cookbook",  # in a source tree
+)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A rule file, with events of its own or with those of its tests."""
+
+    name: str
+    title: str
+    rules: Path
+    events: Path | None
+
+
+def examples() -> dict[str, Example]:
+    """All examples by name: data sets with events first, then the cookbook.
+
+    >>> examples()["orders"].events.name
+    'orders.jsonl'
+    """
+    names = datasets.names()
+    stems = [Path(name).stem for name in names if name.endswith(".ensue")]
+    found = {
+        stem: Example(
+            stem,
+            stem.replace("_", " ").capitalize(),
+            datasets.path(f"{stem}.ensue"),
+            datasets.path(f"{stem}.jsonl") if f"{stem}.jsonl" in names else None,
+        )
+        for stem in stems
+    }
+    folder = next((folder for folder in _COOKBOOKS if folder.is_dir()), None)
+    for path in sorted(folder.glob("*.ensue")) if folder is not None else ():
+        title = path.stem.replace("_", " ").capitalize()
+        found.setdefault(path.stem, Example(path.stem, title, path, None))
+    return found

@@ -1,0 +1,61 @@
+"""Who is answered: the page that was opened with the token, on this machine.
+
+The server listens on the loopback interface. Other pages in the same browser can still send it requests, under its own
+name or, with DNS rebinding, under theirs: so the host, the origin and the token of each request are checked.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+TOKEN_HEADER = "X-Ensue-Token"
+
+
+def new_token() -> str:
+    """A token that nobody guesses."""
+    return secrets.token_urlsafe(24)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """The port of the server, and the token of its page."""
+
+    port: int
+    token: str
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names under which the server is asked."""
+        return (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
+
+    def refusal(self, headers: Mapping[str, str], token: str | None) -> str | None:
+        """Why a request is refused; None if it is answered.
+
+        >>> guard = Guard(8000, "secret")
+        >>> guard.refusal({"Host": "127.0.0.1:8000"}, "secret")
+        >>> guard.refusal({"Host": "evil.example:8000"}, "secret")
+        'This server is asked as 127.0.0.1:8000 only.'
+        >>> guard.refusal({"Host": "127.0.0.1:8000"}, "guess")
+        'The token in the address is missing or wrong: open the address that `ensue play` printed.'
+        """
+        return self.foreign(headers) or self.wrong_token(token)
+
+    def foreign(self, headers: Mapping[str, str]) -> str | None:
+        """Why a request does not come from the page itself; None if it does."""
+        if headers.get("Host", "").lower() not in self.hosts:
+            return f"This server is asked as {self.hosts[0]} only."
+        origin = headers.get("Origin")
+        if origin is not None and origin.lower() not in [f"http://{host}" for host in self.hosts]:
+            return "Another page asked; only the playground's own page is answered."
+        if headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+            return "Another page asked; only the playground's own page is answered."
+        return None
+
+    def wrong_token(self, token: str | None) -> str | None:
+        """Why a token is refused; it is compared in constant time."""
+        if token is not None and hmac.compare_digest(token.encode(errors="replace"), self.token.encode()):
+            return None
+        return "The token in the address is missing or wrong: open the address that `ensue play` printed."

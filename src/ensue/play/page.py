@@ -1,0 +1,34 @@
+"""The page as one document: its styles and scripts are put into it, so that nothing else is loaded."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+SCRIPTS = ("editor.js", "table.js", "plan.js", "main.js")
+
+
+def policy(nonce: str) -> str:
+    """What the page may do: run the scripts that came with it, and ask its own server."""
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; "
+        "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def page(nonce: str) -> str:
+    """The page, with a nonce for its styles and scripts.
+
+    >>> "https://" in page("n") or "@import" in page("n")
+    False
+    """
+    return _page().replace("NONCE", nonce)
+
+
+@cache
+def _page() -> str:
+    folder = files("ensue.play") / "page"
+    scripts = "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    html = (folder / "page.html").read_text(encoding="utf-8")
+    style = (folder / "style.css").read_text(encoding="utf-8")
+    return html.replace("/* STYLE */", style).replace("/* SCRIPT */", f'"use strict";\n{scripts}')

@@ -1,0 +1,100 @@
+"""Who is answered, and who is not: the token, the host, the origin, and what the page may load."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import Any
+
+import pytest
+
+from ensue.play.guard import TOKEN_HEADER, Guard
+from ensue.play.page import page
+from ensue.play.server import MOST_BODY, Playground
+
+
+def request(
+    playground: Playground, method: str, path: str, headers: dict[str, str] | None = None, body: Any = None
+) -> tuple[int, dict[str, str], str]:
+    connection = http.client.HTTPConnection("127.0.0.1", playground.guard.port, timeout=20)
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body), headers or {})
+        response = connection.getresponse()
+        return response.status, dict(response.headers), response.read().decode()
+    finally:
+        connection.close()
+
+
+def own(playground: Playground, **more: str) -> dict[str, str]:
+    return {TOKEN_HEADER: playground.guard.token, "Content-Type": "application/json", **more}
+
+
+def test_the_address_gives_the_page(playground: Playground) -> None:
+    status, headers, text = request(playground, "GET", f"/?token={playground.guard.token}")
+    assert status == 200
+    assert "<title>ensue playground</title>" in text
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert headers["Referrer-Policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("query", ["", "?token=", "?token=guess", "?token=%ff", "?other=1"])
+def test_a_wrong_token_is_refused(playground: Playground, query: str) -> None:
+    assert request(playground, "GET", f"/{query}")[0] == 403
+    headers = own(playground) | {TOKEN_HEADER: query.rpartition("=")[2]}
+    assert request(playground, "POST", "/api/start", headers, {})[0] == 403
+
+
+def test_another_host_name_is_refused(playground: Playground) -> None:
+    """A page of elsewhere whose name was made to point here (DNS rebinding) is asked under that name."""
+    for host in (
+        "evil.example",
+        f"evil.example:{playground.guard.port}",
+        "127.0.0.1:1",
+        f"[::1]:{playground.guard.port}",
+    ):
+        assert request(playground, "GET", f"/?token={playground.guard.token}", {"Host": host})[0] == 403
+        assert request(playground, "POST", "/api/start", own(playground, Host=host), {})[0] == 403
+
+
+def test_another_page_is_refused(playground: Playground) -> None:
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
+        status, _, text = request(playground, "POST", "/api/start", own(playground, **headers), {})
+        assert status == 403 and "Another page asked" in text
+    same = own(playground, Origin=f"http://127.0.0.1:{playground.guard.port}")
+    assert request(playground, "POST", "/api/start", same, {})[0] == 200
+
+
+def test_nothing_of_another_origin_is_allowed_in(playground: Playground) -> None:
+    headers = request(playground, "POST", "/api/start", own(playground), {})[1]
+    assert "Access-Control-Allow-Origin" not in headers
+    assert request(playground, "OPTIONS", "/api/start", own(playground))[0] == 501
+
+
+def test_there_are_no_other_paths(playground: Playground) -> None:
+    token = playground.guard.token
+    for path in ("/../pyproject.toml", "/page/main.js", "/etc/passwd", "//evil.example/"):
+        assert request(playground, "GET", f"{path}?token={token}")[0] == 404
+    assert request(playground, "POST", "/api/close", own(playground), {})[0] == 404
+    assert request(playground, "POST", "/start", own(playground), {})[0] == 400
+    assert request(playground, "POST", "/api/start", own(playground), [])[0] == 400
+
+
+def test_a_body_that_is_too_large_is_not_read(playground: Playground) -> None:
+    headers = own(playground) | {"Content-Length": str(MOST_BODY + 1)}
+    assert request(playground, "POST", "/api/start", headers)[0] == 413
+
+
+def test_it_listens_on_this_machine_only(playground: Playground) -> None:
+    assert playground.server_address[0] == "127.0.0.1"
+
+
+def test_tokens_are_compared_as_bytes() -> None:
+    assert Guard(1, "secret").wrong_token("sécret") is not None
+    assert Guard(1, "secret").wrong_token(None) is not None
+
+
+def test_the_page_loads_nothing() -> None:
+    text = page("n")
+    for sign in ("https:", "//cdn", "src=", "@import", "url(", "innerHTML", "insertAdjacentHTML", "eval("):
+        assert sign not in text, sign
+    assert text.count('nonce="n"') == 2
