@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         compile,
     )
     from ensue.reasons import Why, why
+    from ensue.view.timeline import Timeline, timeline
 
 __version__ = "0.1.0"
 
@@ -77,11 +78,13 @@ __all__ = [
     "SessionError",
     "Severity",
     "StateError",
+    "Timeline",
     "UnusedTypeWarning",
     "Why",
     "backtest",
     "check_rules",
     "compile",
+    "timeline",
     "why",
 ]
 
@@ -105,12 +108,14 @@ _HOMES = {
     "SessionError": "ensue.live.session",
     "Severity": "ensue.language.diagnostics",
     "StateError": "ensue.engine.state",
+    "Timeline": "ensue.view.timeline",
     "UnusedTypeWarning": "ensue.errors",
     "Why": "ensue.reasons",
     "backtest": "ensue.backtesting",
     "check_rules": "ensue.program",
     "compile": "ensue.program",
     "load_ipython_extension": "ensue.editors.notebook",  # what `%load_ext ensue` calls
+    "timeline": "ensue.view.timeline",
     "why": "ensue.reasons",
 }
 

@@ -79,6 +79,22 @@ def detect_tables(rules: Rules, events: Any, request: Request) -> tuple[Found, E
         return found or asked.after_reading(events)
 
 
+def detect_traced(rules: Rules, events: Any, request: Request) -> tuple[Found, Events]:
+    """Detections with the rows that each came from, and the events as tables by type, in which these rows are named.
+
+    `detect_tables` reads events where they lie if it can, and then has no such tables.
+    """
+    from ensue.data.results import picked
+
+    rules = rules if request.params is None else rules.with_params(request.params)
+    rules.check_parameters()
+    rules = rules if request.keep is None else rules.keeping(request.keep)
+    traced = replace(request, provenance=True, engine=DEFAULT_ENGINE)
+    asked = _Asked(rules, traced, rules.rows_of_tables(request.tables), picked(rules.typed, request.emit))
+    with limiting(request.limits):
+        return asked.normalised(events)
+
+
 # --- elsewhere, and piece by piece
 
 
@@ -197,6 +213,10 @@ class _Asked:
             plain = self._if_plain(events)
             if plain is not None:
                 return plain
+        return self.normalised(events)
+
+    def normalised(self, events: Any) -> tuple[Found, Events]:
+        """Detection on events in any form, normalised before, whatever they are."""
         program, read, moment = read_events_for(self.rules, events, self.request)
         if self.request.engine == DEFAULT_ENGINE:
             known = self.rules.knowing({name: table.schema for name, table in read.tables.items()})

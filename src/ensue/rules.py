@@ -6,6 +6,7 @@ Every execution takes them; `ensue.program` has what people call.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -100,6 +101,27 @@ class Rules:
         derived = ", ".join(name for name, event in self.typed.events.items() if event.derived)
         source, count = self.file.source.name, len(self.typed.rules)
         return f"<ensue.{type(self).__name__} {source}: {count} rules for {derived or 'nothing'}>"
+
+    def _repr_html_(self) -> str:
+        """The rules in a notebook: what they take and derive, their text, and what is to be said about them."""
+        from ensue.markup import box, code, folded, table
+
+        program, source = self.typed, self.file.source
+        rules = Counter(rule.event for rule in program.rules)
+        rows = [
+            (
+                f"{event.name}({', '.join(f'{name}: {type_}' for name, type_ in event.attributes.items())})",
+                counted_rules(rules[event.name]) if event.derived else "given",
+            )
+            for event in sorted(program.events.values(), key=lambda event: not event.derived)
+        ]
+        said = "\n".join(map(str, self.warnings))
+        return box(
+            f"{source.name}: {counted_rules(len(program.rules))}",
+            table(("event", "from"), rows),
+            folded("Rules", code(source.text.strip())),
+            folded(f"Warnings: {len(self.warnings)}", code(said)) if said else "",
+        )
 
     @cached_property
     def notes(self) -> tuple[Diagnostic, ...]:
@@ -375,6 +397,10 @@ class Rules:
     def time_of(self, moment: Moment | None, timestamps: bool) -> int | None:
         """For other parts of ensue: a moment in the time column's unit."""
         return None if moment is None else moment_of(moment, self.typed.unit, timestamps)
+
+
+def counted_rules(count: int) -> str:
+    return f"{count} rule{'' if count == 1 else 's'}"
 
 
 def no_value(event: str, attribute: str) -> str:

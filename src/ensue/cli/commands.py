@@ -22,6 +22,7 @@ from ensue.cli.run import run
 from ensue.cli.spark.state import state
 from ensue.cli.spark.stream import stream
 from ensue.cli.test import test
+from ensue.cli.view import view
 from ensue.cli.why import why
 
 
@@ -83,5 +84,5 @@ def ensue(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (demo, play, peek, check, test, run, why, fmt, explain, backtest, stream, state, lsp):
+for command in (demo, play, peek, check, test, run, view, why, fmt, explain, backtest, stream, state, lsp):
     ensue.add_command(command)

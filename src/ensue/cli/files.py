@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -15,13 +16,25 @@ def replace_file(path: Path, texts: Iterable[str], newline: str = "\n") -> None:
     A link stays a link: what it points to is replaced. A file that may not be written is not replaced either, though
     its folder would allow that.
     """
+    with _replacing(path) as beside, beside.open("w", encoding="utf-8", newline=newline) as file:
+        file.writelines(texts)
+
+
+def replace_bytes(path: Path, data: bytes) -> None:
+    """The same for bytes."""
+    with _replacing(path) as beside:
+        beside.write_bytes(data)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A file to write beside another one, which it replaces if nothing fails."""
     target = path.resolve()
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(13, "Permission denied", str(path))
     beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
-        with beside.open("w", encoding="utf-8", newline=newline) as file:
-            file.writelines(texts)
+        yield beside
         if target.exists():
             shutil.copymode(target, beside)
         beside.replace(target)

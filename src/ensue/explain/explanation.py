@@ -117,3 +117,11 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        """The plan in a notebook: its text, and its flowchart in the language of Mermaid to be copied."""
+        from ensue.markup import box, code, folded
+
+        count = len(self.rules)
+        title = f"How {count} rule{' is' if count == 1 else 's are'} run"
+        return box(title, code(self.text()), folded("As a flowchart, for Mermaid", code(self.mermaid())))
