@@ -14,13 +14,13 @@ demo-spark: .venv/.spark
 # Pages are tested in a browser, which is installed where that needs no questions; else those tests are skipped.
 test: .venv/.dev
 	@$(BIN)/python -m tests.browser --quiet || true
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 browser: .venv/.dev
 	@$(BIN)/python -m tests.browser
 
 test-fast: .venv/.dev
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

@@ -20,3 +20,8 @@ def pytest_configure(config):
     """Comes before anything is compiled, and before other processes are started: they inherit the environment."""
     if hasattr(config, "cache"):
         os.environ.setdefault("ENSUE_CACHE_DIR", str(config.cache.mkdir("compiled")))
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the slow tests, so that one process is not left with them in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -52,7 +52,7 @@ def differently(what):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_random_programs_on_random_streams(family, flavour):
     @differently(f"{family} {flavour}")
-    @settings(max_examples=40)
+    @settings(max_examples=28)
     @given(programs(), st.data())
     def agrees(text, data):
         program = program_of(text, data)
@@ -71,7 +71,7 @@ def test_every_execution_is_in_a_family():
     assert sorted(name for family in FAMILIES for name in executions(family)) == sorted(EXECUTIONS)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(programs(most_rules=2), st.data())
 def test_the_end_of_time_may_lie_before_the_last_event(text, data):
     program = program_of(text, data)

@@ -205,7 +205,7 @@ def compiled_program(text):
         return None
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(common(), st.data())
 def test_every_execution_finds_the_same(text, data):
     program = compiled_program(text)

@@ -397,7 +397,7 @@ NAMES = {name[4:] for name in OWN}
 WRITTEN = re.compile(rf"\b({'|'.join(NAMES)})\(")
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(programs(), streams())
 def test_functions_of_the_language_written_anew_find_the_same(rules, events):
     assume(WRITTEN.search(rules))

@@ -48,7 +48,7 @@ def detected(program, events, until=None):
 
 
 @given(programs(), streams(), st.randoms(use_true_random=False))
-@settings(max_examples=150)
+@settings(max_examples=90)
 def test_the_order_of_rows_does_not_matter(text, events, rng):
     program = compiled(text)
     shuffled = list(events)
@@ -57,7 +57,7 @@ def test_the_order_of_rows_does_not_matter(text, events, rng):
 
 
 @given(programs(), streams(), st.integers(0, 16))
-@settings(max_examples=150)
+@settings(max_examples=90)
 def test_what_comes_later_changes_nothing(text, events, until):
     """Detections up to a time depend only on what had ended by then."""
     program = compiled(text)

@@ -1,4 +1,7 @@
-"""Every case file, and random programs, on Spark tables: what the reference finds."""
+"""Every case file, and random programs, on Spark tables: what the reference finds.
+
+Of each file the longest tests, with and without an end of time, and values of parameters; a job takes half a second.
+"""
 
 from collections import Counter
 from functools import partial
@@ -14,7 +17,19 @@ from tests.random_programs import compiled, given_types, programs, streams
 from tests.spark.detecting import difference_in_sets, found_on_spark
 from tests.test_cases import PROGRAMS
 
-CASES = [(name, test) for name, program in PROGRAMS.items() for test in program.typed.tests]
+MOST = 2
+"""So many tests of one kind run of a file."""
+
+
+def longest(program):
+    """The tests with the most events, a few of each kind."""
+    found = {}
+    for test in sorted(program.typed.tests, key=lambda test: -len(test.given)):
+        found.setdefault((test.until is None, bool(test.settings), test.timestamps), []).append(test)
+    return [test for tests in found.values() for test in tests[:MOST]]
+
+
+CASES = [(name, test) for name, program in PROGRAMS.items() for test in longest(program)]
 
 
 @pytest.mark.parametrize(("name", "test"), CASES, ids=[f"{name}:{test.title}" for name, test in CASES])

@@ -17,8 +17,8 @@ from tests.spark.killed import RULES
 from tests.spark.streaming import put
 
 ROOT = Path(__file__).parents[2]
-KILLS = 4
-FILES = 10
+KILLS = 2
+FILES = 6
 END = 2000
 
 
