@@ -50,8 +50,9 @@ def detect(rules: Rules, events: Any, request: Request) -> Any:
     if batches is not None and request.engine == DEFAULT_ENGINE:
         if request.by_type:
             raise DataError(
-                "Batches that come one after the other give one table of all detections, as they are found. For a "
-                "table of each type hand the events over as one table, or ask for one type with `emit`."
+                "Batches that come one after the other give one reader of all detections, as they are found: of "
+                "several readers one would have to keep what the others have not read. For a table of each type hand "
+                "the events over as one table, ask for one type with `emit`, or use a session: `start()` and `send`."
             )
         return _in_batches(rules, batches, request)
     found, read = detect_tables(rules, events, request)

@@ -16,6 +16,7 @@ from ensue.data.columns import columns_of
 from ensue.data.errors import BadRow
 from ensue.data.moments import Length
 from ensue.data.own_functions import read_functions
+from ensue.engine.limits import limiting
 from ensue.language.diagnostics import Diagnostic, Report
 from ensue.language.parse import parse
 from ensue.plan.notes import note
@@ -196,6 +197,8 @@ class Program(Rules):
         emit: str | Iterable[str] | None = None,
         intervals: bool = False,
         params: Mapping[str, Any] | None = None,
+        max_matches: int | None = None,
+        max_state: int | str | None = None,
     ) -> Explanation:
         """How the rules are run, and why: an `Explanation`, which prints as text and has `json()` and `mermaid()`.
 
@@ -228,7 +231,10 @@ class Program(Rules):
             time, start, end, type, sequence, time_unit=time_unit, time_format=time_format, timezone=timezone,
             year=year, columns=columns, lines=lines, separator=separator, file_name=file_name,
         )  # fmt: skip
-        return self.explain_events(events, Request(until, names, tables, emit, params=params), intervals=intervals)
+        request = Request(
+            until, names, tables, emit, params=params, max_matches=max_matches, max_state=max_state
+        )  # fmt: skip
+        return self.explain_events(events, request, intervals=intervals)
 
     def explain_events(self, events: Any, request: Request, *, intervals: bool) -> Explanation:
         """For other parts of ensue: the answer of `explain` to a request."""
@@ -249,7 +255,8 @@ class Program(Rules):
         instants = not intervals and are_instants(read)
         counts = {name: table.num_rows for name, table in read.tables.items()}
         rates = rates_of(program, counts)
-        seen = observe(program, read, moment, self.rows_of_tables(request.tables), wanted, instants, rates)
+        with limiting(request.limits):
+            seen = observe(program, read, moment, self.rows_of_tables(request.tables), wanted, instants, rates)
         return explained(program, source, wanted, instants, seen, sum(counts.values()), rates)
 
     def start(

@@ -44,3 +44,14 @@ def test_rules_and_events_from_standard_input_at_once(ensue: Command) -> None:
     result = ensue("explain", "-", "--events", "-")
     assert result.exit_code == 2
     assert "cannot both come from standard input" in result.stderr
+
+
+def test_events_are_run_within_limits(ensue: Command, folder: Path) -> None:
+    (folder / "many.ensue").write_text("many(a = x, b = y) <- e(x = x), e(x = y).\n")
+    rows = [json.dumps({"type": "e", "time": time, "x": time}) for time in range(60)]
+    (folder / "e.jsonl").write_text("\n".join(rows))
+    explained = ensue("explain", "many.ensue", "--events", "e.jsonl", "--max-matches", "4000")
+    assert explained.exit_code == 0, explained.stderr
+    refused = ensue("explain", "many.ensue", "--events", "e.jsonl", "--max-matches", "1000")
+    assert refused.exit_code == 2
+    assert "derives more than 1,000" in refused.stderr

@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from ensue.data import Columns, DataError, Form, read_events
+import ensue
+from ensue.data import Columns, Form, read_events
 from ensue.data.give_back import give_back as as_it_came
 
 ATTRIBUTES = {"late": ["id", "note"], "big": ["total", "ids"], "never": ["id"]}
@@ -167,8 +168,8 @@ def test_timestamps_in_rows_are_datetimes():
 
 def test_timestamps_that_no_datetime_holds():
     far = pa.array([10**18], pa.timestamp("us"))
-    with pytest.raises(DataError, match="outside the years 1 to 9999"):
-        give_back(pa.table({"type": ["a"], "start": far, "end": far}), Form("rows"), {"a": []})
+    [row] = give_back(pa.table({"type": ["a"], "start": far, "end": far}), Form("rows"), {"a": []})
+    assert row == {"type": "a", "start": 10**18, "end": 10**18}
 
 
 @pytest.mark.parametrize("kind", SOURCES)
@@ -176,3 +177,12 @@ def test_no_detections(kind):
     found = give_back(DETECTIONS.slice(0, 0), Form(kind), ATTRIBUTES)
     assert len(found) == 0
     assert read_events(found, Columns(), {}).tables == {}
+
+
+def test_a_far_timestamp_is_the_same_in_every_answer():
+    program = ensue.compile("event a(x: timestamp, k: int).  d(y = max(x + k), l = list(x + k)) <- a(x, k){1}.")
+    row = {"type": "a", "time": AT, "x": datetime(9999, 12, 31), "k": 10**15}
+    far = 253402214400 * 10**6 + 10**15
+    session = program.start()
+    answers = [session.send(row) + session.close(), program.detect([row]), program.detect([row], engine="reference")]
+    assert [(found[0]["y"], found[0]["l"]) for found in answers] == [(far, [far])] * 3

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ensue.cli.functions import functions_option
+from ensue.cli.limits import limit_options
 from ensue.cli.output import printable
 from ensue.cli.parameters import parameter_options, with_parameters
 from ensue.cli.progress import progress
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @functions_option
 @parameter_options
+@limit_options
 def explain(
     rules: str,
     form: str,
@@ -47,6 +49,8 @@ def explain(
     functions: str | None,
     param: tuple[str, ...],
     params: str | None,
+    max_matches: int | None,
+    max_state: str | None,
 ) -> int:
     """Says how RULES are run: what each part of a rule keeps, for how long, and what that costs.
 
@@ -66,9 +70,10 @@ def explain(
     program = with_parameters(compiled(read_rules(rules), functions), param, params)
     given = with_stdin_read(event_sources(events)) if events else None
     with progress("Explaining…"):
-        found = program.explain_events(
-            given, Request(until, columns, table_sources(tables), emit or None), intervals=intervals
+        request = Request(
+            until, columns, table_sources(tables), emit or None, max_matches=max_matches, max_state=max_state
         )
+        found = program.explain_events(given, request, intervals=intervals)
     shown = {"text": found.text, "mermaid": found.mermaid}.get(form)
     click.echo(json.dumps(found.json(), indent=2) if shown is None else printable(shown()))
     return 0

@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from ensue.data.combine import combined
+from ensue.data.errors import DataError
 from ensue.data.form import Form, Kind
-from ensue.data.iso import python_values
+from ensue.data.iso import BEYOND_PYTHON, python_values
 
 TIMES = ("start", "end")
 
@@ -36,13 +37,38 @@ def _rows_in_order(detections: Mapping[str, pa.Table]) -> list[dict[str, Any]]:
     rows = [
         (end, start, rank, {"type": name, **row})
         for rank, (name, table) in enumerate(detections.items())
-        for end, start, row in zip(*_integers(table), python_values(table), strict=True)
+        for end, start, row in zip(*_integers(table), python_rows(table), strict=True)
     ]
     return [row for *_, row in sorted(rows, key=itemgetter(0, 1, 2))]
 
 
 def _integers(table: pa.Table) -> tuple[list[int], list[int]]:
     return table.column("end").cast(pa.int64()).to_pylist(), table.column("start").cast(pa.int64()).to_pylist()
+
+
+def python_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a table as dicts. A timestamp that no datetime holds is an integer: microseconds since 1970.
+
+    >>> python_rows(pa.table({"t": pa.array([0, 10**18], pa.timestamp("us"))}))
+    [{'t': datetime.datetime(1970, 1, 1, 0, 0)}, {'t': 1000000000000000000}]
+    """
+    try:
+        rows: list[dict[str, Any]] = python_values(table)
+    except DataError:
+        columns = [[_python(value) for value in column] for column in table.columns]
+        return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return rows
+
+
+def _python(value: Any) -> Any:
+    try:
+        return value.as_py()
+    except (ValueError, OverflowError) as error:
+        if pa.types.is_timestamp(value.type):
+            return value.cast(pa.timestamp("us", value.type.tz)).value
+        if pa.types.is_list(value.type) or pa.types.is_large_list(value.type):
+            return [_python(each) for each in value]
+        raise DataError(BEYOND_PYTHON) from error
 
 
 def own_rows(detections: pa.Table, attributes: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
@@ -59,7 +85,7 @@ def in_kind(table: pa.Table, kind: Kind) -> object:
         case "polars":
             return importlib.import_module("polars").from_arrow(table)
         case "rows":
-            return python_values(table)
+            return python_rows(table)
         case _:
             return table
 

@@ -26,6 +26,8 @@ Value = int | float | str | bool | None | tuple["Value", ...]
 class Constant:
     value: Value
     type: Type
+    timed: bool = field(default=False, compare=False, repr=False, kw_only=True)
+    """Says that it was written as a length of time with a unit."""
 
 
 @dataclass(frozen=True)

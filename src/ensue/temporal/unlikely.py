@@ -18,6 +18,7 @@ def warn_of_unlikely(rule: typed.Rule, program: typed.Program, report: Report) -
     """Warns of sequences of what always overlaps, and of aggregates over what makes the group."""
     _warn_of_overlapping(rule, program, report)
     _warn_of_groups(rule, report)
+    _warn_of_compared_groups(rule, report)
 
 
 def _bodies(rule: typed.Rule) -> Iterator[typed.Body]:
@@ -95,6 +96,28 @@ def _warn_of_groups(rule: typed.Rule, report: Report) -> None:
                 f"`{aggregate.name}` sees one value again and again",
                 f"leave {listed} out of the head, or have an aggregate of it there, too, as in `last(…)`",
             )  # fmt: skip
+
+
+def _warn_of_compared_groups(rule: typed.Rule, report: Report) -> None:
+    """Warns of repeated events that are grouped by a float, which a condition bounds: the group is one value."""
+    head = {name for _, term in rule.head if not has_aggregate(term) for name in names_used(term)}
+    bounded = {
+        side.name
+        for body in _bodies(rule)
+        for each in body.where
+        if isinstance(each, typed.Operation) and each.name in ("<", "<=", ">", ">=")
+        for side in each.arguments
+        if isinstance(side, typed.Variable) and side.type == "float"
+    }
+    for pattern in patterns(rule.body):
+        if isinstance(pattern, typed.Run) and pattern.count > 1:
+            for name in sorted(set(pattern.keys) & head & bounded):
+                report.warning(
+                    "W013", head_span(rule, report.source.text),
+                    f"`{name}` is in the head, so each value is a group of its own, and {pattern.count} events must "
+                    "have the very same",
+                    f"leave `{name}` out of the head and compare all of them: `min(…)` or `max(…)`",
+                )  # fmt: skip
 
 
 def _aggregates(expression: typed.Expression | None) -> Iterator[typed.Aggregate]:

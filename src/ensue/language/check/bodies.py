@@ -352,9 +352,11 @@ class Bodies(Patterns):
             start_at_end=name == "following", end_at_start=name == "preceding",
         )  # fmt: skip
 
-    def report_no_label(self, name: syntax.Name, scope: Scope, example: str = "order(id)") -> None:
-        """Says why a name stands for no matched event here."""
-        self.expressions.report_no_event(name, scope, "relate what is not collected", example)
+    def report_no_label(
+        self, name: syntax.Name, scope: Scope, example: str = "order(id)", instead: str = "relate what is not collected"
+    ) -> None:
+        """Says why a name stands for no matched event here; `instead` is what to do with collected ones."""
+        self.expressions.report_no_event(name, scope, instead, example)
 
     def _lookup(self, call: syntax.Call, scope: Scope) -> typed.Lookup | None:
         given = self.expressions.predicate_arguments(call)

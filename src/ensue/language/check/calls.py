@@ -9,6 +9,7 @@ from ensue import regex
 from ensue.language import syntax, typed
 from ensue.language.build import MICROSECONDS
 from ensue.language.calendar import SPANS, zone_of, zones
+from ensue.language.check import lengths
 from ensue.language.check.names import Names
 from ensue.language.diagnostics import did_you_mean
 from ensue.language.functions import Signature
@@ -69,6 +70,7 @@ class Calls(Names):
         unit = MICROSECONDS[self.declarations.unit] if self.declarations.unit else 1
         if signature.per is not None:
             self.declarations.durations = True  # so that integer times without a unit are refused
+            self.declarations.mixed |= lengths.MICROSECONDS in lengths.units_of(arguments[0])
             ratio = Fraction(unit, signature.per)
             length = typed.Operation("/", (arguments[0], typed.Constant(ratio.denominator, "int")), "float")
             factor = typed.Constant(float(ratio.numerator), "float")

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from typing import NamedTuple
 
 from ensue.language import syntax, typed
+from ensue.language.check.lengths import mix_units
 from ensue.language.check.names import Names
 from ensue.language.check.phrases import a, converted
 from ensue.language.check.scope import Scope
@@ -82,9 +83,13 @@ class Comparisons(Names):
                 "E202", span, f"{a(left.type)} cannot be compared with {a(right.type)}", _comparable(left, right)
             )
             return None
-        if {left.type, right.type} == TIMES and not any(isinstance(side, typed.Constant) for side in (left, right)):
-            self.declarations.mixed = True
+        self.note_units(left, right)
         return left, right
+
+    def note_units(self, *values: typed.Expression) -> None:
+        """Have integer times of another unit refused, if values count microseconds and the program's unit."""
+        if mix_units(values):
+            self.declarations.mixed = True
 
     def _beside(self, one: Side, other: Side) -> typed.Expression:
         found = one.value
@@ -154,6 +159,7 @@ class Comparisons(Names):
                     "convert them to one type: `int(…)`, `float(…)` or `string(…)`",
                 )  # fmt: skip
                 return UNKNOWN
+        self.note_units(*found)
         if type_ == "time":
             found = [self.in_time(value, each.span) for each, value in zip(values, found, strict=True)]
         result: typed.Expression = found.pop() if node.otherwise is not None else typed.Constant(None, "null")

@@ -8,6 +8,7 @@ from ensue.language import syntax, typed
 from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.calls import Calls
 from ensue.language.check.comparisons import UNKNOWN, Comparisons
+from ensue.language.check.lengths import MICROSECONDS, OWN, units_of
 from ensue.language.check.phrases import a, counted, given
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
@@ -50,7 +51,7 @@ class Expressions(Comparisons, Calls):
             case syntax.Literal(value=value):
                 return typed.Constant(value, type_of(value))
             case syntax.Amount():
-                return typed.Constant(self.declarations.duration(node), "int")
+                return typed.Constant(self.declarations.duration(node), "int", timed=node.timed)
             case syntax.Name():
                 return self._variable(node, scope)
             case syntax.Attribute():
@@ -171,11 +172,10 @@ class Expressions(Comparisons, Calls):
         if "time" in (left.type, right.type):
             left, right = self.in_time(left, node.left.span), self.in_time(right, node.right.span)
         type_ = self._arithmetic_type(node, left.type, right.type)
-        if {left.type, right.type} == TIMES and not any(isinstance(side, typed.Constant) for side in (left, right)):
-            self.declarations.mixed = True
-        for one, other in ((left, node.right), (right, node.left)):
-            if one.type == "timestamp" and isinstance(other, syntax.Amount) and other.timed:
-                self.declarations.mixed = True
+        self.note_units(left, right)
+        for time, length in ((left, right), (right, left)):
+            unit = {"timestamp": OWN, "time": MICROSECONDS}.get(time.type)
+            self.declarations.mixed |= unit in units_of(length)
         return typed.Operation(node.operator, (left, right), type_) if type_ else UNKNOWN
 
     def _arithmetic_type(self, node: syntax.Arithmetic, left: Type, right: Type) -> Type | None:
@@ -261,6 +261,8 @@ class Expressions(Comparisons, Calls):
                 "convert them to one type: `int(…)`, `float(…)` or `string(…)`",
             )  # fmt: skip
             return UNKNOWN
+        if signature.result == "same":
+            self.note_units(*arguments)
         if type_ == "time":
             arguments = [self.in_time(each, node.arguments[i].span) for i, each in enumerate(arguments)]
         if own is None and (signature.per is not None or signature.zone is not None):

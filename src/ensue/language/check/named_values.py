@@ -39,8 +39,8 @@ class Filled:
 
     body: syntax.Body
     values: Values = field(default_factory=dict)
-    unused: tuple[syntax.Expression, ...] = ()
-    """Values that nothing asks for; they are checked all the same."""
+    unused: tuple[tuple[str, syntax.Expression], ...] = ()
+    """Names that nothing asks for, and their values; they are checked all the same."""
 
     def term(self, node: syntax.Expression) -> syntax.Expression:
         """A term of the head with its names filled in."""
@@ -56,9 +56,9 @@ def fill_in(rule: syntax.EventRule, taken: Collection[str], report: Report) -> F
     if not written:
         return Filled(rule.body)
     values = _resolved(written, places, report)
-    used = _names_in(body) | {name for argument in rule.head.arguments for name in _names_in(argument.value)}
-    used |= {name for value in written.values() for name in _names_in(value)}
-    unused = tuple(value for name, value in values.items() if name not in used)
+    used = names_in(body) | {name for argument in rule.head.arguments for name in names_in(argument.value)}
+    used |= {name for value in written.values() for name in names_in(value)}
+    unused = tuple((name, value) for name, value in values.items() if name not in used)
     return Filled(_filled(body, values), values, unused)
 
 
@@ -108,7 +108,7 @@ def _resolved(written: Values, places: dict[str, Span], report: Report) -> Value
     values: Values = {}
     waiting = dict(written)
     while waiting:
-        ready = [name for name, value in waiting.items() if not _names_in(value) & set(waiting)]
+        ready = [name for name, value in waiting.items() if not names_in(value) & set(waiting)]
         if not ready:
             circle = _circle(waiting)
             needs = " needs ".join(f"`{name}`" for name in (*circle, circle[0]))
@@ -132,7 +132,7 @@ def _circle(values: Values) -> list[str]:
     """Names each of which needs the next one, and the last the first."""
     path = [next(iter(values))]
     while True:
-        following = min(_names_in(values[path[-1]]) & set(values))
+        following = min(names_in(values[path[-1]]) & set(values))
         if following in path:
             return path[path.index(following) :]
         path.append(following)
@@ -165,7 +165,7 @@ def _value_fields(node: syntax.Node) -> Iterator[str]:
     return (part.name for part in fields(node) if part.name != "span" and part.name not in others)
 
 
-def _names_in(node: syntax.Node) -> set[str]:
+def names_in(node: syntax.Node) -> set[str]:
     """The names that stand for values in a node."""
     found: set[str] = set()
     waiting: list[Any] = [node]

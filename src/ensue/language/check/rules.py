@@ -9,7 +9,7 @@ from ensue.language.aggregates import AGGREGATES
 from ensue.language.check.atoms import Atoms
 from ensue.language.check.bodies import Bodies
 from ensue.language.check.declarations import Declarations, Event
-from ensue.language.check.named_values import fill_in
+from ensue.language.check.named_values import fill_in, names_in
 from ensue.language.check.often import check_each, check_quiet
 from ensue.language.check.patterns import Place
 from ensue.language.check.phrases import a, converted, counted
@@ -76,8 +76,16 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
     bodies = Bodies(declarations, filled.body, plain)
     bodies.expressions.head_terms = {each.name.text: show(each.value) for each in head.arguments if each.name}
     body, scope = bodies.body(filled.body, Place())
-    for value in filled.unused:
-        bodies.expressions.resolve(value, scope)
+    for name, value in filled.unused:
+        absent = sorted(names_in(value) & set(bodies.expressions.absent))
+        if absent and scope.find_variable(absent[0]) is None:
+            declarations.report.error(
+                "E105", value.span,
+                f"nothing asks for `{name}`, and only what is under `not` has the `{absent[0]}` for it",
+                f"compare it there, as in `not (…, {name} = …, {name} > 3)`, or leave it out",
+            )  # fmt: skip
+        else:
+            bodies.expressions.resolve(value, scope)
     _check_bound_elsewhere(bodies)
     terms = _terms(head, event, declarations.report)
     checked: list[tuple[str, typed.Expression]] = []
@@ -105,7 +113,11 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
         checked.append((name, expression))
     beginning = rule.beginning
     if beginning is not None and scope.find_label(beginning.text) is None:
-        bodies.report_no_label(beginning, scope)
+        instead = (
+            "`from` names one event: one that is not collected. To know when the first began, have it as a value: "
+            f"`first({beginning.text}.start)`"
+        )
+        bodies.report_no_label(beginning, scope, instead=instead)
     label = rule.label.text if rule.label else None
     about = check_about(rule.about, declarations)
     begins = beginning.text if beginning else None
