@@ -345,7 +345,7 @@ LINEAR = {
 
 @pytest.mark.parametrize("shape", LINEAR)
 def test_four_times_as_many_events_of_one_key_take_four_times_the_work(shape):
-    """What is quadratic would take sixteen times as much; work is counted in lines of plain code."""
+    """Count lines of plain code: quadratic work would take sixteen times as much."""
     text, begins = LINEAR[shape]
     few, many = (lines_run(text, events_of_one_key(text, begins, count)) for count in (500, 2_000))
     assert many < 6 * few

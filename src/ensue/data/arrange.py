@@ -17,6 +17,7 @@ from ensue.data.columns import TOGETHER, Columns, is_path
 from ensue.data.errors import DataError, did_you_mean, listed
 from ensue.data.json_text import to_text
 from ensue.data.part import Part
+from ensue.data.paths import at_path, in_fields, with_names_of_rules
 from ensue.data.raw import Raw, settle, unwrapped
 
 Row = Mapping[str, Any]
@@ -39,30 +40,13 @@ def arranged(
 
     `others` are columns that were not read.
     """
-    found = dict(held)
-    for name, source in columns.renamed:
-        column = column_at(held, source)
-        if column is None:
-            if table is not None:
-                names = [*held, *others]
-                raise DataError(
-                    f"{table} has no column {source!r}, it has {listed(names)}.{did_you_mean(source, names)}"
-                )
-            continue
-        if source in found and all(source != other for other, _ in columns.renamed):
-            del found[source]
-        found[name] = column
-    for path in paths:
-        column = column_at(found, path)
-        if column is not None:
-            found[path] = column
-    for name in columns.outside:
-        if TOGETHER in name and name not in found:
-            parts = [part.strip() for part in name.split(TOGETHER)]
-            taken = {part: column_at(found, part) for part in parts}
-            if all(column is not None for column in taken.values()):
-                found[name] = _joined([column for column in taken.values() if column is not None])
-    return found
+
+    def missing(source: str) -> None:
+        if table is not None:
+            names = [*held, *others]
+            raise DataError(f"{table} has no column {source!r}, it has {listed(names)}.{did_you_mean(source, names)}")
+
+    return with_names_of_rules(held, columns, paths, column_at, _joined, missing)
 
 
 def arranged_part(part: Part, columns: Columns, paths: Collection[str]) -> Part:
@@ -126,13 +110,7 @@ def _nested_value(value: Any, names: list[str]) -> Any:
     """The value inside; a name of several may be one with points itself."""
     if not names:
         return value
-    if isinstance(value, Mapping):
-        for cut in range(1, len(names) + 1):
-            inner = value.get(".".join(names[:cut]))
-            found = None if inner is None else _nested_value(inner, names[cut:])
-            if found is not None:
-                return found
-    return None
+    return in_fields(names, value.get, _nested_value) if isinstance(value, Mapping) else None
 
 
 def part_of_time(value: object) -> str:
@@ -173,15 +151,7 @@ def leaf_paths(name: str, column: Raw) -> list[str]:
 
 def column_at(held: Mapping[str, Raw], name: str) -> Raw | None:
     """The column to which a path leads, or else, in rows where that leads to nothing, the one of that very name."""
-    found = held.get(name)
-    if is_path(name):
-        names = name.split(".")
-        for cut in range(len(names) - 1, 0, -1):
-            outer = held.get(".".join(names[:cut]))
-            inner = None if outer is None else _inside(outer, names[cut:])
-            if inner is not None:
-                found = inner if found is None else _first_of(inner, found)
-    return found
+    return at_path(held, name, _inside, _first_of)
 
 
 def _inside(column: Raw, names: list[str]) -> Raw | None:
@@ -196,17 +166,15 @@ def _inside(column: Raw, names: list[str]) -> Raw | None:
     if isinstance(kind, pa.BaseExtensionType) or pa.types.is_dictionary(kind):
         return _inside(unwrapped(column), names)
     if pa.types.is_struct(kind):
-        for cut in range(1, len(names) + 1):
-            index = kind.get_field_index(".".join(names[:cut]))
-            if index >= 0:
-                inner = pc.struct_field(column, index)
-                found = _inside(inner, names[cut:])
-                if found is not None:
-                    return found
-        return None
+        return in_fields(names, lambda name: _field(column, name), _inside)
     if pa.types.is_map(kind) and pa.types.is_string(kind.key_type) and len(names) == 1:
         return pc.map_lookup(column, names[0], "first")
     return None
+
+
+def _field(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray | None:
+    index = column.type.get_field_index(name)
+    return pc.struct_field(column, index) if index >= 0 else None
 
 
 def _first_of(one: Raw, other: Raw) -> Raw:

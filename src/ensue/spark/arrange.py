@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ensue.data.arrange import paths_of
-from ensue.data.columns import TOGETHER, Columns, find_layout, is_path
+from ensue.data.columns import Columns, find_layout
 from ensue.data.errors import DataError, did_you_mean, listed
+from ensue.data.paths import at_path, in_fields, with_names_of_rules
 from ensue.data.spark_frames import Frames
 from ensue.request import Request
 from ensue.spark.sql import literal, quoted
@@ -20,7 +21,7 @@ from ensue.spark.times import INTEGERS, STRINGS, needs_reading, read_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import DataType, StructType
+    from pyspark.sql.types import DataType
 
 Typed = tuple[str, "DataType"]
 """An expression and its type."""
@@ -43,25 +44,13 @@ def _arranged(frame: DataFrame, columns: Columns, paths: Collection[str], only: 
     held: dict[str, Typed] = {field.name: (quoted(field.name), field.dataType) for field in schema.fields}
     if len(held) < len(schema.fields):
         return frame  # two columns of one name, which is said elsewhere
-    found = dict(held)
     table = "The Spark frame" if only is None else f"The Spark frame of {only!r}"
-    for name, source in columns.renamed:
-        column = _column(held, schema, source)
-        if column is None and only is None:
+
+    def missing(source: str) -> None:
+        if only is None:
             raise DataError(f"{table} has no column {source!r}, it has {listed(held)}.{did_you_mean(source, held)}")
-        if column is not None:
-            if all(source != other for other, _ in columns.renamed):
-                found.pop(source, None)
-            found[name] = column
-    for path in paths:
-        column = _column(found, schema, path)
-        if column is not None:
-            found[path] = column
-    for name in columns.outside:
-        if TOGETHER in name and name not in found:
-            taken = [_column(found, schema, part.strip()) for part in name.split(TOGETHER)]
-            if all(column is not None for column in taken):
-                found[name] = _joined([column for column in taken if column is not None])
+
+    found = with_names_of_rules(held, columns, paths, _column, _joined, missing)
     found = _with_times(found, columns, only, table)
     if found == held:
         return frame
@@ -113,18 +102,8 @@ def _joined(columns: list[Typed]) -> Typed:
 # --- nested values
 
 
-def _column(held: Mapping[str, Typed], schema: StructType, name: str) -> Typed | None:
-    """The column to which a path leads, or else, in rows where that leads to nothing, the one of that very name."""
-    found = held.get(name)
-    if not is_path(name):
-        return found
-    names = name.split(".")
-    for cut in range(len(names) - 1, 0, -1):
-        outer = held.get(".".join(names[:cut]))
-        inner = None if outer is None else _inside(outer, names[cut:])
-        if inner is not None:
-            found = inner if found is None else _first_of(inner, found)
-    return found
+def _column(held: Mapping[str, Typed], name: str) -> Typed | None:
+    return at_path(held, name, _inside, _first_of)
 
 
 def _inside(column: Typed, names: list[str]) -> Typed | None:
@@ -133,13 +112,9 @@ def _inside(column: Typed, names: list[str]) -> Typed | None:
     expression, type_ = column
     if type_.typeName() == "struct":
         fields: dict[str, DataType] = {field.name: field.dataType for field in type_.fields}  # type: ignore[attr-defined]
-        for cut in range(1, len(names) + 1):
-            name = ".".join(names[:cut])
-            if name in fields:
-                found = _inside((f"{expression}.{quoted(name)}", fields[name]), names[cut:])
-                if found is not None:
-                    return found
-        return None
+        return in_fields(
+            names, lambda name: (f"{expression}.{quoted(name)}", fields[name]) if name in fields else None, _inside
+        )
     if type_.typeName() == "map" and type_.keyType.typeName() == "string" and len(names) == 1:  # type: ignore[attr-defined]
         return f"try_element_at({expression}, {literal(names[0])})", type_.valueType  # type: ignore[attr-defined]
     return None
