@@ -12,19 +12,21 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import ensue
 from ensue.data import Columns
 from ensue.data.results import picked
+from ensue.engine.derived_tables import derived_tables
 from ensue.engine.mixed import mixed_of
 from ensue.engine.options import ALL, NONE, Options
 from ensue.engine.run import Run
 from ensue.engine.structures.capacity import SMALL, current, using
-from ensue.engine.tables import derived_tables
 from ensue.live.detections import derived
 from ensue.plan.certain import certain_types
 from ensue.program import Program
@@ -306,6 +308,36 @@ def program_detect(form: Form, compiled: bool | None = None, *, in_order: bool =
     return run
 
 
+def on_cores(compiled: bool) -> Execution:
+    """`Program.detect` on a table that several threads go through."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        given, columns = as_table(program, _in_order(events)), Columns(sequence=_sequence(events))
+        with using(replace(current(), thread=1, twice=rng.choice([0, 0, 1]))):
+            asked = Request(until, columns, compiled=compiled, threads=rng.randint(2, 4))
+            return from_tables(program.detect_tables(given, asked)[0])
+
+    return run
+
+
+def file_on_cores(compiled: bool) -> Execution:
+    """`Program.detect` on a Parquet file whose row groups several threads read."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        if not events or any(SEQUENCE in event for event in events):
+            raise NotHereError
+        with (
+            TemporaryDirectory() as folder,
+            using(replace(current(), thread=1, twice=0, file=0, piece=rng.randint(1, 64))),
+        ):
+            path = f"{folder}/events.parquet"
+            pq.write_table(as_table(program, _in_order(events)), path, row_group_size=rng.randint(1, 8))
+            asked = Request(until, compiled=compiled, threads=rng.randint(2, 4))
+            return from_tables(program.detect_tables(path, asked)[0])
+
+    return run
+
+
 def _in_order(events: Stream) -> list[Mapping[str, Any]]:
     return sorted(events, key=lambda e: e["end"])
 
@@ -442,6 +474,8 @@ EXECUTIONS: dict[str, Execution] = {
     "detect, table in order": program_detect(as_table, in_order=True),
     "detect, tables by type": program_detect(as_tables),
     "detect, batches": in_batches(False),
+    "detect, on cores": on_cores(False),
+    "detect, file on cores": file_on_cores(False),
     "session, events": session(False),
     "session, tables by type, late": session(False, as_tables, late=True),
     "session, table": session(False, as_table),
@@ -467,6 +501,7 @@ COMPILED: dict[str, Execution] = {
     "detect machine, table in order": program_detect(as_table, True, in_order=True),
     "detect machine, tables by type": program_detect(as_tables, True),
     "detect machine, batches": in_batches(True),
+    "detect machine, on cores": on_cores(True),
     "session machine, saved": session(True, as_dicts, late=True, saved=True),
     "session machine, small, saved": small(session(True, as_dicts, late=True, saved=True)),
     "session machine, changed": session(True, changed=True),

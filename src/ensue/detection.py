@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ensue.data import Events
     from ensue.data.sources import Read
     from ensue.data.spark_frames import Frames
+    from ensue.engine.cores import Cores
     from ensue.engine.mixed import Mixed
     from ensue.engine.parquet import PlainParquet
 
@@ -161,7 +162,7 @@ class _Asked:
             return None
         file = plain_parquet(events, columns, rules.typed.events)
         if file is not None and file.large and not self.request.provenance:
-            return self._in_pieces(file)
+            return self._on_cores(file) or self._in_pieces(file)
         source = events if file is None else file.read() if file.only is None else {file.only: file.read()}
         schema = schema_of(source)
         rules = rules if schema is None else rules.knowing(dict.fromkeys(rules.typed.events, schema))
@@ -189,9 +190,50 @@ class _Asked:
         if self.request.provenance:
             found = detect_mixed_sources(program, pieces[0], *asked)
         else:
-            found = detect_mixed(program, pieces, *asked)
+            instant = all(piece.start is piece.end for piece in pieces)
+            cores = self._cores(program, sum(map(len, pieces)), instant)
+            found = detect_mixed(program, pieces, *asked, cores)
         read = replace(read_from(pieces, by_type=isinstance(source, dict)), suppressed=suppressed)
         return found, read if form is None else replace(read, form=form)
+
+    def _cores(self, program: typed.Program, rows: int, instant: bool) -> Cores:
+        """The threads for so many rows, and how events are cut for them; `instant` says that each has one time."""
+        from ensue.engine.cores import ONE, Cores
+        from ensue.engine.structures.capacity import current
+        from ensue.partitioning import cuts_of
+        from ensue.temporal.instants import with_instants
+
+        threads = min(self.request.most_threads, rows // current().thread)
+        if threads < 2:
+            return ONE
+        cuts = cuts_of(with_instants(program) if instant else program, self.wanted)
+        return Cores(threads, cuts.extent, cuts.keys)
+
+    def _on_cores(self, file: PlainParquet) -> tuple[Found, Events] | None:
+        """Detection on a large file by several threads; None if it cannot be."""
+        import pyarrow as pa
+
+        from ensue.engine.large_files import detect_large_file
+        from ensue.engine.mixed import read_from
+
+        schema = file.file.schema_arrow
+        rules = self.rules.knowing(dict.fromkeys(self.rules.typed.events, schema))
+        timestamps = pa.types.is_timestamp(schema.field(file.end).type)
+        rules.check_unit(timestamps)
+        program = rules.typed_for_timestamps if timestamps else rules.typed
+        cores = self._cores(program, sum(group.rows for group in file.groups), file.instant)
+        if cores.threads < 2:
+            return None
+        until = rules.time_of(self.request.until, timestamps)
+        found = detect_large_file(
+            program, file, self.request.columns, rules.used_attributes, until, self.rows, self.wanted,
+            self.request.compiled, cores,
+        )  # fmt: skip
+        if found is None:
+            return None
+        read = read_from((found[1],), by_type=file.only is not None)
+        rows = sum(group.rows for group in file.groups)
+        return found[0], replace(read, last_end=file.groups[-1].last, rows=rows, used=True)
 
     def _in_pieces(self, file: PlainParquet) -> tuple[Found, Events]:
         """Detection on a file that is not read at once."""

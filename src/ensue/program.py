@@ -111,6 +111,7 @@ class Program(Rules):
         buckets: int | None = None,
         heartbeat: Length | None = None,
         by_type: bool | None = None,
+        threads: int | None = None,
     ) -> Any:
         """Finds what the rules describe, and gives it back in the form that the events came in.
 
@@ -142,7 +143,9 @@ class Program(Rules):
 
         `keep` is a largest lifetime, as in `keeping`, and `params` are values of parameters, as in `with_params`.
 
-        Rules are compiled where there are many events; `compiled` says so, or not, whatever their number.
+        Rules are compiled where there are many events; `compiled` says so, or not, whatever their number. Large tables
+        and files are cut into parts that run side by side, on as many cores as there are; `threads`, or the environment
+        variable ENSUE_THREADS, says on how many. What is found is the same, in the same order.
 
         A `RecordBatchReader` or an iterator of Arrow batches is taken in as it comes, so it may be larger than memory:
         what is found comes back as a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`;
@@ -167,7 +170,7 @@ class Program(Rules):
         request = Request(
             until, names, tables, emit, strict, on_bad_row, engine, provenance, compiled, lateness, keep,
             params, slices, rejected, suppressed, buckets, heartbeat, max_ahead, max_matches, max_state,
-            on_suppressed=on_suppressed, by_type=by_type,
+            on_suppressed=on_suppressed, by_type=by_type, threads=threads,
         )  # fmt: skip
         return detection.detect(self, events, request)
 

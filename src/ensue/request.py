@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,6 +53,8 @@ class Request:
     in_order: bool = True
     """Of a session: whether every detection waits until its step is complete."""
     on_suppressed: Callable[[dict[str, int]], object] | None = None
+    threads: int | None = None
+    """How many threads may detect; None for as many as ENSUE_THREADS says, or as there are cores."""
     by_type: bool | None = None
     """Tell whether detections come as a dict by type; None as the events came."""
 
@@ -64,11 +67,25 @@ class Request:
         check_function(self.on_bad_row, "`on_bad_row`")
         check_function(self.on_suppressed, "`on_suppressed`")
         self.limits  # noqa: B018 (refuses what is none)
+        if self.threads is not None and (type(self.threads) is not int or self.threads < 1):
+            raise DataError(f"`threads` is {shortened(self.threads)}; it is how many threads may detect, 1 or more.")
 
     @property
     def limits(self) -> Limits:
         """The limits on what rules derive at once, and keep."""
         return Limits.of(self.max_matches, self.max_state)
+
+    @property
+    def most_threads(self) -> int:
+        """How many threads may detect at most."""
+        if self.threads is not None:
+            return self.threads
+        said = os.environ.get("ENSUE_THREADS", "").strip()
+        if not said:
+            return cores()
+        if not said.isdecimal() or int(said) < 1:
+            raise DataError(f"ENSUE_THREADS is {shortened(said)}; it is how many threads may detect, 1 or more.")
+        return int(said)
 
     def check_embedded(self) -> None:
         """Refuses what is for Spark frames only."""
@@ -83,6 +100,14 @@ class Request:
                     f"`{name}` is for Spark frames. Here rows that cannot be used are handed to `on_bad_row`, and all "
                     "events are evaluated in one part."
                 )
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not every system tells
+        return os.cpu_count() or 1
 
 
 def check_function(function: object, what: str) -> None:

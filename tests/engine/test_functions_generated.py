@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 import ensue
+from ensue.engine.derived_tables import derived_tables
 from ensue.engine.evaluate import operate
 from ensue.engine.generate.functions import NATIVE, function_of
 from ensue.engine.generate.writer import Writer
 from ensue.engine.run import Run
-from ensue.engine.tables import derived_tables
 from ensue.language import typed
 from ensue.language.functions import FUNCTIONS, apply
 from ensue.reference.expressions import evaluate

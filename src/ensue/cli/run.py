@@ -60,6 +60,7 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
 )
 @_option("--keep", "LENGTH", "The largest lifetime: 7d, or a number; what ended longer ago is as if it had not been.")
 @limit_options
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="On how many cores. [default: all]")
 @_option("--emit", "TYPE", "Give only this type of what was found; may be repeated.", multiple=True)
 @_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
 @functions_option
@@ -83,6 +84,7 @@ def run(
     keep: str | None,
     max_matches: int | None,
     max_state: str | None,
+    threads: int | None,
     emit: tuple[str, ...],
     tables: tuple[str, ...],
     functions: str | None,
@@ -132,7 +134,9 @@ def run(
     from ensue.request import Request
 
     sources, static = event_sources(events), table_sources(tables)
-    request = Request(until, columns, static, emit or None, strict, max_matches=max_matches, max_state=max_state)
+    request = Request(
+        until, columns, static, emit or None, strict, max_matches=max_matches, max_state=max_state, threads=threads
+    )
     if engine == SPARK:
         from ensue.cli.spark.batch import Job, run_on_spark
         from ensue.cli.spark.writing import Output

@@ -7,7 +7,7 @@ Everything else goes the long way through `ensue.data`, which knows what to do w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -121,8 +121,10 @@ class Mixed:
             columns = Taken(columns.columns, columns.by[begin:end])
         else:
             columns = {name: column.slice(begin, end - begin) for name, column in columns.items()}
+        ends = self.end[begin:end]
         return replace(
-            self, kind=self.kind[begin:end], start=self.start[begin:end], end=self.end[begin:end], columns=columns,
+            self, kind=self.kind[begin:end], end=ends, columns=columns,
+            start=ends if self.start is self.end else self.start[begin:end],
             offset=self.offset + begin, positions=None if self.positions is None else self.positions[begin:end],
         )  # fmt: skip
 
@@ -332,8 +334,8 @@ def _part(
     layout = _layout(table.schema, names, events, only)
     if layout is None:
         return None
-    end = _times(table.column(layout.end))
-    start = end if layout.start == layout.end else _times(table.column(layout.start))
+    end = times_of(table.column(layout.end))
+    start = end if layout.start == layout.end else times_of(table.column(layout.start))
     if end is None or start is None:
         return None
     kind = _kinds(None if only is not None else table.column(str(layout.type)), only, events, table.num_rows)
@@ -364,6 +366,34 @@ def _converted(column: pa.ChunkedArray, expected: pa.DataType) -> pa.Array | Non
         return _whole(column if column.type == expected else column.cast(expected))
     except pa.ArrowInvalid:
         return None
+
+
+def flowing(pieces: Iterable[Mixed | None]) -> Iterator[Mixed]:
+    """Pieces in order, cut so that no end is in two of them; `NotPlainError` if one is None or out of order."""
+    held: Mixed | None = None
+    for piece in pieces:
+        if piece is None or (held is not None and piece.end[0] < held.end[-1]):
+            raise NotPlainError
+        if held is not None and piece.end[0] == held.end[-1]:
+            before, after = piece.upto(int(held.end[-1]))
+            together = _together([held, before])
+            if together is None:
+                raise NotPlainError
+            held = replace(together, unique=False)
+            if not len(after):
+                continue
+            piece = after
+        if held is not None:
+            yield held
+        done, held = piece.upto(int(piece.end[-1]) - 1)
+        if len(done):
+            yield done
+    if held is not None:
+        yield held
+
+
+class NotPlainError(Exception):
+    """Raised where a table turns out to need more care; it never comes out."""
 
 
 def _together(parts: Sequence[Mixed]) -> Mixed | None:
@@ -408,7 +438,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _times(column: pa.ChunkedArray) -> Integers | None:
+def times_of(column: pa.ChunkedArray) -> Integers | None:
     """Times as integers, those of timestamps in microseconds; None if one is missing or too far."""
     if column.null_count:
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,50 +14,77 @@ import pyarrow as pa
 
 from ensue.data.columns import Columns as Names
 from ensue.data.errors import DataError, first_line
-from ensue.engine.mixed import fit
+from ensue.engine.mixed import fit, times_of
+from ensue.engine.structures.capacity import current
 from ensue.language import typed
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-LARGE = 2**28
-"""From how many bytes on, uncompressed, a file is read in pieces."""
 
-PIECE = 2**20
-"""Rows of a piece."""
+@dataclass(frozen=True)
+class RowGroup:
+    """A row group: its number, its rows, and their first and last end."""
+
+    index: int
+    rows: int
+    first: int
+    last: int
 
 
 class PlainParquet:
     """A file whose columns need no conversion."""
 
     def __init__(
-        self, file: pq.ParquetFile, columns: Sequence[str], end: str, only: str | None, path: str | Path
+        self, file: pq.ParquetFile, columns: Sequence[str], end: str, instant: bool, only: str | None, path: str | Path
     ) -> None:
         self.file = file
         self.path = path
         self.columns = list(columns)
         self.end = end
+        self.instant = instant
         self.only = only
 
     @property
     def large(self) -> bool:
         """Whether it should not be read at once, and need not: its row groups follow each other in time."""
         metadata = self.file.metadata
-        groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-        if sum(group.total_byte_size for group in groups) < LARGE:
-            return False
-        place = metadata.schema.to_arrow_schema().names.index(self.end)
-        ranges = [group.column(place).statistics for group in groups if group.num_rows]
-        if any(r is None or not r.has_min_max for r in ranges):
-            return False
-        return all(one.max <= other.min for one, other in pairwise(ranges))
+        sizes = [metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups)]
+        groups = self.groups if sum(sizes) >= current().file else ()
+        return bool(groups) and all(one.last <= other.first for one, other in pairwise(groups))
+
+    @cached_property
+    def groups(self) -> tuple[RowGroup, ...]:
+        """The row groups that are not empty; none if the file does not say which times they have."""
+        metadata, schema = self.file.metadata, self.file.schema_arrow
+        place, type_ = schema.names.index(self.end), schema.field(self.end).type
+        found = []
+        for index in range(metadata.num_row_groups):
+            group = metadata.row_group(index)
+            known = group.column(place).statistics
+            if not group.num_rows:
+                continue
+            if known is None or not known.has_min_max:
+                return ()
+            times = times_of(pa.chunked_array([pa.array([known.min, known.max], type_)]))
+            if times is None:
+                return ()
+            found.append(RowGroup(index, group.num_rows, int(times[0]), int(times[1])))
+        return tuple(found)
 
     def read(self) -> pa.Table:
         with self._readable():
             return self.file.read(columns=self.columns)
 
-    def pieces(self) -> Iterator[pa.RecordBatch]:
-        batches = self.file.iter_batches(PIECE, columns=self.columns)
+    def pieces(self, groups: Sequence[RowGroup] | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows one piece after the other; of some row groups only, if these are given, for a thread of its own."""
+        if groups is None:
+            batches = self.file.iter_batches(current().piece, columns=self.columns)
+        else:
+            import pyarrow.parquet as pq
+
+            file, size = pq.ParquetFile(self.path), max(1, current().piece // 8)
+            batches = file.iter_batches(size, [each.index for each in groups], self.columns, use_threads=False)
         while True:
             with self._readable():
                 batch = next(batches, None)
@@ -90,4 +119,7 @@ def plain_parquet(source: object, names: Names, events: Mapping[str, typed.Event
     except (OSError, pa.ArrowException):
         return None  # what is wrong with it is said where files are read
     found = fit(file.schema_arrow, names, events, only)
-    return None if found is None else PlainParquet(file, found.columns, found.layout.end, only, source)
+    if found is None:
+        return None
+    instant = found.layout.start == found.layout.end
+    return PlainParquet(file, found.columns, found.layout.end, instant, only, source)

@@ -9,11 +9,12 @@ import pyarrow as pa
 from ensue.data import DataError, Events
 from ensue.data.results import derived_table
 from ensue.engine.batch import Batch, columns_of
+from ensue.engine.derived_tables import table_of
 from ensue.engine.event import Event
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
-from ensue.engine.tables import note_suppressed, table_of
+from ensue.engine.tables import note_suppressed
 from ensue.language import typed
 from ensue.rewriting.rates import joined_types, powers, rates_of
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ensue.engine import machine
+from ensue.engine.machine.builtin import wrap
 from ensue.engine.machine.source import source_of
 from ensue.engine.structures.kernel import MANY, Kernel, call
 from ensue.engine.structures.structure import Array, Column, Layout
@@ -29,6 +31,11 @@ TYPES = Layout(
     ),
 )
 """The texts of rows as Arrow holds them, the names of types one after the other, and the code of each row's type."""
+
+TEXTS = Layout(
+    ("rows",), (("offset", Column("offsets", "i32")), ("letter", Column("letters", "u8")), ("hash", Column("hashes")))
+)
+"""The texts of rows as Arrow holds them, and a number for each."""
 
 TIMES = Layout(("rows",), (("start", Column("starts")), ("end", Column("ends"))))
 
@@ -59,6 +66,10 @@ ties: Any = None
 
 times: Any = None
 """The times of rows, as `look_at_order` sees them: generated code finds it by this name."""
+
+
+texts: Any = None
+"""The texts of rows, as `hash_letters` sees them: generated code finds it by this name."""
 
 
 types: Any = None
@@ -180,9 +191,23 @@ def before(one: int, other: int) -> int:
     return 0
 
 
+def hash_letters() -> int:
+    """Writes a number for each row's text, the same for texts that are the same."""
+    end = texts.offset[0]
+    for row in range(texts.rows):
+        begin = end
+        end = texts.offset[row + 1]
+        found = end - begin
+        for at in range(begin, end):
+            found = wrap((found ^ texts.letter[at]) * 1099511628211)
+        texts.hash[row] = found
+    return 0
+
+
 FIND_KINDS = Kernel("find_kinds", "types", TYPES, source_of(find_kinds))
 SORT_TIES = Kernel("sort_ties", "ties", TIES, source_of(before) + "\n\n" + source_of(sort_ties))
 SORT_KEYS = Kernel("sort_keys", "keys", SORTED, source_of(sort_keys))
+HASH_LETTERS = Kernel("hash_letters", "texts", TEXTS, source_of(hash_letters))
 LOOK_AT_ORDER = Kernel("look_at_order", "times", TIMES, source_of(look_at_order))
 
 
@@ -199,6 +224,18 @@ def kinds_of(offsets: Array, letters: Array, names: list[bytes], codes: Array, k
         "kinds": kinds,
     }
     return bool(call(FIND_KINDS, len(kinds), arrays, {"rows": len(kinds), "types": len(names)})[0])
+
+
+def hash_texts(column: pa.Array) -> Array:
+    """A number for each text of a column, the same for those that are the same; nulls have one, too."""
+    filled = column.fill_null("") if column.null_count else column
+    _, offsets, data = filled.buffers()
+    arrays: dict[str, Array] = {
+        "offsets": np.frombuffer(offsets, np.int32, len(filled) + 1, filled.offset * 4),
+        "letters": np.frombuffer(data if data is not None and data.size else b"\0", np.uint8),
+        "hashes": np.empty(len(filled), np.int64),
+    }
+    return call(HASH_LETTERS, len(filled), arrays, {"rows": len(filled)})[1].arrays["hashes"]
 
 
 def in_order(start: Array, end: Array) -> int:

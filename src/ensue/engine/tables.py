@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from ensue.data import Events
-from ensue.data.results import arrow_type, derived_table, time_type
-from ensue.engine.batch import Batch, Columns, Integers, arrow_of, columns_of
+from ensue.engine.batch import columns_of
+from ensue.engine.cores import (
+    ONE,
+    Cores,
+    Shared,
+    by_key,
+    derived_by_step,
+    in_slices,
+    pieces_in,
+    slices_of,
+)
+from ensue.engine.derived_tables import Shown
 from ensue.engine.knowledge import Row
-from ensue.engine.mixed import Mixed
+from ensue.engine.mixed import Mixed, NotPlainError
 from ensue.engine.run import Run
 from ensue.language import typed
 from ensue.rewriting.rates import joined_types, powers, rates_of
@@ -44,14 +55,14 @@ def detect_tables(
         first_end = None if events.first_end is None or events.first_end > horizon else events.first_end
         run.advance(batch, horizon, first_end)
     note_suppressed(run, suppressed)
-    return derived_tables(batch, program, emit, events.timestamps, events.timezone)
+    return Shown(program, emit, events.timestamps, events.timezone).tables(batch)
 
 
 def detect_mixed(
     program: typed.Program, pieces: Sequence[Mixed], until: int | None, tables: Mapping[str, Sequence[Row]],
-    emit: Sequence[str], compiled: bool | None = None, suppressed: dict[int, int] | None = None,
+    emit: Sequence[str], compiled: bool | None = None, suppressed: dict[int, int] | None = None, cores: Cores = ONE,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """The same for one table that is read where it lies, piece by piece."""
+    """The same for one table that is read where it lies, piece by piece; on several cores if there are many rows."""
     first, last = int(pieces[0].end[0]), int(pieces[-1].end[-1])
     horizon = last if until is None else until
     instant = all(piece.start is piece.end or np.array_equal(piece.start, piece.end) for piece in pieces)
@@ -59,59 +70,35 @@ def detect_mixed(
     counts = Counter[str]()
     for piece in pieces if joined else ():
         counts.update(piece.counts(joined))
-    run = Run(program, tables, compiled=compiled, emit=emit, instant=instant, rates=powers(counts))
-    found = []
-    for number, piece in enumerate(pieces):
-        is_last = number + 1 == len(pieces)
-        to = horizon if is_last else min(horizon, int(piece.end[-1]))
-        batch = run.batch()
-        batch.mixed = piece if to >= piece.end[-1] else piece.upto(to)[0]
-        run.advance(batch, to, first if first <= to else None)
-        found.append(derived_tables(batch, program, emit, piece.timestamps, piece.timezone))
-        if to < piece.end[-1]:
-            break
+    new_run = partial(Run, program, tables, compiled=compiled, emit=emit, instant=instant, rates=powers(counts))
+    form = Shown(program, emit, pieces[0].timestamps, pieces[0].timezone)
+    if cores.threads > 1:
+        found = _on_cores(new_run, pieces, first, horizon, form, cores)
+        if found is not None:
+            return found
+    run = new_run()
+    tables_found = [form.tables(batch) for batch in derived_by_step(run, pieces, horizon, first)]
     note_suppressed(run, suppressed)
-    return {name: pa.concat_tables([each[name] for each in found]) for name in emit}
+    return {name: pa.concat_tables([each[name] for each in tables_found]) for name in emit}
+
+
+def _on_cores(
+    new_run: Callable[[], Run], pieces: Sequence[Mixed], first: int, horizon: int, form: Shown, cores: Cores
+) -> dict[str, pa.Table] | None:
+    """Detection by several threads; None if the events cannot be cut for them."""
+    if cores.extent is not None:
+        slices = slices_of([piece.end for piece in pieces], horizon, cores.extent, cores.threads)
+        if len(slices) > 1:
+            return in_slices(new_run, [(each, pieces_in(pieces, each)) for each in slices], first, form)
+    if cores.keys is not None and form.as_columns:
+        try:
+            return by_key(new_run, Shared(pieces, cores.keys, cores.threads), first, horizon, form)
+        except NotPlainError:
+            return None
+    return None
 
 
 def note_suppressed(run: Run, suppressed: dict[int, int] | None) -> None:
     """Puts down how many events rules did not keep, by their numbers, if somebody asks for it."""
     if suppressed is not None:
         suppressed.update(run.suppressed())
-
-
-def derived_tables(
-    batch: Batch, program: typed.Program, emit: Sequence[str], timestamps: bool, timezone: str | None
-) -> dict[str, pa.Table]:
-    """The derived events of a batch as a table for each type, in the order of events."""
-    found = {}
-    for name in emit:
-        event = program.events[name]
-        if name in batch.derived_columns:
-            found[name] = table_of(batch.derived_columns[name], event, timestamps, timezone)
-        else:
-            rows = [(e.start, e.end, e.attributes) for e in sorted(batch.derived.get(name, ()), key=lambda e: e.key)]
-            found[name] = derived_table(event, rows, timestamps, timezone)
-    return found
-
-
-def table_of(columns: Columns, event: typed.EventType, timestamps: bool, timezone: str | None) -> pa.Table:
-    """Derived events of one type, which are in order, as a table."""
-    when = time_type(timestamps, timezone)
-    made = [_times(columns.start, when), _times(columns.end, when)]
-    for attribute, type_ in event.attributes.items():
-        arrow = arrow_type(type_, timestamps, timezone)
-        column = columns.attributes[attribute]
-        made.append(column if arrow is None or column.type == arrow else _cast(column, arrow))
-    return pa.Table.from_arrays(made, names=["start", "end", *event.attributes])
-
-
-def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:
-    if pa.types.is_timestamp(type_) and pa.types.is_timestamp(column.type):
-        return column.view(pa.int64()).view(type_)
-    return column.cast(type_)
-
-
-def _times(values: Integers, type_: pa.DataType) -> pa.Array:
-    column = arrow_of(values)
-    return column if type_ == pa.int64() else column.view(type_)

@@ -15,9 +15,9 @@ from ensue.data.give_back import give_back
 from ensue.data.iso import EPOCH
 from ensue.data.results import derived_table
 from ensue.engine.batch import Batch, rows_of
+from ensue.engine.derived_tables import table_of
 from ensue.engine.event import Event
 from ensue.engine.provenance import with_sources
-from ensue.engine.tables import table_of
 from ensue.language import typed
 from ensue.language.types import is_list, item_of
 

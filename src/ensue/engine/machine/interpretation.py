@@ -14,7 +14,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from ensue.engine.machine import builtin
-from ensue.engine.machine.unit import definitions
+from ensue.engine.machine.unit import definitions, parsing
 from ensue.engine.structures.structure import Structure
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ def plain(
 def _compiled(text: str) -> tuple[CodeType, tuple[str, ...]]:
     """The code of a text, and the names of its functions. Most texts come again: what kernels do is the same for
     all."""
+    with parsing:
+        return _compiled_alone(text)
+
+
+def _compiled_alone(text: str) -> tuple[CodeType, tuple[str, ...]]:
     tree = ast.parse(text)
     tree.body = list(definitions(tree))
     names = tuple(node.name for node in tree.body if isinstance(node, ast.FunctionDef))

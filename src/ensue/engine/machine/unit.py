@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 
 from ensue.engine.machine.errors import TranslateError
 from ensue.engine.machine.types import NOTHING, SCALARS
@@ -18,6 +19,9 @@ from ensue.engine.machine.types import NOTHING, SCALARS
 Constant = bool | int | float
 
 WORD = re.compile(r"\w+")
+
+parsing = Lock()
+"""Held while Python parses a text or compiles a tree: CPython 3.11 fails where two threads do so at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +68,8 @@ def parsed(texts: Sequence[str]) -> Unit:
 def _parsed(text: str) -> tuple[tuple[Function, ...], tuple[tuple[str, Constant], ...]]:
     """The functions and constants of a text. Kernels are in many units, and read once."""
     lines = text.splitlines()
-    nodes = ast.parse(text).body
+    with parsing:
+        nodes = ast.parse(text).body
     return (
         tuple(_function(node, lines) for node in nodes if isinstance(node, ast.FunctionDef)),
         tuple(constant for node in nodes for constant in _constants(node)),

@@ -42,6 +42,14 @@ class Capacity:
     """From how many links of chains on those that nothing refers to are looked for."""
     family: int = 3
     """From how many rules of one shape on they are one family."""
+    thread: int = 1 << 18
+    """How many rows are worth a thread of their own."""
+    twice: int = 4
+    """A slice of time is worth a thread if no more than one in so many of its rows lies before it; 0 if any is."""
+    file: int = 1 << 28
+    """From how many bytes on, uncompressed, a Parquet file is read in pieces."""
+    piece: int = 1 << 20
+    """How many rows of such a file are read at once."""
     unit: int = 32
     """How many rules are one unit of generated code at most; a family counts as two."""
 

@@ -1,0 +1,75 @@
+"""A large Parquet file on several cores: each thread reads the row groups that it needs, piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+
+import pyarrow as pa
+
+from ensue.data.columns import Columns as Names
+from ensue.engine.cores import Cores, Shared, Slice, by_key, in_slices, pieces_in
+from ensue.engine.derived_tables import Shown
+from ensue.engine.knowledge import Row
+from ensue.engine.mixed import Mixed, NotPlainError, Used, flowing, mixed_of
+from ensue.engine.parquet import PlainParquet, RowGroup
+from ensue.engine.run import Run
+from ensue.engine.structures.capacity import current
+from ensue.language import typed
+
+
+def detect_large_file(
+    program: typed.Program, file: PlainParquet, names: Names, used: Used, until: int | None,
+    tables: Mapping[str, Sequence[Row]], emit: Sequence[str], compiled: bool | None, cores: Cores,
+) -> tuple[dict[str, pa.Table], Mixed] | None:  # fmt: skip
+    """Detection by several threads, and the first rows; None if the file cannot be cut, or is not that plain."""
+    first, last = file.groups[0].first, file.groups[-1].last
+    horizon = last if until is None else until
+
+    def pieces(groups: Sequence[RowGroup]) -> Iterator[Mixed]:
+        at = sum(group.rows for group in file.groups[: file.groups.index(groups[0])])
+        for batch in file.pieces(groups):
+            piece = mixed_of(batch if file.only is None else {file.only: batch}, names, program.events, at, used=used)
+            if piece is None:
+                raise NotPlainError
+            at += len(piece)
+            yield piece
+
+    beginning = next(file.pieces(file.groups[:1])).slice(0, 1)
+    one = mixed_of(beginning if file.only is None else {file.only: beginning}, names, program.events, used=used)
+    if one is None:
+        return None
+    new_run = partial(Run, program, tables, compiled=compiled, emit=emit, instant=file.instant)
+    form = Shown(program, emit, one.timestamps, one.timezone)
+    slices = [] if cores.extent is None else _slices(file.groups, horizon, cores.extent, cores.threads)
+    try:
+        if len(slices) > 1:
+            parts = [(each, pieces_in(flowing(pieces(groups)), each)) for each, groups in slices]
+            return in_slices(new_run, parts, first, form), one
+        if cores.keys is not None and form.as_columns:
+            shared = Shared(flowing(pieces(file.groups)), cores.keys, cores.threads)
+            return by_key(new_run, shared, first, horizon, form), one
+    except NotPlainError:
+        return None
+    return None
+
+
+def _slices(
+    groups: Sequence[RowGroup], horizon: int, extent: int, threads: int
+) -> list[tuple[Slice, Sequence[RowGroup]]]:  # fmt: skip
+    """Slices that begin with a row group, as many rows in each, with the row groups that each needs."""
+    rows = sum(group.rows for group in groups)
+    begins, seen = [groups[0].first], 0
+    for before, group in pairwise(groups):
+        seen += before.rows
+        length = (groups[-1].last - groups[0].first) // threads
+        enough = seen * threads >= rows * len(begins) and extent * current().twice <= length
+        if enough and len(begins) < threads and before.last < group.first <= horizon:
+            begins.append(group.first)
+    lasts = [begin - 1 for begin in begins[1:]] + [horizon]
+    found: list[tuple[Slice, Sequence[RowGroup]]] = []
+    for number, (begin, last) in enumerate(zip(begins, lasts, strict=True)):
+        own = Slice(begin if number == 0 else begin - extent, begin, last)
+        found.append((own, [group for group in groups if group.last >= own.seen and group.first <= last]))
+    return found
