@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
+import pyarrow as pa
 import pytest
 
 import ensue
@@ -296,3 +298,31 @@ def test_nothing_at_all_is_a_page_that_says_so(page, tmp_path):
     open_page(page, ensue.timeline(ensue.compile("event a(k: int). b(k) <- a(k)."), []), tmp_path)
     assert state(page)["total"] == 0
     assert "0 events" in page.inner_text("#summary")
+
+
+MOMENTS = [datetime(2026, 3, 28, 19, tzinfo=UTC) + timedelta(hours=hour) for hour in range(16)]
+
+
+@pytest.mark.parametrize(
+    ("times", "ticks", "context"),
+    [
+        ([0, 9000], ["0", "1,000", "2,000"], []),
+        ([10**15, 10**15 + 40], ["1,000,000,000,000,000", "1,000,000,000,000,005"], []),
+        (pa.array(MOMENTS, pa.timestamp("us", "Europe/Berlin")), ["20:00", "22:00", "00:00", "03:00", "04:00"],
+         ["Saturday, 28 March 2026", "Sunday, 29 March 2026"]),
+        (pa.array(MOMENTS, pa.timestamp("us", "UTC")), ["20:00", "22:00", "00:00", "02:00", "04:00"],
+         ["Saturday, 28 March 2026", "Sunday, 29 March 2026"]),
+        (pa.array([MOMENTS[0], MOMENTS[0] + timedelta(days=40)], pa.timestamp("us", "UTC")), ["30 Mar", "6 Apr"],
+         ["March 2026", "April 2026", "May 2026"]),
+        (pa.array([MOMENTS[0], MOMENTS[0] + timedelta(days=4000)], pa.timestamp("us", "UTC")), ["2028", "2030"], []),
+        (pa.array([MOMENTS[0], MOMENTS[0] + timedelta(milliseconds=9)], pa.timestamp("us", "UTC")),
+         ["00.000", "00.001"], ["2026-03-28 18:59", "2026-03-28 19:00"]),
+    ],
+    ids=["numbers", "large", "summer time begins", "hours", "days", "years", "milliseconds"],
+)  # fmt: skip
+def test_times_are_at_sensible_ticks(page, tmp_path, times, ticks, context):
+    table = pa.table({"type": ["a"] * len(times), "time": times, "k": list(range(len(times)))})
+    open_page(page, ensue.timeline(ensue.compile("event a(k: int). b(k) <- a(k)."), table), tmp_path)
+    axis = page.evaluate("ensueTimeline.axis()")
+    assert [text for text in axis["ticks"] if text in ticks] == ticks
+    assert axis["context"] == context

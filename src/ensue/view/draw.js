@@ -25,7 +25,7 @@ function drawPlot(app) {
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.fillStyle = theme.surface;
   ctx.fillRect(0, 0, width, height);
-  const ticks = drawGrid(app);
+  const ticks = app.ticks = drawGrid(app);
   ctx.save();
   ctx.beginPath();
   ctx.rect(0, AXIS, width, height - AXIS);
@@ -345,9 +345,10 @@ function writeBars(app, band, bars) {
 
 function barText(app, event, track, room) {
   const values = attributesOf(app.store, event).filter(([name, text]) => text !== null && name !== app.layout.mode);
-  const parts = values.slice(0, 3).map(([name, text]) => `${name} ${text}`);
-  const text = (app.layout.mode === "type" ? parts : [track.name, ...parts]).join(" · ") || track.name;
-  return shortened(app.ctx, text, room);
+  const written = (parts) => (app.layout.mode === "type" ? parts : [track.name, ...parts]).join(" · ") || track.name;
+  const long = written(values.slice(0, 3).map(([name, text]) => `${name} ${text}`));
+  if (app.ctx.measureText(long).width <= room) return long;
+  return shortened(app.ctx, written(values.slice(0, 3).map(([, text]) => text)), room);
 }
 
 // Where an event is drawn; null if its type is hidden.

@@ -196,6 +196,7 @@ function exposed(app) {
     event: (event) => ({ type: trackOf(store, event).name, derived: trackOf(store, event).derived, start: store.times.text(store.start[event]), end: store.times.text(store.end[event]), attributes: Object.fromEntries(attributesOf(store, event)), sources: Array.from(sourcesOf(store, event)) }),
     events: (type) => store.tracks.filter((track) => track.name === type).flatMap((track) => Array.from({ length: track.count }, (_, i) => track.first + i)),
     place: (event) => { const box = boxOf(app, event), frame = app.plot.getBoundingClientRect(); return box && { x: frame.left + Math.min(Math.max((box.left + box.right) / 2, app.gutter), app.size.width), y: frame.top + box.y }; },
+    axis: () => ({ ticks: app.ticks.map((tick) => tick.text), context: store.times.context(app.view.from, app.view.to, app.ticks.step).map((each) => each.text) }),
     select: app.select, laneBy: app.laneBy, find: app.find, drawNow: app.drawNow, show: (from, to) => moveView(app, from, to),
   };
 }

@@ -167,7 +167,12 @@ def timeline_of(
     known = {name for track in scene.tracks for name in track.attributes}
     if lanes != "type" and lanes not in known:
         raise DataError(f"No event has an attribute {lanes!r} for lanes; there are: {', '.join(sorted(known))}.")
-    return Timeline(scene, title if title is not None else program.file.source.name, lanes)
+    return Timeline(scene, _title(program) if title is None else title, lanes)
+
+
+def _title(program: Rules) -> str:
+    name = program.file.source.name
+    return "Timeline" if name.startswith("<") else name
 
 
 def _tables_of(program: Rules, detections: Any, read: Events) -> dict[str, pa.Table]:

@@ -46,7 +46,8 @@ function clockTimes(store) {
     if (step === undefined) return monthTicks(from, to, least);
     const found = [];
     const back = (on_wall) => on_wall - zone.offset(on_wall - zone.offset(on_wall));
-    const first = Math.ceil((origin + from + zone.offset(origin + from)) / step) * step;
+    const monday = step === 7 * US.d ? 4 * US.d : 0;  // 1970 began on a Thursday
+    const first = Math.ceil((origin + from + zone.offset(origin + from) - monday) / step) * step + monday;
     for (let at = first; found.length < 500; at += step) {
       const time = back(at) - origin;
       if (time > to) break;
@@ -79,10 +80,11 @@ function clockTimes(store) {
     }
     return found;
   }
-  // What ticks leave out: the days in view, or the months where days are ticks themselves.
+  // What ticks leave out: the days in view, the months where days are ticks themselves, the minutes below a second.
   function context(from, to, step) {
     const found = [], months = step >= US.d;
     if (step === undefined) return found;
+    if (step < US.s) return minutes(from, to);
     const at = wall(origin + from), moment = new Date(0);
     moment.setUTCFullYear(at.getUTCFullYear(), at.getUTCMonth(), months ? 1 : at.getUTCDate());
     for (let count = 0; count < 400; count++) {
@@ -93,6 +95,14 @@ function clockTimes(store) {
         ? { time, text: `${month} ${year}`, short: `${month.slice(0, 3)} ${year}` }
         : { time, text: `${name}, ${date} ${month} ${year}`, short: `${name.slice(0, 3)} ${date} ${month.slice(0, 3)}` });
       if (months) moment.setUTCMonth(moment.getUTCMonth() + 1); else moment.setUTCDate(date + 1);
+    }
+    return found;
+  }
+  function minutes(from, to) {
+    const found = [];
+    for (let us = Math.floor((origin + from) / US.m) * US.m; us <= origin + to && found.length < 100; us += US.m) {
+      const clockText = clock(us).slice(0, 5);
+      found.push({ time: us - origin, text: `${day(us)} ${clockText}`, short: clockText });
     }
     return found;
   }
