@@ -16,6 +16,7 @@ from benchmarks.workloads import WORKLOADS
 
 EMBEDDED = (
     "detection",
+    "cores",
     "parts",
     "growth",
     "latency",

@@ -26,9 +26,11 @@ WARM_UP = 3
 ONE_THREAD = {
     "POLARS_MAX_THREADS": "1",
     "OMP_NUM_THREADS": "1",
-    "NUMBA_NUM_THREADS": "1",
     "ARROW_IO_THREADS": "1",
+    "DUCKDB_THREADS": "1",
+    "ENSUE_THREADS": "1",
 }
+"""Variables for one thread each; `DUCKDB_THREADS` is ours, see `run_duckdb`."""
 
 
 class ChildError(Exception):

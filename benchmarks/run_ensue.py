@@ -25,9 +25,11 @@ def in_memory(workload: Workload, table: pa.Table) -> Callable[[], int]:
 
 def files(workload: Workload, source: Path, target: Path) -> Callable[[], int]:
     program = ensue.compile(workload.rules)
+    until = workload.until(pq.read_metadata(source).num_rows)
+    events = {"tick": source} if workload.stream == "stock" else source
 
     def run() -> int:
-        found = _detect(program, workload, pq.read_table(source), workload.name)
+        found = program.detect(events, until, time="ts", emit=workload.name)
         table = found[workload.name] if isinstance(found, dict) else found
         pq.write_table(table, target)
         return table.num_rows

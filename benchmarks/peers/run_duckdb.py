@@ -1,5 +1,9 @@
-"""DuckDB on a workload, on one thread: from an Arrow table to one, or from a Parquet file to one."""
+"""DuckDB on a workload, from an Arrow table to one, or from a Parquet file to one.
 
+There are as many threads as `DUCKDB_THREADS` says, or one.
+"""
+
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +31,7 @@ def files(workload: Workload, source: Path, target: Path) -> Callable[[], int]:
 
 def _connection() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
-    connection.execute("SET threads = 1")
+    connection.execute(f"SET threads = {os.environ.get('DUCKDB_THREADS', '1')}")
     return connection
 
 
