@@ -1,4 +1,4 @@
-"""Cores: from a Parquet file to one on one thread and on all, by the clock, beside DuckDB and Polars with all of theirs.
+"""Cores: from a Parquet file to one on one thread and on all, by the clock, beside DuckDB and Polars with all theirs.
 
 These are times of a clock, so nothing else may run meanwhile.
 """
