@@ -263,6 +263,25 @@ def test_a_phone_shows_it_without_scrolling_sideways(browser, orders, tmp_path):
         assert page.locator("#panel").bounding_box()["width"] == PHONE["width"]
 
 
+def test_two_fingers_zoom(browser, orders, tmp_path):
+    with new_page(browser, PHONE, has_touch=True, is_mobile=True) as page:
+        open_page(page, orders, tmp_path)
+        before, fingers = state(page)["view"], page.context.new_cdp_session(page)
+
+        def touch(kind, *xs):
+            points = [{"x": x, "y": 400, "id": number} for number, x in enumerate(xs)]
+            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        touch("touchStart", 180)
+        touch("touchStart", 180, 220)
+        for spread in (20, 40, 60, 80):
+            touch("touchMove", 180 - spread, 220 + spread)
+        touch("touchEnd")
+        after = state(page)["view"]
+        assert (after["to"] - after["from"]) < (before["to"] - before["from"]) / 3
+        assert state(page)["selected"] == -1
+
+
 def test_many_events_are_a_density_until_one_zooms_in(page, tmp_path):
     program = ensue.compile("event a(k: int). event b(k: int). ab(k) <- a(k) seq b(k) within 3.")
     rows = {

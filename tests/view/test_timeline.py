@@ -147,6 +147,17 @@ def test_a_window_of_time(program):
     assert column(found["tracks"][1]["sources"]["hidden"]) == [2, 1]
 
 
+def test_a_window_that_is_none(program):
+    with pytest.raises(DataError, match="`window` is 5; it is the first and the last moment"):
+        ensue.timeline(program, ROWS, window=5)
+    with pytest.raises(DataError, match="'yesterday' is no time"):
+        ensue.timeline(program, ROWS, window=("yesterday", None))
+
+
+def test_a_title_that_is_no_text_anywhere_else(program):
+    assert "<title>a? · timeline</title>" in ensue.timeline(program, ROWS, title="a\ud800").html()
+
+
 def test_only_some_values(program):
     shown = ensue.timeline(program, ROWS, only={"k": 6})
     assert {name: len(track) for (name, _), track in tracks(shown).items()} == {"twice": 0, "ab": 1, "a": 1, "b": 1}

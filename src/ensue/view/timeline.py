@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ensue.data.columns import columns_of
 from ensue.data.errors import DataError, shortened
-from ensue.data.moments import Length, Moment
+from ensue.data.moments import Length, Moment, moment_of
 from ensue.request import Request
 from ensue.rules import Rules
 
@@ -161,13 +161,17 @@ def timeline_of(
 
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise DataError(f"`most` is {shortened(most)}; it is a number of events, 1 at least.")
+    if not isinstance(window, tuple | list) or len(window) != 2:
+        raise DataError(f"`window` is {shortened(window)}; it is the first and the last moment, None for an open side.")
     scene = scene_of(program, found, read)
-    first, last = (program.time_of(moment, read.timestamps) for moment in window)
+    unit = program.typed.unit
+    first, last = (m if m is None else moment_of(m, unit, read.timestamps, "the window") for m in window)
     scene = at_most(having(within(scene, first, last), only or {}), most)
     known = {name for track in scene.tracks for name in track.attributes}
     if lanes != "type" and lanes not in known:
         raise DataError(f"No event has an attribute {lanes!r} for lanes; there are: {', '.join(sorted(known))}.")
-    return Timeline(scene, _title(program) if title is None else title, lanes)
+    text = _title(program) if title is None else title
+    return Timeline(scene, text.encode("utf-8", "replace").decode("utf-8"), lanes)
 
 
 def _title(program: Rules) -> str:
