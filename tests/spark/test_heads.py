@@ -58,7 +58,7 @@ def test_what_is_said_about_rules(spark):
 def test_what_is_refused_or_said(spark):
     program = ensue.compile(RULES, params={"limit": 3})
     frames = {"login": as_frame(spark, TABLE)}
-    with pytest.raises(ensue.DataError, match="`on_suppressed` is not for Spark frames"):
+    with pytest.raises(ensue.DataError, match="`on_suppressed` cannot be called on Spark"):
         program.detect(frames, on_suppressed=print)
     with pytest.raises(ensue.DataError, match="leave `by_type` out"):
         program.detect(frames, by_type=True, rejected=True)
