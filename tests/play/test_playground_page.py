@@ -97,6 +97,23 @@ def test_a_name_is_explained_under_the_pointer(page: Any, playground: Playground
     assert "keeps" in page.text_content("#hover")
 
 
+def test_why_follows_a_detection_and_says_what_stopped_another(page: Any, playground: Playground) -> None:
+    opened(page, playground)
+    page.click("#found td:has-text('muffins')")
+    page.wait_for_selector(".card.detected:has-text('comp(id=42')")
+    assert page.locator(".happened.event").count() == 2
+    page.select_option("#why-type", "late")
+    page.fill("#why-key", "id=42")
+    page.fill("#why-at", "")
+    page.click("#why-form button")
+    page.wait_for_selector(".card.missing .stop:has-text('shipped(id=42')")
+    picture(page, "playground-why")
+    page.dblclick("#events-table td[data-column=time] >> nth=1")
+    page.fill("input.cell", "29000")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".card.detected:has-text('late(id=42)')")  # the answer follows the events
+
+
 def test_tests_run_with_a_click(page: Any, playground: Playground) -> None:
     opened(page, playground)
     page.click("#test")

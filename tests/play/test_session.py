@@ -146,3 +146,13 @@ def test_requests_nobody_makes_are_refused(session: Session) -> None:
     assert "failure" in (session.answer("check", {"rules": 7}) or {})
     assert "failure" in (session.answer("check", {"rules": "x" * 500_001}) or {})
     assert session.answer("run", {"rules": "", "version": "unknown"}) == {"unknown": True}
+
+
+def test_why_follows_a_detection_and_tells_what_stopped_another(session: Session) -> None:
+    line = next(line for line in evaluated(session, "run")["lines"] if '"late"' in line)
+    why = evaluated(session, "why", detection=line)["why"]
+    assert why["detected"] and "order(id=9007199254740993" in json.dumps(why["found"])
+    assert why["found"][0]["event"]["attributes"]["id"] == "9007199254740993"  # as text, or a browser rounds it
+    missing = evaluated(session, "why", type="late", key={"id": "42"})["why"]
+    assert not missing["detected"] and "shipped(id=42" in missing["missing"]["rules"][0]["attempts"][0]["stops"][0]["text"]
+    assert "No rule derives 'order'" in evaluated(session, "why", type="order")["failure"]

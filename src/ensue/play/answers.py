@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,12 @@ from ensue.request import Request
 
 MOST_MATCHES = 200_000
 """How many events of a type rules may derive here."""
+
+MOST_EXPLAINED = 5
+"""Detections that are explained at once."""
+
+LARGEST_EXACT = 2**53
+"""Browsers round larger integers."""
 
 MOST_OBSERVED = 300_000
 """Up to how many bytes of events a plan is shown with counts: counting takes much longer than running."""
@@ -104,6 +111,36 @@ def _run(question: Question) -> dict[str, Any]:
     return detections(question.program, found, read, question.request)
 
 
+def _why(question: Question) -> dict[str, Any]:
+    """Why a detection was found, which is handed over as its line of JSON; or why one of a type was not."""
+    from ensue.reasons.ask import answer
+
+    more = question.more
+    detection = json.loads(more["detection"]) if "detection" in more else None
+    found = answer(
+        question.program, [question.events], question.request, detection, more.get("type") or None,
+        more.get("at") or None, more.get("key") or {}, None, MOST_EXPLAINED,
+    )  # fmt: skip
+    return {"why": _exact(found.to_dict())}
+
+
+def _exact(value: Any) -> Any:
+    """Plain data with integers as text where a browser would round them.
+
+    >>> _exact({"start": 3, "id": [2**60]})
+    {'start': 3, 'id': ['1152921504606846976']}
+    """
+    match value:
+        case dict():
+            return {name: _exact(each) for name, each in value.items()}
+        case list():
+            return [_exact(each) for each in value]
+        case int() if abs(value) > LARGEST_EXACT:
+            return str(value)
+        case _:
+            return value
+
+
 def _plan(question: Question) -> dict[str, Any]:
     few = len(question.events.data) <= MOST_OBSERVED
     events = [question.events] if few and question.events.data.strip() else None
@@ -138,6 +175,7 @@ def _given(question: Question) -> dict[str, Any]:
 
 PROGRAM_ANSWERS: dict[str, Callable[[Question], dict[str, Any]]] = {
     "run": _run,
+    "why": _why,
     "plan": _plan,
     "test": _test,
     "given": _given,

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
@@ -77,7 +77,8 @@ class _Running:
     kind: str
     ticket: int
     since: float
-    out_of_time: bool = False
+    ended_by: str | None = None
+    """``time``, or ``newer``: why its process was killed."""
 
 
 @dataclass
@@ -102,11 +103,16 @@ class Lane:
         """Ends the process; nothing is answered from then on."""
         with self._turn:
             self._closed = True
-            self._kill()
+            self._kill("newer")
 
-    def ask(self, kind: str, request: Mapping[str, Any], given: Given | None = None) -> dict[str, Any]:
-        """The answer to a request; a dict with `failure` where there is none, or `superseded`."""
-        running = self._wait_for_turn(kind)
+    def ask(
+        self, kind: str, request: Mapping[str, Any], given: Given | None = None, ends: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """The answer to a request; a dict with `failure` where there is none, or `superseded`.
+
+        `ends` are other kinds of requests that are not worth going on with once this one waits.
+        """
+        running = self._wait_for_turn(kind, {kind, *ends})
         if running is None:
             return dict(SUPERSEDED)
         timer: threading.Timer | None = None
@@ -134,20 +140,20 @@ class Lane:
             self._end_turn(child)
         return answer if answer is not None else self._why_not(running)
 
-    def _wait_for_turn(self, kind: str) -> _Running | None:
+    def _wait_for_turn(self, kind: str, ends: Collection[str]) -> _Running | None:
         with self._turn:
             ticket = next(self._tickets)
             self._newest[kind] = ticket
             self._turn.notify_all()
             while self._running is not None and self._newest[kind] == ticket and not self._closed:
-                if self._running.kind != kind:
+                if self._running.kind not in ends:
                     self._turn.wait()
                     continue
                 left = self._running.since + PATIENCE - time.monotonic()
                 if left > 0:
                     self._turn.wait(left)
                 else:
-                    self._kill()
+                    self._kill("newer")
                     self._turn.wait()  # until whoever runs has noticed
             if self._newest[kind] != ticket or self._closed:
                 return None
@@ -175,10 +181,9 @@ class Lane:
     def _out_of_time(self, running: _Running) -> None:
         with self._turn:
             if self._running is running:
-                running.out_of_time = True
-                self._kill()
+                self._kill("time")
 
-    def _kill(self) -> None:
+    def _kill(self, reason: str) -> None:
         """Kills the process; whoever waits for its answer reads the end of its output, and closes it."""
         child, self._child = self._child, None
         if child is None:
@@ -186,15 +191,16 @@ class Lane:
         if self._running is None:
             child.end()
         else:
+            self._running.ended_by = reason
             child.process.kill()
 
     def _why_not(self, running: _Running) -> dict[str, Any]:
-        if running.out_of_time:
+        if running.ended_by == "time":
             return {
                 "failure": f"Stopped after {self.limits.seconds:g} seconds. Let the events of a rule share a variable, "
                 "bound it with `within`, or try fewer events; `ensue play --seconds` allows more."
             }
-        if self._newest[running.kind] != running.ticket or self._closed:
+        if running.ended_by == "newer":
             return dict(SUPERSEDED)
         return {
             "failure": "The evaluation ended without an answer, most likely for want of memory. Let the events of a "

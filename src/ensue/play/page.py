@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-SCRIPTS = ("editor.js", "table.js", "plan.js", "main.js")
+SCRIPTS = ("editor.js", "table.js", "plan.js", "why.js", "main.js")
 
 
 def policy(nonce: str) -> str:

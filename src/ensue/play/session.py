@@ -23,7 +23,9 @@ MOST_KEPT = 8
 """Versions of events that are kept, for pages that are open at once."""
 
 LANGUAGE = ("words", "check", "complete", "hover", "format")
-EVALUATION = ("run", "plan", "test", "given")
+EVALUATION = ("run", "why", "plan", "test", "given")
+AGAIN = ("why", "plan")
+"""What the page asks for again after each run, so that a run need not wait for it."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ class Session:
             given = self._events.get(str(body.get("version")))
         if given is None:
             return {"unknown": True}  # the page sends its events again
-        return self.evaluation.ask(name, {**_plain(body), **self.settings, "rules": _rules(body)}, given)
+        ends = AGAIN if name == "run" else ()
+        return self.evaluation.ask(name, {**_plain(body), **self.settings, "rules": _rules(body)}, given, ends)
 
     def _example(self, body: Mapping[str, Any]) -> dict[str, Any]:
         example = examples().get(str(body.get("name")))
@@ -155,10 +158,11 @@ def _plain(body: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("line", "column"):
         if isinstance(body.get(name), int):
             taken[name] = body[name]
-    for name in ("test", "until", "detection"):
+    for name in ("test", "until", "detection", "type", "at"):
         if isinstance(body.get(name), str):
             taken[name] = _text(body, name, 100_000)
-    params = body.get("params")
-    if isinstance(params, dict):
-        taken["params"] = {str(name): str(value) for name, value in params.items()}
+    for name in ("params", "key"):
+        given = body.get(name)
+        if isinstance(given, dict):
+            taken[name] = {str(key): str(value) for key, value in given.items()}
     return taken

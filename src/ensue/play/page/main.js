@@ -190,7 +190,7 @@ async function run() {
 }
 const runSoon = later(run, RUN_DELAY);
 
-const foundGrid = new Grid(byId("found"), {empty: "Nothing is found.", colour: hueOf, onRow: null});
+const foundGrid = new Grid(byId("found"), {empty: "Nothing is found. Why says what stopped it.", colour: hueOf, onRow: whyDetection});
 
 function showFound(found) {
   state.found = found.lines.map((line, at) => parseLine(line, at + 1));
@@ -212,6 +212,9 @@ function showFound(found) {
   const notices = [...found.notices];
   if (found.lines.length < total) notices.push(`The first ${found.lines.length.toLocaleString("en")} detections are shown.`);
   byId("notices").replaceChildren(...notices.map((notice) => prose("li", "", notice)));
+  const asked = byId("why-type").value;
+  byId("why-type").replaceChildren(...Object.keys(found.counts).map((type) => new Option(type, type)));
+  if (asked in found.counts) byId("why-type").value = asked;
   state.bad = new Map(found.bad.filter((row) => row.line !== null).map((row) => [row.line, row.reason]));
   eventsGrid.bad = state.bad;
   eventsGrid.drawn = null;
@@ -222,6 +225,7 @@ function showFound(found) {
 function filterFound() {
   const words = byId("found-filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = state.found.filter((row) => !state.hidden.has(row.values?.type) && words.every((word) => row.raw.toLowerCase().includes(word)));
+  foundGrid.nothing.textContent = state.found.length ? "No detection fits the filter." : foundGrid.empty;
   foundGrid.show(shown, new Map(), ["type", "start", "end"]);
 }
 
@@ -233,6 +237,36 @@ async function showPlan() {
   const at = byId("plan").scrollTop;
   byId("plan").replaceChildren(planOf(found.plan, goToLine, hueOf));
   byId("plan").scrollTop = at;
+}
+
+// --- why, and why not
+
+function whyDetection(row) {
+  state.question = {detection: row.raw};
+  const {type, start, end, ...rest} = row.values;
+  byId("why-type").value = type;
+  byId("why-key").value = Object.entries(rest).filter(([, value]) => value !== null).map(([name, value]) => `${name}=${cellOf(value)}`).join(", ");
+  byId("why-at").value = cellOf(end);
+  choose("why");
+}
+
+function askWhy() {
+  state.question = {type: byId("why-type").value, key: paramsOf(byId("why-key").value), at: byId("why-at").value.trim()};
+  showWhy();
+}
+
+async function showWhy() {
+  const answer = byId("why-answer");
+  if (!state.question) {
+    return answer.replaceChildren(element("p", "nothing", "Click a detection to see what it came from. For one that is missing, say above what should have been detected, and ask."));
+  }
+  const current = newest("why");
+  const busy = setTimeout(() => current() && answer.replaceChildren(element("p", "nothing busy", "Looking…")), 500);
+  const found = await evaluate("why", state.question);
+  clearTimeout(busy);
+  if (!current() || found.superseded || found.wrong) return;
+  if (found.failure) return answer.replaceChildren(prose("p", "lead failed", found.failure));
+  answer.replaceChildren(whyOf(found.why, goToLine));
 }
 
 async function runTests() {
@@ -347,6 +381,8 @@ async function takeExample(name) {
   if (found.failure) return showMessage(found.failure);
   state.hidden.clear();
   state.hues.clear();
+  state.question = null;
+  for (const id of ["why-key", "why-at"]) byId(id).value = "";
   state.cut = false;
   editor.set(found.rules);
   setSettings(found.until, found.params);
@@ -375,6 +411,7 @@ function choose(tab) {
 // Asks for what the tab shows, which the detections alone do not tell.
 function showTab() {
   if (state.tab === "plan") showPlan();
+  else if (state.tab === "why") showWhy();
   else if (state.tab === "detections") foundGrid.draw();
 }
 
@@ -479,6 +516,7 @@ function listen() {
   byId("theme").addEventListener("click", () => themed(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   byId("as-table").addEventListener("click", () => showAs("table"));
   byId("as-text").addEventListener("click", () => showAs("text"));
+  byId("why-form").addEventListener("submit", (event) => { event.preventDefault(); askWhy(); });
   byId("add-row").addEventListener("click", addRow);
   byId("events").addEventListener("input", (event) => setEvents(event.target.value, true));
   byId("events-filter").addEventListener("input", showEvents);
