@@ -61,9 +61,9 @@ def test_a_mistake_is_marked_and_mended(page: Any, playground: Playground) -> No
     page.focus(AREA)
     page.keyboard.press("Control+End")
     page.keyboard.type("big(id) <- order(id, p, n), n > tem.")
-    page.wait_for_selector("#state.error")
-    assert page.locator("#editor .mark.error").all_text_contents() == ["tem"]
     page.wait_for_selector("#problems .error:has-text('tem')")
+    page.wait_for_selector("#state.error:has-text('1 error')")
+    assert page.locator("#editor .mark.error").all_text_contents() == ["tem"]
     page.wait_for_selector("#message.mild")
     assert page.locator("body.stale").count() == 1
     for _ in range(4):
@@ -112,6 +112,28 @@ def test_why_follows_a_detection_and_says_what_stopped_another(page: Any, playgr
     page.fill("input.cell", "29000")
     page.keyboard.press("Enter")
     page.wait_for_selector(".card.detected:has-text('late(id=42)')")  # the answer follows the events
+
+
+def test_the_timeline_is_a_page_that_reaches_nothing(page: Any, playground: Playground) -> None:
+    opened(page, playground)
+    page.select_option("#examples", "orders")
+    page.wait_for_selector("#took:has-text('157 events')")
+    page.click("[data-tab=timeline]")
+    page.wait_for_selector("#timeline iframe:not(.waiting)")
+    frame = page.frame_locator("#timeline iframe")
+    frame.locator("body.ready").wait_for()
+    assert "108 detections" in frame.locator("#summary").text_content()
+    page.click("#wide")
+    page.wait_for_timeout(300)  # it is drawn again
+    picture(page, "playground-timeline")
+    inner = page.frames[-1]
+    assert inner.evaluate("() => window.origin") == "null"
+    assert inner.evaluate("() => { try { return parent.document.title; } catch { return 'refused'; } }") == "refused"
+    shown = page.get_attribute("#timeline iframe", "src")
+    page.click("#theme")
+    page.wait_for_selector(f"#timeline iframe:not(.waiting):not([src='{shown}'])")
+    dark = "() => getComputedStyle(document.documentElement).getPropertyValue('--scheme').trim()"
+    assert page.frames[-1].evaluate(dark) == "dark"
 
 
 def test_tests_run_with_a_click(page: Any, playground: Playground) -> None:

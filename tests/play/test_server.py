@@ -11,6 +11,7 @@ import pytest
 from ensue.play.guard import TOKEN_HEADER, Guard
 from ensue.play.page import page
 from ensue.play.server import MOST_BODY, Playground
+from tests.play.conftest import EVENTS, RULES, text_of
 
 
 def request(
@@ -98,3 +99,16 @@ def test_the_page_loads_nothing() -> None:
     for sign in ("https:", "//cdn", "src=", "@import", "url(", "innerHTML", "insertAdjacentHTML", "eval("):
         assert sign not in text, sign
     assert text.count('nonce="n"') == 2
+
+
+def test_a_page_inside_the_page_is_served_by_its_name_only(playground: Playground) -> None:
+    taken = playground.session.answer("events", {"text": text_of(EVENTS)})
+    assert taken is not None
+    answer = playground.session.answer("timeline", {"rules": RULES, "version": taken["version"]})
+    assert answer is not None and answer["note"] is None
+    status, headers, text = request(playground, "GET", f"/shown/{answer['shown']}")
+    assert status == 200 and text.startswith("<!doctype html>")
+    assert headers["Content-Security-Policy"].startswith("sandbox allow-scripts; default-src 'none'")
+    assert playground.guard.token not in text
+    assert request(playground, "GET", "/shown/guess")[0] == 404
+    assert request(playground, "GET", f"/shown/{answer['shown']}", {"Host": "evil.example"})[0] == 403

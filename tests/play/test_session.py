@@ -154,5 +154,16 @@ def test_why_follows_a_detection_and_tells_what_stopped_another(session: Session
     assert why["detected"] and "order(id=9007199254740993" in json.dumps(why["found"])
     assert why["found"][0]["event"]["attributes"]["id"] == "9007199254740993"  # as text, or a browser rounds it
     missing = evaluated(session, "why", type="late", key={"id": "42"})["why"]
-    assert not missing["detected"] and "shipped(id=42" in missing["missing"]["rules"][0]["attempts"][0]["stops"][0]["text"]
+    assert (
+        not missing["detected"] and "shipped(id=42" in missing["missing"]["rules"][0]["attempts"][0]["stops"][0]["text"]
+    )
     assert "No rule derives 'order'" in evaluated(session, "why", type="order")["failure"]
+
+
+def test_a_timeline_of_many_events_does_without_sources(session: Session) -> None:
+    events = [{"type": "order", "time": n, "id": n, "product": "tea", "qty": n} for n in range(5_001)]
+    rules = "event order(id: int, product: string, qty: int).\nbig(id) <- order(id, p, q), q > 5000.\n"
+    answer = evaluated(session, "timeline", rules, events)
+    assert "failure" not in answer and "more than 5,000 events" in answer["note"]
+    page = session.shown(answer["shown"])
+    assert page is not None and page.startswith("<!doctype html>")

@@ -23,6 +23,12 @@ from ensue.request import Request
 MOST_MATCHES = 200_000
 """How many events of a type rules may derive here."""
 
+MOST_DRAWN = 100_000
+"""Events and detections on a timeline."""
+
+MOST_TRACED = 5_000
+"""Up to how many events detections are followed to what they came from on a timeline."""
+
 MOST_EXPLAINED = 5
 """Detections that are explained at once."""
 
@@ -111,6 +117,23 @@ def _run(question: Question) -> dict[str, Any]:
     return detections(question.program, found, read, question.request)
 
 
+def _timeline(question: Question) -> dict[str, Any]:
+    """A page with events and detections; of many events detections do not say what they came from, which takes long."""
+    from ensue.view.page import themed
+    from ensue.view.timeline import timeline_of, traced
+
+    program, events, request = question.program, [question.events], question.request
+    few = question.events.data.count(b"\n") <= MOST_TRACED
+    found, read = traced(program, events, request, None if few else program.detect_tables(events, request)[0])
+    html = timeline_of(program, found, read, title="Timeline", most=MOST_DRAWN).html()
+    return {
+        "html": themed(html, "dark" if question.more.get("theme") == "dark" else "light"),
+        "note": None
+        if few
+        else f"Of more than {MOST_TRACED:,} events detections do not show what they came from here; Why does.",
+    }
+
+
 def _why(question: Question) -> dict[str, Any]:
     """Why a detection was found, which is handed over as its line of JSON; or why one of a type was not."""
     from ensue.reasons.ask import answer
@@ -175,6 +198,7 @@ def _given(question: Question) -> dict[str, Any]:
 
 PROGRAM_ANSWERS: dict[str, Callable[[Question], dict[str, Any]]] = {
     "run": _run,
+    "timeline": _timeline,
     "why": _why,
     "plan": _plan,
     "test": _test,

@@ -16,6 +16,17 @@ def policy(nonce: str) -> str:
     )
 
 
+def inner_policy() -> str:
+    """What a page inside the page may do: run its own scripts, with no access to the page around it or to the server.
+
+    It has a policy of its own that names them; this one sees to the rest.
+    """
+    return (
+        "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+
+
 def page(nonce: str) -> str:
     """The page, with a nonce for its styles and scripts.
 

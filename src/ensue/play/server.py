@@ -10,10 +10,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from ensue.play.guard import TOKEN_HEADER, Guard, new_token
-from ensue.play.page import page, policy
+from ensue.play.page import inner_policy, page, policy
 from ensue.play.session import Session
 
 LOOPBACK = "127.0.0.1"
+SHOWN = "/shown/"
 MOST_BODY = 40_000_000
 """Bytes of a request: events may double when they are written as a JSON string."""
 
@@ -55,6 +56,8 @@ class Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         if parts.path == "/favicon.ico":
             return self._send(HTTPStatus.NO_CONTENT, "", "text/plain")
+        if parts.path.startswith(SHOWN):
+            return self._send_shown(parts.path.removeprefix(SHOWN))
         token = parse_qs(parts.query).get("token", [None])[0]
         refusal = self.server.guard.refusal(self._headers(), token)
         if refusal is not None:
@@ -63,6 +66,16 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(HTTPStatus.NOT_FOUND, "There is no such page.", "text/plain")
         nonce = new_token()
         return self._send(HTTPStatus.OK, page(nonce), "text/html", policy(nonce))
+
+    def _send_shown(self, name: str) -> None:
+        """Sends a page that is shown inside the page. It does not have the token: its name is as good as one."""
+        refusal = self.server.guard.foreign(self._headers())
+        if refusal is not None:
+            return self._send(HTTPStatus.FORBIDDEN, refusal, "text/plain")
+        html = self.server.session.shown(name)
+        if html is None:
+            return self._send(HTTPStatus.NOT_FOUND, "There is no such page.", "text/plain")
+        return self._send(HTTPStatus.OK, html, "text/html", inner_policy())
 
     def do_POST(self) -> None:
         refusal = self.server.guard.refusal(self._headers(), self.headers.get(TOKEN_HEADER))

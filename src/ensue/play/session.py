@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -22,9 +23,12 @@ MOST_RULES = 500_000
 MOST_KEPT = 8
 """Versions of events that are kept, for pages that are open at once."""
 
+MOST_SHOWN = 6
+"""Timelines that are kept, for pages that are open at once."""
+
 LANGUAGE = ("words", "check", "complete", "hover", "format")
-EVALUATION = ("run", "why", "plan", "test", "given")
-AGAIN = ("why", "plan")
+EVALUATION = ("run", "timeline", "why", "plan", "test", "given")
+AGAIN = ("timeline", "why", "plan")
 """What the page asks for again after each run, so that a run need not wait for it."""
 
 
@@ -51,6 +55,8 @@ class Session:
     language: Lane
     evaluation: Lane
     _events: OrderedDict[str, Given] = field(default_factory=OrderedDict)
+    _shown: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def open(self) -> None:
@@ -114,7 +120,23 @@ class Session:
         if given is None:
             return {"unknown": True}  # the page sends its events again
         ends = AGAIN if name == "run" else ()
-        return self.evaluation.ask(name, {**_plain(body), **self.settings, "rules": _rules(body)}, given, ends)
+        found = self.evaluation.ask(name, {**_plain(body), **self.settings, "rules": _rules(body)}, given, ends)
+        return {"shown": self._keep(found["html"]), "note": found["note"]} if "html" in found else found
+
+    def _keep(self, html: str) -> str:
+        """Keeps a page that is shown inside the page; its name, which cannot be guessed, is that of its text."""
+        name = hashlib.blake2b(html.encode(), digest_size=24, key=self._secret).hexdigest()
+        with self._lock:
+            self._shown[name] = html
+            self._shown.move_to_end(name)
+            while len(self._shown) > MOST_SHOWN:
+                self._shown.popitem(last=False)
+        return name
+
+    def shown(self, name: str) -> str | None:
+        """A page that is shown inside the page; None if there is none of that name."""
+        with self._lock:
+            return self._shown.get(name)
 
     def _example(self, body: Mapping[str, Any]) -> dict[str, Any]:
         example = examples().get(str(body.get("name")))
@@ -158,7 +180,7 @@ def _plain(body: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("line", "column"):
         if isinstance(body.get(name), int):
             taken[name] = body[name]
-    for name in ("test", "until", "detection", "type", "at"):
+    for name in ("test", "until", "detection", "type", "at", "theme"):
         if isinstance(body.get(name), str):
             taken[name] = _text(body, name, 100_000)
     for name in ("params", "key"):

@@ -38,6 +38,18 @@ def page(title: str, data: bytes) -> str:
     return "".join(pieces)
 
 
+def themed(page_: str, theme: str) -> str:
+    """The page in light or dark, ``"light"`` or ``"dark"``, whatever the system prefers; for pages around it.
+
+    >>> "prefers-color-scheme" in themed(page("orders", b""), "dark").partition("</style>")[0]
+    False
+    """
+    style = _style()
+    own = style.replace("(prefers-color-scheme: dark)", "all" if theme == "dark" else "not all")
+    scheme = page_.replace('name="color-scheme" content="light dark"', f'name="color-scheme" content="{theme}"', 1)
+    return scheme.replace(_hash(style), _hash(own), 1).replace(style, own, 1)
+
+
 def frame(page_: str, title: str, height: int) -> str:
     """A page inside another one, such as a notebook: styles and scripts of the two know nothing of each other."""
     style = f"width:100%;height:{height}px;border:1px solid #8884;border-radius:8px"

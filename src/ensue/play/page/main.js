@@ -239,6 +239,27 @@ async function showPlan() {
   byId("plan").scrollTop = at;
 }
 
+async function showTimeline() {
+  const view = byId("timeline-page"), current = newest("timeline");
+  const busy = setTimeout(() => current() && !view.firstChild && view.replaceChildren(element("p", "nothing busy", "Drawing…")), 400);
+  const found = await evaluate("timeline", {theme: document.documentElement.dataset.theme});
+  clearTimeout(busy);
+  if (!current() || found.superseded || found.wrong) return;
+  if (found.failure) return view.replaceChildren(prose("p", "nothing", found.failure));
+  if (view.firstChild?.dataset?.shown === found.shown) return;
+  byId("timeline-note").textContent = found.note ?? "";
+  const frame = element("iframe", "waiting");
+  frame.title = "Timeline";
+  frame.dataset.shown = found.shown;
+  frame.setAttribute("sandbox", "allow-scripts"); // it can reach neither this page nor the server
+  frame.src = `/shown/${found.shown}`;
+  frame.addEventListener("load", () => { // the one before stays until then
+    for (const other of [...view.children]) if (other !== frame) other.remove();
+    frame.classList.remove("waiting");
+  });
+  view.append(frame);
+}
+
 // --- why, and why not
 
 function whyDetection(row) {
@@ -412,6 +433,7 @@ function choose(tab) {
 function showTab() {
   if (state.tab === "plan") showPlan();
   else if (state.tab === "why") showWhy();
+  else if (state.tab === "timeline") showTimeline();
   else if (state.tab === "detections") foundGrid.draw();
 }
 
@@ -474,6 +496,7 @@ function splits(splitter, variable, share) {
 function themed(theme) {
   document.documentElement.dataset.theme = theme;
   try { localStorage.setItem("ensue-theme", theme); } catch { /* it is forgotten */ }
+  if (state.tab === "timeline") showTimeline();
 }
 
 async function begin() {
@@ -514,6 +537,11 @@ function listen() {
   byId("save").addEventListener("click", () => save("rules"));
   byId("save-events").addEventListener("click", () => save("events"));
   byId("theme").addEventListener("click", () => themed(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+  byId("wide").addEventListener("click", (event) => {
+    const wide = document.body.classList.toggle("wide");
+    event.currentTarget.setAttribute("aria-pressed", String(wide));
+    foundGrid.drawSoon();
+  });
   byId("as-table").addEventListener("click", () => showAs("table"));
   byId("as-text").addEventListener("click", () => showAs("text"));
   byId("why-form").addEventListener("submit", (event) => { event.preventDefault(); askWhy(); });

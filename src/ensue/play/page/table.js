@@ -91,7 +91,7 @@ class Grid {
       if (!values) continue;
       for (const name in values) {
         names.add(name);
-        const size = Math.min(cellOf(values[name]).length, 44);
+        const size = Math.min(shownTime(cellOf(values[name])).length, 44);
         if (size > (letters.get(name) ?? 0)) letters.set(name, size);
         if (values[name] instanceof Digits) this.numbers.add(name);
       }
@@ -102,7 +102,7 @@ class Grid {
       ...this.columns.map((name, at) => {
         const cell = element("th", this.numbers.has(name) ? "number" : "", name);
         cell.scope = "col";
-        cell.style.minWidth = `${this.widths[at] + 2.5}ch`;
+        cell.style.minWidth = `${0.92 * this.widths[at] + 2.6}ch`;
         return cell;
       }), element("th", "rest"));
     this.nothing.hidden = rows.length > 0;
