@@ -11,22 +11,20 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ensue.engine import machine
-from ensue.engine.batch import ARROW, Batch, Columns, arrow_of
+from ensue.engine.batch import Batch
 from ensue.engine.clock import Clock
 from ensue.engine.evaluate import Matched, evaluate, operate
-from ensue.engine.event import Event, content
+from ensue.engine.event import Event
 from ensue.engine.few_rows import FewRows
 from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
-from ensue.engine.inputs import inputs_of_all
+from ensue.engine.hand_over import hand_over
 from ensue.engine.knowledge import Knowledge
 from ensue.engine.limits import OPEN, TEXT, Budget, LimitReached, Limits
 from ensue.engine.many_answers import ManyAnswers
-from ensue.engine.operators.derive import element_kind_of
-from ensue.engine.stream import first_alike, merged, stream_of
+from ensue.engine.stream import first_alike, stream_of
 from ensue.engine.structures.anew import Found
 from ensue.engine.structures.answers import Answers, Facts, row_codes
 from ensue.engine.structures.by_text import ByText
@@ -39,7 +37,7 @@ from ensue.engine.structures.members import MemberTable
 from ensue.engine.structures.quiet import QuietGroups
 from ensue.engine.structures.rows import StaticNumbers, StaticRows
 from ensue.engine.structures.seen import Seen
-from ensue.engine.structures.sources import Sources, inputs_of, shift_sources
+from ensue.engine.structures.sources import Sources, shift_sources
 from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.engine.structures.values import LONG, Dictionary, Values
 from ensue.errors import DetectError, LimitError
@@ -47,9 +45,6 @@ from ensue.language import typed
 from ensue.language.functions import FUNCTIONS
 from ensue.language.limits import FARTHEST, MOST_OCCURRENCES
 from ensue.plan import late
-
-LISTS = {f"list<{name}>": pa.list_(ARROW[name]) for name in ("int", "float", "string", "bool")}
-"""Lists whose values have one type, which is that of a column."""
 
 MANY_ROWS = 1 << 12
 """Rows of a batch from which on room is made for what is derived from it."""
@@ -256,7 +251,7 @@ class GeneratedLane:
         if self.clock_.failed:
             self._fail()
         for event, head in self.code.derived.items():
-            self._hand_over(event, head, batch)
+            hand_over(self, event, head, batch)
         lists: Any = self.structures.get("lists")
         if lists is not None and lists.count:
             lists.clear()
@@ -541,112 +536,6 @@ class GeneratedLane:
         """What each structure of the state keeps: its owner, its name, and its size."""
         for (owner, _), name, structure in self._kept():
             yield owner, name.rsplit("_", 1)[0], structure.size()
-
-    # --- what is derived
-
-    def _hand_over(self, event: str, head: Any, batch: Batch) -> None:
-        rows: Any = self.structures[head.rows]
-        if not rows.count:
-            return
-        found = rows.arrays["rows"][: rows.count]
-        place = {name: rows.layout.column(name).place for name, _ in rows.layout.columns if name != "cell"}
-        given = found[:, place["given"]]
-        found = found[given == 0] if given.any() else found
-        rows.count = rows.first = rows.pushed = 0
-        columns = {}
-        for number, (field, column) in enumerate(head.columns.items()):
-            values = found[:, place[f"f{number}"]].copy()
-            valid = np.ones(len(found), bool)
-            if column.nullable:
-                valid = (found[:, place[f"f_valid{number // 63 or ''}"]] >> (number % 63)) & 1 != 0
-            columns[field[1]] = (values, valid, column.kind)
-        start, end = found[:, place["start"]].copy(), found[:, place["end"]].copy()
-        traced = self.code.unit.provenance
-        sources = found[:, place["source"]].copy() if traced else start
-        parts = [(event, 0, len(found))]
-        heads = self.code.together.heads.get(event)
-        if heads is not None:
-            by, parts = parted(columns.pop("")[0], heads)
-            start, end, sources = start[by], end[by], sources[by]
-            columns = {name: (values[by], valid[by], kind) for name, (values, valid, kind) in columns.items()}
-        types = list(self.program.events[parts[0][0]].attributes.values())
-        loose = any(
-            kind == "o" and type_ not in LISTS for type_, (_, _, kind) in zip(types, columns.values(), strict=True)
-        )
-        if (traced and not batch.sources_as_columns) or loose:
-            for type_, *ends in parts:
-                own = slice(*ends)
-                cut = [(values[own], valid[own], kind) for values, valid, kind in columns.values()]
-                self._events(type_, start[own], end[own], cut, sources[own], batch)
-            return
-        arrays = [self._arrow(*column, type_) for type_, column in zip(types, columns.values(), strict=True)]
-        came = inputs_of_all(self._origins, sources) if traced else None
-        for type_, first, past in parts:
-            names = self.program.events[type_].attributes
-            attributes = {name: array.slice(first, past - first) for name, array in zip(names, arrays, strict=True)}
-            inputs = None if came is None else came.slice(first, past - first)
-            made = Columns(start[first:past], end[first:past], attributes, sources=inputs)
-            others = batch.derived_columns.get(type_)
-            each = self.program.events[type_].each
-            batch.derived_columns[type_] = made if others is None else merged(others, made, each)
-
-    def _arrow(self, values: Array, valid: Array, kind: str, type_: str) -> pa.Array:
-        match kind:
-            case "f":
-                return arrow_of(np.ascontiguousarray(values).view(np.float64), valid)
-            case "b":
-                return arrow_of(values != 0, valid)
-            case "s":
-                return self.values.decode(values, valid)
-            case "l":
-                lists: Any = self.structures["lists"]
-                return lists.column(self, values, valid, element_kind_of(type_), LISTS[type_])
-            case "o":
-                held = self.values.value
-                lists = [held(code) if ok else None for code, ok in zip(values.tolist(), valid.tolist(), strict=True)]
-                return pa.array(lists, LISTS[type_])
-            case _:
-                return arrow_of(values, valid)
-
-    def _values(self, values: Array, valid: Array, kind: str, type_: str) -> list[Any]:
-        """A column as Python values."""
-        if kind == "l":
-            held = self._arrow(values, valid, kind, type_).to_pylist()
-            return [None if each is None else tuple(each) for each in held]
-        return [self._decoded(v, kind) if ok else None for v, ok in zip(values.tolist(), valid.tolist(), strict=True)]
-
-    def _events(
-        self, type_: str, start: Array, end: Array, columns: Sequence[tuple[Array, Array, str]], sources: Array,
-        batch: Batch,
-    ) -> None:  # fmt: skip
-        """Adds derived events to a batch, each once: other units may derive the type, too."""
-        types = self.program.events[type_].attributes.values()
-        lists = [self._values(*column, of) for column, of in zip(columns, types, strict=True)]
-        each = self.program.events[type_].each
-        known = {} if each else {content(event): event for event in batch.derived.get(type_, ())}
-        names, made = list(self.program.events[type_].attributes), []
-        for i, (begin, finish) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
-            attributes = {name: values[i] for name, values in zip(names, lists, strict=True)}
-            came = frozenset[Any]()
-            if self.code.unit.provenance:
-                came = inputs_of(self.structures["origins"], int(sources[i]))  # type: ignore[arg-type]
-            same = (type_, begin, finish, tuple(attributes.items()))
-            event = Event(type_, attributes, begin, finish, batch.place(type_), same, None, came)
-            other = known.get(content(event)) if known else None
-            if other is None:
-                made.append(event)
-            else:
-                other.sources |= came
-        batch.add(made)
-
-
-def parted(numbers: Array, heads: Sequence[str]) -> tuple[Array, list[tuple[str, int, int]]]:
-    """An order in which rows lie type by type, by the number of the type; each type with where its rows begin and
-    end."""
-    short = numbers.astype(np.uint16) if len(heads) <= 1 << 16 else numbers  # which NumPy sorts in linear time
-    by = np.argsort(short, kind="stable")
-    ends = np.searchsorted(numbers[by], np.arange(len(heads) + 1)).tolist()
-    return by, [(head, *ends_) for head, ends_ in zip(heads, pairwise(ends), strict=True) if ends_[0] < ends_[1]]
 
 
 def _many(question: Question) -> Callable[..., list[Any]] | None:

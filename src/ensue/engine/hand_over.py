@@ -1,0 +1,131 @@
+"""Derived rows on their way out of generated code: as Arrow columns, or as events where each counts by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ensue.engine.batch import ARROW, Batch, Columns, arrow_of
+from ensue.engine.event import Event, content
+from ensue.engine.inputs import inputs_of_all
+from ensue.engine.operators.derive import element_kind_of
+from ensue.engine.stream import merged
+from ensue.engine.structures.sources import inputs_of
+from ensue.engine.structures.structure import Array
+
+if TYPE_CHECKING:
+    from ensue.engine.generated import GeneratedLane
+
+LISTS = {f"list<{name}>": pa.list_(ARROW[name]) for name in ("int", "float", "string", "bool")}
+"""Lists whose values have one type, which is that of a column."""
+
+
+def hand_over(lane: GeneratedLane, event: str, head: Any, batch: Batch) -> None:
+    """Add to a batch what a lane has derived of a head, and empty its rows."""
+    rows: Any = lane.structures[head.rows]
+    if not rows.count:
+        return
+    found = rows.arrays["rows"][: rows.count]
+    place = {name: rows.layout.column(name).place for name, _ in rows.layout.columns if name != "cell"}
+    given = found[:, place["given"]]
+    found = found[given == 0] if given.any() else found
+    rows.count = rows.first = rows.pushed = 0
+    columns = {}
+    for number, (field, column) in enumerate(head.columns.items()):
+        values = found[:, place[f"f{number}"]].copy()
+        valid = np.ones(len(found), bool)
+        if column.nullable:
+            valid = (found[:, place[f"f_valid{number // 63 or ''}"]] >> (number % 63)) & 1 != 0
+        columns[field[1]] = (values, valid, column.kind)
+    start, end = found[:, place["start"]].copy(), found[:, place["end"]].copy()
+    traced = lane.code.unit.provenance
+    sources = found[:, place["source"]].copy() if traced else start
+    parts = [(event, 0, len(found))]
+    heads = lane.code.together.heads.get(event)
+    if heads is not None:
+        by, parts = parted(columns.pop("")[0], heads)
+        start, end, sources = start[by], end[by], sources[by]
+        columns = {name: (values[by], valid[by], kind) for name, (values, valid, kind) in columns.items()}
+    types = list(lane.program.events[parts[0][0]].attributes.values())
+    loose = any(kind == "o" and type_ not in LISTS for type_, (_, _, kind) in zip(types, columns.values(), strict=True))
+    if (traced and not batch.sources_as_columns) or loose:
+        for type_, *ends in parts:
+            own = slice(*ends)
+            cut = [(values[own], valid[own], kind) for values, valid, kind in columns.values()]
+            _events(lane, type_, start[own], end[own], cut, sources[own], batch)
+        return
+    arrays = [_arrow(lane, *column, type_) for type_, column in zip(types, columns.values(), strict=True)]
+    came = inputs_of_all(lane._origins, sources) if traced else None
+    for type_, first, past in parts:
+        names = lane.program.events[type_].attributes
+        attributes = {name: array.slice(first, past - first) for name, array in zip(names, arrays, strict=True)}
+        inputs = None if came is None else came.slice(first, past - first)
+        made = Columns(start[first:past], end[first:past], attributes, sources=inputs)
+        others = batch.derived_columns.get(type_)
+        each = lane.program.events[type_].each
+        batch.derived_columns[type_] = made if others is None else merged(others, made, each)
+
+
+def _arrow(lane: GeneratedLane, values: Array, valid: Array, kind: str, type_: str) -> pa.Array:
+    match kind:
+        case "f":
+            return arrow_of(np.ascontiguousarray(values).view(np.float64), valid)
+        case "b":
+            return arrow_of(values != 0, valid)
+        case "s":
+            return lane.values.decode(values, valid)
+        case "l":
+            lists: Any = lane.structures["lists"]
+            return lists.column(lane, values, valid, element_kind_of(type_), LISTS[type_])
+        case "o":
+            held = lane.values.value
+            lists = [held(code) if ok else None for code, ok in zip(values.tolist(), valid.tolist(), strict=True)]
+            return pa.array(lists, LISTS[type_])
+        case _:
+            return arrow_of(values, valid)
+
+
+def _values(lane: GeneratedLane, values: Array, valid: Array, kind: str, type_: str) -> list[Any]:
+    """A column as Python values."""
+    if kind == "l":
+        held = _arrow(lane, values, valid, kind, type_).to_pylist()
+        return [None if each is None else tuple(each) for each in held]
+    return [lane._decoded(v, kind) if ok else None for v, ok in zip(values.tolist(), valid.tolist(), strict=True)]
+
+
+def _events(
+    lane: GeneratedLane, type_: str, start: Array, end: Array, columns: Sequence[tuple[Array, Array, str]],
+    sources: Array, batch: Batch,
+) -> None:  # fmt: skip
+    """Adds derived events to a batch, each once: other units may derive the type, too."""
+    types = lane.program.events[type_].attributes.values()
+    lists = [_values(lane, *column, of) for column, of in zip(columns, types, strict=True)]
+    each = lane.program.events[type_].each
+    known = {} if each else {content(event): event for event in batch.derived.get(type_, ())}
+    names, made = list(lane.program.events[type_].attributes), []
+    for i, (begin, finish) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+        attributes = {name: values[i] for name, values in zip(names, lists, strict=True)}
+        came = frozenset[Any]()
+        if lane.code.unit.provenance:
+            came = inputs_of(lane.structures["origins"], int(sources[i]))  # type: ignore[arg-type]
+        same = (type_, begin, finish, tuple(attributes.items()))
+        event = Event(type_, attributes, begin, finish, batch.place(type_), same, None, came)
+        other = known.get(content(event)) if known else None
+        if other is None:
+            made.append(event)
+        else:
+            other.sources |= came
+    batch.add(made)
+
+
+def parted(numbers: Array, heads: Sequence[str]) -> tuple[Array, list[tuple[str, int, int]]]:
+    """An order in which rows lie type by type, by the number of the type; each type with where its rows begin and
+    end."""
+    short = numbers.astype(np.uint16) if len(heads) <= 1 << 16 else numbers  # which NumPy sorts in linear time
+    by = np.argsort(short, kind="stable")
+    ends = np.searchsorted(numbers[by], np.arange(len(heads) + 1)).tolist()
+    return by, [(head, *ends_) for head, ends_ in zip(heads, pairwise(ends), strict=True) if ends_[0] < ends_[1]]
