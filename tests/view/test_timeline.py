@@ -188,7 +188,16 @@ def test_of_too_many_detections_an_even_share_is_kept(program):
     shown = ensue.timeline(program, rows, most=60)
     assert sum(map(len, shown.scene.tracks)) <= 60
     assert len(tracks(shown)["ab", True]) > 10
-    assert "an even share of detections" in shown.notes[0]
+    assert "an even share of detections, all the events that these came from" in shown.notes[0]
+    found, _ = header(shown)
+    assert found["tracks"][1]["sources"]["hidden"] is None  # what is shown is complete
+
+
+def test_rare_types_are_kept_whole(program):
+    rows = [{"type": "a", "time": i, "k": i, "name": "x"} for i in range(5000)]
+    rows += [{"type": "b", "time": i, "k": -1} for i in (7, 8, 9)]
+    shown = ensue.timeline(program, rows, most=100)
+    assert {name: len(track) for (name, _), track in tracks(shown).items()} == {"twice": 0, "ab": 0, "a": 97, "b": 3}
 
 
 def test_too_many_sources_are_cut_and_said(program):

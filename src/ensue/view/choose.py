@@ -5,7 +5,7 @@ Nothing is left out without a note that says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,9 @@ from ensue.view.scene import Integers, Scene, Sources, Track
 
 MOST_LINKS = 2_000_000
 """Events that detections came from, all together."""
+
+FOR_DETECTIONS = 0.9
+"""The largest part of a page that detections and what they came from take up."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -75,23 +78,37 @@ def at_most(scene: Scene, most: int, links: int = MOST_LINKS) -> Scene:
 
 def _fewer_events(scene: Scene, most: int) -> Scene:
     derived = [np.full(len(track), track.derived) for track in scene.tracks]
-    detections = _spread(scene, derived, max(most // 2, most - _count(scene, derived=False)))
-    needed = [mask & ~d for mask, d in zip(_with_sources(scene, detections), derived, strict=True)]
+    share = max(most // 2, most - _count(scene, derived=False))
+    detections, needed = _detections(scene, derived, share)
+    while share > 1 and _total(detections) + _total(needed) > most * FOR_DETECTIONS:
+        share = share * 2 // 3
+        detections, needed = _detections(scene, derived, share)
     room = most - _total(detections)
-    sources = _spread(scene, needed, room)
+    sources = _spread(needed, room)
     others = [~d & ~mask for d, mask in zip(derived, needed, strict=True)]
-    rest = _spread(scene, others, room - _total(sources))
+    rest = _spread(others, room - _total(sources))
     masks = [np.logical_or.reduce(each) for each in zip(detections, sources, rest, strict=True)]
     shares = (
-        ("detections", _total(detections) == _total(derived)),
-        ("the events that these came from", _total(sources) == _total(needed)),
-        ("the other events", _total(rest) == _total(others)),
+        ("detections", detections, derived),
+        ("the events that these came from", sources, needed),
+        ("the other events", rest, others),
     )
-    what = ", ".join(f"{'all' if whole else 'an even share of'} {name}" for name, whole in shares)
+    what = ", ".join(f"{_share(_total(kept), _total(of))} {name}" for name, kept, of in shares if any(map(np.any, of)))
     return _kept(
         scene, masks, lambda left, are, shown: f"Too much for one page: {left} {are} left out. Shown {shown}: {what}. "
         "Look at a window of time or at one key to see everything.",
     )  # fmt: skip
+
+
+def _detections(scene: Scene, derived: list[Mask], share: int) -> tuple[list[Mask], list[Mask]]:
+    """An even share of the detections, and the given events that these came from."""
+    chosen = _spread(derived, share)
+    needed = [mask & ~d for mask, d in zip(_with_sources(scene, chosen), derived, strict=True)]
+    return chosen, needed
+
+
+def _share(kept: int, of: int) -> str:
+    return "all" if kept == of else "an even share of" if kept else "none of"
 
 
 def _fewer_links(scene: Scene, most: int) -> Scene:
@@ -151,16 +168,15 @@ def _with_sources(scene: Scene, masks: list[Mask]) -> list[Mask]:
     ]
 
 
-def _spread(scene: Scene, masks: list[Mask], most: int) -> list[Mask]:
-    """At most so many of what the masks have, each track with its share, even over its events."""
-    total = _total(masks)
-    if total <= most:
-        return masks
-    return [mask & _even(mask, len_ * max(most, 0) // total) for mask, len_ in _with_counts(masks)]
-
-
-def _with_counts(masks: list[Mask]) -> Iterator[tuple[Mask, int]]:
-    return ((mask, int(mask.sum())) for mask in masks)
+def _spread(masks: list[Mask], most: int) -> list[Mask]:
+    """At most so many of what the masks have, even over the events of a track; rare types are kept whole."""
+    counts = [int(mask.sum()) for mask in masks]
+    chosen, room, tracks = list(masks), max(most, 0), len(masks)
+    for place in sorted(range(len(masks)), key=counts.__getitem__):
+        quota = min(counts[place], room // tracks)
+        chosen[place] = _even(masks[place], quota)
+        room, tracks = room - quota, tracks - 1
+    return chosen
 
 
 def _even(mask: Mask, count: int) -> Mask:
