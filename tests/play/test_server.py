@@ -65,6 +65,13 @@ def test_another_page_is_refused(playground: Playground) -> None:
     assert request(playground, "POST", "/api/start", same, {})[0] == 200
 
 
+def test_the_address_may_be_a_link_elsewhere(playground: Playground) -> None:
+    """A terminal on a page has links that its users click; only those who have the token have the address."""
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    status, answered, _ = request(playground, "GET", f"/?token={playground.guard.token}", headers)
+    assert status == 200 and "frame-ancestors 'none'" in answered["Content-Security-Policy"]
+
+
 def test_nothing_of_another_origin_is_allowed_in(playground: Playground) -> None:
     headers = request(playground, "POST", "/api/start", own(playground), {})[1]
     assert "Access-Control-Allow-Origin" not in headers

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ensue.play import answers
 from ensue.play.session import Session
 from tests.play.conftest import EVENTS, RULES, exploding, text_of
 
@@ -114,6 +115,14 @@ def test_a_rule_that_explodes_gives_a_message_and_the_next_one_an_answer(session
     failure = evaluated(session, "run", exploding(), events)["failure"]
     assert "Stopped after 2 seconds" in failure or "derives more than" in failure
     assert evaluated(session, "run")["counts"] == {"comp": 2, "late": 1}
+
+
+def test_a_rule_that_pairs_everything_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "MOST_MATCHES", 100)
+    events = [{"type": "order", "time": n, "id": n, "product": "tea", "qty": n} for n in range(20)]
+    message = {"kind": "run", "rules": exploding(2), "events": text_of(events)}
+    failure = answers.Answers(10**9).answer(message)["failure"]
+    assert "derives more than 100 events" in failure and failure.endswith("`ensue run`, which allows more.")
 
 
 def test_the_newest_request_ends_the_one_before(session: Session) -> None:

@@ -73,6 +73,7 @@ def ensue(context: click.Context) -> None:
     \b
     Try it:
       ensue demo
+      ensue play
 
     \b
     Then with rules and events of your own:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 from ensue.data.columns import Columns
 from ensue.data.errors import DataError
 from ensue.data.files import JsonLines
-from ensue.errors import DetectError
+from ensue.errors import DetectError, LimitError
 from ensue.language.diagnostics import RuleError
 from ensue.play.assist import ANSWERS as ASSISTING
 from ensue.play.detections import detections
@@ -70,6 +71,10 @@ class Answers:
             found = self._answer(message)
         except RuleError as error:
             found = {"wrong": len(error.diagnostics)}
+        except LimitError as error:
+            found = {
+                "failure": re.sub(r"[;,] or allow more with .*", "; or use `ensue run`, which allows more.", str(error))
+            }
         except (DataError, DetectError) as error:
             text = str(error)
             found = {"failure": text[:1].upper() + text[1:]}

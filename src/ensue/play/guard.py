@@ -32,27 +32,32 @@ class Guard:
         return (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
 
     def refusal(self, headers: Mapping[str, str], token: str | None) -> str | None:
-        """Why a request is refused; None if it is answered.
+        """Why a request of the page is refused; None if it is answered.
 
         >>> guard = Guard(8000, "secret")
         >>> guard.refusal({"Host": "127.0.0.1:8000"}, "secret")
-        >>> guard.refusal({"Host": "evil.example:8000"}, "secret")
-        'This server is asked as 127.0.0.1:8000 only.'
         >>> guard.refusal({"Host": "127.0.0.1:8000"}, "guess")
         'The token in the address is missing or wrong: open the address that `ensue play` printed.'
         """
-        return self.foreign(headers) or self.wrong_token(token)
+        return self.other_host(headers) or self.other_page(headers) or self.wrong_token(token)
 
-    def foreign(self, headers: Mapping[str, str]) -> str | None:
-        """Why a request does not come from the page itself; None if it does."""
-        if headers.get("Host", "").lower() not in self.hosts:
-            return f"This server is asked as {self.hosts[0]} only."
+    def other_host(self, headers: Mapping[str, str]) -> str | None:
+        """Why a request under another name is refused, as one is whose name was made to point here.
+
+        >>> Guard(8000, "secret").other_host({"Host": "evil.example:8000"})
+        'This server is asked as 127.0.0.1:8000 only.'
+        """
+        if headers.get("Host", "").lower() in self.hosts:
+            return None
+        return f"This server is asked as {self.hosts[0]} only."
+
+    def other_page(self, headers: Mapping[str, str]) -> str | None:
+        """Why a request that another page makes is refused; browsers say which page that is."""
         origin = headers.get("Origin")
-        if origin is not None and origin.lower() not in [f"http://{host}" for host in self.hosts]:
-            return "Another page asked; only the playground's own page is answered."
-        if headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
-            return "Another page asked; only the playground's own page is answered."
-        return None
+        known = origin is None or origin.lower() in [f"http://{host}" for host in self.hosts]
+        if known and headers.get("Sec-Fetch-Site", "none") in ("same-origin", "none"):
+            return None
+        return "Another page asked; only the playground's own page is answered."
 
     def wrong_token(self, token: str | None) -> str | None:
         """Why a token is refused; it is compared in constant time."""

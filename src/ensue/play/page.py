@@ -5,7 +5,11 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-SCRIPTS = ("editor.js", "table.js", "plan.js", "why.js", "main.js")
+SCRIPTS = (
+    "elements.js", "text.js", "editor.js", "table.js", "plan.js", "asking.js", "rules.js", "events.js", "found.js",
+    "why.js", "tests.js", "files.js", "main.js",
+)  # fmt: skip
+"""In the order in which they build on each other; together they are one script."""
 
 
 def policy(nonce: str) -> str:

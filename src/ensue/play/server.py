@@ -59,7 +59,8 @@ class Handler(BaseHTTPRequestHandler):
         if parts.path.startswith(SHOWN):
             return self._send_shown(parts.path.removeprefix(SHOWN))
         token = parse_qs(parts.query).get("token", [None])[0]
-        refusal = self.server.guard.refusal(self._headers(), token)
+        guard = self.server.guard  # the address may be a link on another page, such as that of a terminal
+        refusal = guard.other_host(self._headers()) or guard.wrong_token(token)
         if refusal is not None:
             return self._send(HTTPStatus.FORBIDDEN, refusal, "text/plain")
         if parts.path != "/":
@@ -69,7 +70,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send_shown(self, name: str) -> None:
         """Sends a page that is shown inside the page. It does not have the token: its name is as good as one."""
-        refusal = self.server.guard.foreign(self._headers())
+        guard = self.server.guard
+        refusal = guard.other_host(self._headers()) or guard.other_page(self._headers())
         if refusal is not None:
             return self._send(HTTPStatus.FORBIDDEN, refusal, "text/plain")
         html = self.server.session.shown(name)

@@ -69,3 +69,31 @@ function linesOf(lines, goToLine) {
   }
   return list;
 }
+
+function whyDetection(row) {
+  state.question = {detection: row.raw};
+  const {type, start, end, ...rest} = row.values;
+  byId("why-type").value = type;
+  byId("why-key").value = Object.entries(rest).filter(([, value]) => value !== null).map(([name, value]) => `${name}=${cellOf(value)}`).join(", ");
+  byId("why-at").value = cellOf(end);
+  choose("why");
+}
+
+function askWhy() {
+  state.question = {type: byId("why-type").value, key: paramsOf(byId("why-key").value), at: byId("why-at").value.trim()};
+  showWhy();
+}
+
+async function showWhy() {
+  const answer = byId("why-answer");
+  if (!state.question) {
+    return answer.replaceChildren(element("p", "nothing", "Click a detection to see what it came from. For one that is missing, say above what should have been detected, and ask."));
+  }
+  const current = newest("why");
+  const busy = setTimeout(() => current() && answer.replaceChildren(element("p", "nothing busy", "Looking…")), 500);
+  const found = await evaluate("why", state.question);
+  clearTimeout(busy);
+  if (!current() || found.superseded || found.wrong) return;
+  if (found.failure) return answer.replaceChildren(prose("p", "lead failed", found.failure));
+  answer.replaceChildren(whyOf(found.why, goToLine));
+}
