@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +12,9 @@ from ensue.cli.bad_rows import note_nothing_read, report_bad_rows
 from ensue.cli.files import replace_file
 from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
-from ensue.cli.output import counted, printable, say
+from ensue.cli.output import counted, json_option, print_json, printable, say
 from ensue.cli.parameters import parameter_options, with_parameters
-from ensue.cli.progress import progress
+from ensue.cli.progress import detecting, quiet_option
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, RuleFile, compiled, program_of
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
@@ -37,7 +36,7 @@ PAGES = (".html", ".htm")
 @click.option("--samples", type=click.IntRange(0), default=3, show_default=True, help="How many detections to show.")
 @click.option("--measure/--no-measure", default=True, help="Run each rule by itself, too: its time, what it keeps.")
 @click.option("-o", "--output", metavar="FILE", help="Write a page, .html, instead of text.")
-@click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
+@json_option
 @reading_options
 @click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
 @click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
@@ -45,6 +44,7 @@ PAGES = (".html", ".htm")
 @click.option("--emit", metavar="TYPE", multiple=True, help="Only this type is wanted; may be repeated.")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @functions_option
+@quiet_option
 @parameter_options
 @click.option("--strict", is_flag=True, help="Stop at the first row that cannot be used, instead of leaving it out.")
 def backtest(
@@ -65,6 +65,7 @@ def backtest(
     emit: tuple[str, ...],
     tables: tuple[str, ...],
     functions: str | None,
+    quiet: bool,
     param: tuple[str, ...],
     params: str | None,
     strict: bool,
@@ -98,7 +99,7 @@ def backtest(
     program = program_of(rules, keep, functions, param, params)
     other = None if against is None else _other(read_version(against, rules), functions, param, params, keep)
     given = with_stdin_read(sources)
-    with progress("Reading…") as shown:
+    with detecting("Reading…", program, quiet) as shown:
         found, read = run_backtest(
             program, given, request, other, by, key, samples, measure, step=lambda what: shown.say(f"{what}…")
         )
@@ -107,7 +108,7 @@ def backtest(
     for note in (*program.empty_attributes(read), *program.missing_tables(static)):
         say(note)
     if as_json:
-        click.echo(json.dumps(found.json(), indent=2, ensure_ascii=False, default=str))
+        print_json(found.json())
     elif output is not None:
         replace_file(Path(output), [found.html()])
         click.echo(printable(f"{counted(found.found, 'detection')}; written to {output}"), err=True)

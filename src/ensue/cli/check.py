@@ -6,8 +6,9 @@ import click
 
 from ensue.cli.failures import WRONG_RULES, explained
 from ensue.cli.functions import functions_option
-from ensue.cli.output import counted, print_diagnostics
+from ensue.cli.output import counted, json_option, plain_diagnostic, print_diagnostics, print_json, printable
 from ensue.cli.parameters import parameter_options, with_parameters
+from ensue.cli.progress import progress
 from ensue.cli.rules import compiled, read_rules
 
 
@@ -15,7 +16,10 @@ from ensue.cli.rules import compiled, read_rules
 @click.argument("rules", nargs=-1, required=True)
 @functions_option
 @parameter_options
-def check(rules: tuple[str, ...], functions: str | None, param: tuple[str, ...], params: str | None) -> int:
+@json_option
+def check(
+    rules: tuple[str, ...], functions: str | None, param: tuple[str, ...], params: str | None, as_json: bool
+) -> int:
     """Says everything that is wrong with rule files, and what to do about it.
 
     RULES are rule files; - is standard input. The exit code is 0 if they can be run, 1 if they are wrong, and 2 if one
@@ -25,6 +29,7 @@ def check(rules: tuple[str, ...], functions: str | None, param: tuple[str, ...],
     Example:
       ensue check shop.ensue
       ensue check rules/*.ensue
+      ensue check shop.ensue --json
     """
     from ensue.data import DataError
     from ensue.language.diagnostics import Diagnostic, RuleError, Severity
@@ -32,17 +37,22 @@ def check(rules: tuple[str, ...], functions: str | None, param: tuple[str, ...],
 
     code = count = 0
     diagnostics: list[Diagnostic] = []
-    for path in rules:
-        try:
-            program = with_parameters(compiled(read_rules(path), functions), param, params)
-        except DataError as error:
-            code = explained(error)
-        except RuleError as error:
-            code = max(code, WRONG_RULES)
-            diagnostics.extend(error.diagnostics)
-        else:
-            diagnostics.extend(sorted((*program.warnings, *program.notes), key=lambda found: found.span))
-            count += sum(isinstance(statement, EventRule | StaticRule) for statement in program.file.statements)
+    with progress("Checking…") as work:
+        for path in rules:
+            work.say(f"Checking {printable(path)}…")
+            try:
+                program = with_parameters(compiled(read_rules(path), functions), param, params)
+            except DataError as error:
+                code = explained(error)
+            except RuleError as error:
+                code = max(code, WRONG_RULES)
+                diagnostics.extend(error.diagnostics)
+            else:
+                diagnostics.extend(sorted((*program.warnings, *program.notes), key=lambda found: found.span))
+                count += sum(isinstance(statement, EventRule | StaticRule) for statement in program.file.statements)
+    if as_json:
+        print_json({"files": len(rules), "rules": count, "diagnostics": list(map(plain_diagnostic, diagnostics))})
+        return code
     print_diagnostics(diagnostics)
     if not code and all(found.severity is Severity.NOTE for found in diagnostics):
         click.echo(f"{counted(len(rules), 'file')}, {counted(count, 'rule')}: fine")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
-from ensue.cli.output import printable
+from ensue.cli.output import json_option, print_json, printable
 from ensue.cli.parameters import parameter_options, with_parameters
-from ensue.cli.progress import progress
+from ensue.cli.progress import detecting, quiet_option
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, compiled, read_rules
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
@@ -29,24 +28,28 @@ if TYPE_CHECKING:
 @click.option(
     "--events", metavar="FILE", multiple=True, help="Run these events, and say what happened; may be repeated."
 )
+@json_option
 @click.option("--intervals", is_flag=True, help="Events have a start and an end, not one time each.")
 @reading_options
 @click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
 @click.option("--emit", metavar="TYPE", multiple=True, help="Only this type is wanted; may be repeated.")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @functions_option
+@quiet_option
 @parameter_options
 @limit_options
 def explain(
     rules: str,
     form: str,
     events: tuple[str, ...],
+    as_json: bool,
     intervals: bool,
     columns: Columns,
     until: str | None,
     emit: tuple[str, ...],
     tables: tuple[str, ...],
     functions: str | None,
+    quiet: bool,
     param: tuple[str, ...],
     params: str | None,
     max_matches: int | None,
@@ -69,11 +72,13 @@ def explain(
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
     program = with_parameters(compiled(read_rules(rules), functions), param, params)
     given = with_stdin_read(event_sources(events)) if events else None
-    with progress("Explaining…"):
+    with detecting("Explaining…", program, quiet):
         request = Request(
             until, columns, table_sources(tables), emit or None, max_matches=max_matches, max_state=max_state
         )
         found = program.explain_events(given, request, intervals=intervals)
-    shown = {"text": found.text, "mermaid": found.mermaid}.get(form)
-    click.echo(json.dumps(found.json(), indent=2) if shown is None else printable(shown()))
+    if as_json or form == "json":
+        print_json(found.json())
+    else:
+        click.echo(printable(found.text() if form == "text" else found.mermaid()))
     return 0

@@ -10,7 +10,7 @@ import click
 
 from ensue.cli.failures import WRONG_RULES, explained
 from ensue.cli.files import replace_file
-from ensue.cli.output import colours, counted, printable
+from ensue.cli.output import colours, counted, json_option, print_json, printable
 from ensue.cli.rules import STDIN, RuleFile, read_rules
 
 
@@ -18,7 +18,8 @@ from ensue.cli.rules import STDIN, RuleFile, read_rules
 @click.argument("rules", nargs=-1, required=True)
 @click.option("--check", is_flag=True, help="Change nothing; the exit code is 1 if a file would change.")
 @click.option("--diff", is_flag=True, help="Change nothing; print what would change.")
-def fmt(rules: tuple[str, ...], check: bool, diff: bool) -> int:
+@json_option
+def fmt(rules: tuple[str, ...], check: bool, diff: bool, as_json: bool) -> int:
     """Formats rule files in place. What they mean stays the same.
 
     With - for RULES, standard input is formatted to standard output.
@@ -34,18 +35,25 @@ def fmt(rules: tuple[str, ...], check: bool, diff: bool) -> int:
 
     if STDIN in rules and len(rules) > 1:
         raise click.UsageError("Standard input (-) is formatted alone, without other files.")
+    if as_json and (STDIN in rules or diff):
+        raise click.UsageError("--json says which files changed; leave out --diff, and name files instead of -.")
     code = changed = 0
+    files: list[dict[str, object]] = []
     for path in rules:
         try:
-            changed += _format(path, check, diff)
+            changes = _format(path, check, diff, as_json)
+            changed += changes
+            files.append({"file": path, "changed": changes})
         except (DataError, RuleError, OSError) as error:
             code = max(code, explained(error))
-    if code == changed == 0 and STDIN not in rules and not diff:
+    if as_json:
+        print_json({"written": not check, "files": files})
+    elif code == changed == 0 and STDIN not in rules and not diff:
         click.echo(f"{counted(len(rules), 'file')} already formatted")
     return max(code, WRONG_RULES if check and changed else 0)
 
 
-def _format(path: str, check: bool, diff: bool) -> bool:
+def _format(path: str, check: bool, diff: bool, silent: bool = False) -> bool:
     """Whether the file changed, or would."""
     from ensue.language.format import format_text
 
@@ -58,10 +66,12 @@ def _format(path: str, check: bool, diff: bool) -> bool:
         if not check and not diff:
             click.echo(formatted, nl=False)
     elif changed and check:
-        click.echo(f"would format {printable(path)}")
+        if not silent:
+            click.echo(f"would format {printable(path)}")
     elif changed and not diff:
         replace_file(Path(path), [formatted], file.newline)
-        click.echo(f"formatted {printable(path)}")
+        if not silent:
+            click.echo(f"formatted {printable(path)}")
     return changed
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -50,6 +51,14 @@ def colours(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
+
+
+def print_json(value: object) -> None:
+    """Prints plain dicts and lists as JSON on standard output."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
 def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     """Prints all there is to say about rule files, and how much that is."""
     by_file: dict[str, list[Diagnostic]] = {}
@@ -89,3 +98,14 @@ def _painted(diagnostic: Diagnostic) -> str:
             *(click.style(hint, fg="cyan") for hint in hints),
         ]
     )
+
+
+def plain_diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic for programs that read it; lines and columns count from one."""
+    source, span = diagnostic.source, diagnostic.span
+    end_line, end_column = source.position(min(max(span.end, span.start + 1), len(source.text)))
+    return {
+        "file": diagnostic.file, "line": diagnostic.line, "column": diagnostic.column, "end_line": end_line,
+        "end_column": end_column, "severity": diagnostic.severity.value, "code": diagnostic.code,
+        "message": diagnostic.message, "hint": diagnostic.hint,
+    }  # fmt: skip

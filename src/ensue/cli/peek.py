@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ensue.cli.output import say
+from ensue.cli.output import json_option, print_json, say
 from ensue.cli.progress import progress
 from ensue.cli.reading import reading_options
 from ensue.cli.sources import event_sources, with_stdin_read
@@ -28,7 +29,8 @@ _UNWRITABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 @click.command(short_help="Look at files of events, and declare what they hold.")
 @click.argument("events", nargs=-1, required=True)
 @reading_options
-def peek(events: tuple[str, ...], columns: Columns) -> int:
+@json_option
+def peek(events: tuple[str, ...], columns: Columns, as_json: bool) -> int:
     """Says what is in EVENTS: columns with their types, times, types of events and how many there are.
 
     It is written as a rule file to start from: all that is found out is in comments, followed by the declarations of
@@ -59,12 +61,21 @@ def peek(events: tuple[str, ...], columns: Columns) -> int:
     if not any(peeked.rows or peeked.malformed for peeked in found.values()):
         say(f"There is nothing in {', '.join(path for paths in by_type.values() for path in paths)}.")
         return 1
+    if as_json:
+        print_json([_plain(name, peeked, by_type[name], columns) for name, peeked in found.items()])  # type: ignore[index]
+        return 0
     for name, peeked in found.items():
         paths = by_type[name]  # type: ignore[index]
         only = _only(name, peeked, paths)
         for line in _described(peeked, paths, columns, only):
             click.echo(line.rstrip())
     return 0
+
+
+def _plain(name: str | None, peeked: Peeked, paths: Sequence[str], columns: Columns) -> dict[str, Any]:
+    """What was found, for programs that read it; with the arguments of `ensue run`."""
+    only = _only(name, peeked, paths)
+    return {"paths": list(paths), "only": only, **asdict(peeked), "run": _arguments(peeked, paths, columns, only)}
 
 
 def _only(name: str | None, peeked: Peeked, paths: Sequence[str]) -> str | None:

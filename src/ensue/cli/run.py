@@ -19,7 +19,7 @@ from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
 from ensue.cli.output import counted, printable, say, suppressed_said
 from ensue.cli.parameters import parameter_options
-from ensue.cli.progress import progress
+from ensue.cli.progress import detecting, quiet_option
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, program_of
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
@@ -64,6 +64,7 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
 @_option("--emit", "TYPE", "Give only this type of what was found; may be repeated.", multiple=True)
 @_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
 @functions_option
+@quiet_option
 @parameter_options
 @about_option
 @click.option("--strict", is_flag=True, help="Stop at the first row that cannot be used, instead of leaving it out.")
@@ -88,6 +89,7 @@ def run(
     emit: tuple[str, ...],
     tables: tuple[str, ...],
     functions: str | None,
+    quiet: bool,
     param: tuple[str, ...],
     params: str | None,
     about: tuple[str, ...],
@@ -161,7 +163,7 @@ def run(
     for note in program.unused_types(sources) if isinstance(sources, dict) else ():
         say(note)
     events_read = with_stdin_read(sources)
-    with progress("Detecting…"):
+    with detecting("Detecting…", program, quiet):
         found, read = program.detect_tables(events_read, request)
     report_bad_rows(read)
     note_nothing_read(program, read)

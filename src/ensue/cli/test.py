@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ensue.cli.failures import WRONG_RULES, explained
 from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
-from ensue.cli.output import colours, printable
+from ensue.cli.output import colours, json_option, print_json, printable
 from ensue.cli.parameters import parameter_options
+from ensue.cli.progress import detecting, quiet_option
 from ensue.cli.rules import program_of
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 @limit_options
 @functions_option
 @parameter_options
+@json_option
+@quiet_option
 def test(
     rules: tuple[str, ...],
     engine: str,
@@ -42,6 +46,8 @@ def test(
     functions: str | None,
     param: tuple[str, ...],
     params: str | None,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Runs the tests that rule files hold, and says of each whether it passed.
 
@@ -68,23 +74,40 @@ def test(
     names = ALL_EXECUTIONS if engine == "all" else (engine,)
     limits = Limits.of(max_matches, max_state)
     code = passed = failed = 0
+    tests: list[dict[str, Any]] = []
     for path in rules:
         try:
             program = program_of(path, keep, functions, param, params)
         except (DataError, RuleError) as error:
             code = max(code, explained(error))
             continue
-        if not program.typed.tests:
+        if not program.typed.tests and not as_json:
             click.echo(f"{printable(path)} has no tests")
         for name in names:
-            with limiting(limits):
+            with limiting(limits), detecting(f"Testing {printable(path)}…", program, quiet):
                 outcomes = list(run_tests(program, EXECUTIONS[name]))
             for outcome in outcomes:
-                _print_outcome(program, outcome, name if len(names) > 1 else None)
+                if as_json:
+                    tests.append(_plain(program, outcome, name))
+                else:
+                    _print_outcome(program, outcome, name if len(names) > 1 else None)
                 passed += outcome.passed
                 failed += not outcome.passed
-    click.echo(f"{passed} passed, {failed} failed")
+    if as_json:
+        print_json({"passed": passed, "failed": failed, "tests": tests})
+    else:
+        click.echo(f"{passed} passed, {failed} failed")
     return max(code, WRONG_RULES if failed else 0)
+
+
+def _plain(program: Program, outcome: Outcome, engine: str) -> dict[str, Any]:
+    """An outcome for programs that read it."""
+    source = program.file.source
+    return {
+        "file": source.name, "line": source.position(outcome.test.span.start)[0], "title": outcome.test.title,
+        "engine": engine, "passed": outcome.passed, "error": outcome.error,
+        "differences": [asdict(difference) for difference in outcome.differences],
+    }  # fmt: skip
 
 
 def _print_outcome(program: Program, outcome: Outcome, engine: str | None) -> None:

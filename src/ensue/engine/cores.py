@@ -28,6 +28,7 @@ from ensue.engine.run import Run
 from ensue.engine.stream import merged
 from ensue.engine.structures.capacity import current
 from ensue.engine.structures.keys import products
+from ensue.engine.watching import steps, tallied
 
 T = TypeVar("T")
 
@@ -240,24 +241,28 @@ def by_key(new_run: Callable[[], Run], pieces: Shared, first: int, horizon: int,
     """Detection with a thread for the keys of each part."""
     runs = [new_run() for _ in range(pieces.threads)]
     made_ready(runs)
+    tally = tallied()
+    if tally is not None:
+        tally.share = pieces.threads
 
     def task(part: int) -> list[dict[str, Columns]]:
         own = (only_part(piece, parts, part) for piece, parts in pieces)
         return [dict(batch.derived_columns) for batch in derived_by_step(runs[part], own, horizon, first)]
 
-    steps = list(zip(*side_by_side([partial(task, part) for part in range(pieces.threads)]), strict=True))
+    found_by_step = list(zip(*side_by_side([partial(task, part) for part in range(pieces.threads)]), strict=True))
 
     def table(name: str, parts: Sequence[Mapping[str, Columns]]) -> pa.Table:
         found = [part[name] for part in parts if name in part]
         return form.table(name, in_order(found, form.program.events[name].each) if found else None)
 
-    return {name: pa.concat_tables([table(name, step) for step in steps]) for name in form.emit}
+    return {name: pa.concat_tables([table(name, step) for step in found_by_step]) for name in form.emit}
 
 
 def derived_by_step(run: Run, pieces: Iterable[Mixed], horizon: int, first: int) -> Iterator[Batch]:
     """The batches of a table that is taken in piece by piece; time goes on to the horizon after the last."""
     waiting: Mixed | None = None
-    for piece in pieces:
+    tally = tallied()
+    for piece in pieces if tally is None or run.limits.matches is not None else _in_steps(pieces):
         if waiting is not None:
             yield _taken_in(run, waiting, int(waiting.end[-1]), first)
         if piece.end[0] > horizon:
@@ -273,4 +278,19 @@ def derived_by_step(run: Run, pieces: Iterable[Mixed], horizon: int, first: int)
 def _taken_in(run: Run, piece: Mixed, to: int, first: int) -> Batch:
     batch = run.batch()
     batch.mixed = piece
-    return run.advance(batch, to, first if first <= to else None)
+    run.advance(batch, to, first if first <= to else None)
+    tally = tallied()
+    if tally is not None:
+        columns, events = batch.derived_columns, batch.derived
+        found = (len(columns[name]) if name in columns else len(events.get(name, ())) for name in tally.names)
+        tally.add(len(piece), sum(found))
+    return batch
+
+
+def _in_steps(pieces: Iterable[Mixed]) -> Iterator[Mixed]:
+    """Smaller pieces, so that who watches is told more often."""
+    for piece in pieces:
+        for time in steps([piece.end]):
+            now, piece = piece.upto(time)
+            yield now
+        yield piece

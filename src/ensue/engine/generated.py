@@ -24,6 +24,7 @@ from ensue.engine.hand_over import hand_over
 from ensue.engine.knowledge import Knowledge
 from ensue.engine.limits import OPEN, TEXT, Budget, LimitReached, Limits
 from ensue.engine.many_answers import ManyAnswers
+from ensue.engine.stopwatch import Stopwatch
 from ensue.engine.stream import first_alike, stream_of
 from ensue.engine.structures.anew import Found
 from ensue.engine.structures.answers import Answers, Facts, row_codes
@@ -90,6 +91,7 @@ class GeneratedLane:
             if isinstance(structure, Chains)
         ]
         self._many = ManyAnswers()
+        self._stopwatch = Stopwatch(program, code, self.names)
         self._made = self._compile() if compiled else None
         self._fast = bool(compiled)
 
@@ -113,7 +115,7 @@ class GeneratedLane:
         return self._made
 
     def _plain(self) -> Mapping[str, Callable[..., Any]]:
-        return machine.plain(self.code.texts, self.structures, self._ask)
+        return machine.plain(self.code.texts, self.structures, self._stopwatch.timed(self._ask))
 
     def _compile(self) -> Mapping[str, Callable[..., Any]]:
         if not machine.available():
@@ -121,8 +123,10 @@ class GeneratedLane:
                 "Machine code needs llvmlite, which is not installed: pip install llvmlite. Without `compiled=True` "
                 "rules run as Python."
             )
+        begun = self._stopwatch.now()
         loaded = self.code.tiers.machine
-        self._callbacks = machine.callbacks(self.frame, self.by_base, self._ask)
+        self._stopwatch.spent("compiling", begun)
+        self._callbacks = machine.callbacks(self.frame, self.by_base, self._stopwatch.timed(self._ask))
         address = self.frame.address
 
         def call(name: str) -> Callable[..., Any]:
@@ -261,7 +265,7 @@ class GeneratedLane:
 
     def _step(self) -> None:
         """Runs the code, within the limits."""
-        budget = self.frame.budget
+        budget, begun = self.frame.budget, self._stopwatch.now()
         for head in self.code.derived.values():
             rows: Any = self.structures[head.rows]
             rows.most = self.limits.most_matches(self.given.rows)
@@ -278,6 +282,7 @@ class GeneratedLane:
         finally:
             if budget is not None:
                 budget.watched = False
+        self._stopwatch.spent("running", begun)
 
     def _reserve(self) -> None:
         """Makes room for as many derived events as there are given ones, where these are many."""

@@ -16,6 +16,7 @@ from ensue.engine.mixed import Mixed, NotPlainError, Used, flowing, mixed_of
 from ensue.engine.parquet import PlainParquet, RowGroup
 from ensue.engine.run import Run
 from ensue.engine.structures.capacity import current
+from ensue.engine.watching import tallying
 from ensue.language import typed
 
 
@@ -44,12 +45,13 @@ def detect_large_file(
     form = Shown(program, emit, one.timestamps, one.timezone)
     slices = [] if cores.extent is None else _slices(file.groups, horizon, cores.extent, cores.threads)
     try:
-        if len(slices) > 1:
-            parts = [(each, pieces_in(flowing(pieces(groups)), each)) for each, groups in slices]
-            return in_slices(new_run, parts, first, form), one
-        if cores.keys is not None and form.as_columns:
-            shared = Shared(flowing(pieces(file.groups)), cores.keys, cores.threads)
-            return by_key(new_run, shared, first, horizon, form), one
+        with tallying(sum(group.rows for group in file.groups), emit):
+            if len(slices) > 1:
+                parts = [(each, pieces_in(flowing(pieces(groups)), each)) for each, groups in slices]
+                return in_slices(new_run, parts, first, form), one
+            if cores.keys is not None and form.as_columns:
+                shared = Shared(flowing(pieces(file.groups)), cores.keys, cores.threads)
+                return by_key(new_run, shared, first, horizon, form), one
     except NotPlainError:
         return None
     return None

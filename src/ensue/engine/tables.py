@@ -25,6 +25,7 @@ from ensue.engine.derived_tables import Shown
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed, NotPlainError
 from ensue.engine.run import Run
+from ensue.engine.watching import steps, tallying
 from ensue.language import typed
 from ensue.rewriting.rates import joined_types, powers, rates_of
 
@@ -49,13 +50,26 @@ def detect_tables(
         instant=instant,
         rates=rates_of(program, counts),
     )
-    batch = run.batch()
-    if horizon is not None:
-        batch.given = {name: columns.upto(horizon)[0] for name, columns in given.items()}
-        first_end = None if events.first_end is None or events.first_end > horizon else events.first_end
-        run.advance(batch, horizon, first_end)
+    form = Shown(program, emit, events.timestamps, events.timezone)
+    if horizon is None:
+        return form.tables(run.batch())
+    rest = {name: columns.upto(horizon)[0] for name, columns in given.items()}
+    ends = [columns.end for columns in rest.values()]
+    found = list[dict[str, pa.Table]]()
+    with tallying(sum(map(len, ends)), emit) as tally:
+        can_be_cut = tally is not None and form.as_columns and run.limits.matches is None
+        for time in (*(steps(ends) if can_be_cut else ()), horizon):
+            cut = {name: columns.upto(time) for name, columns in rest.items()}
+            rest = {name: later for name, (_, later) in cut.items()}
+            batch = run.batch()
+            batch.given = {name: now for name, (now, _) in cut.items()}
+            first_end = None if events.first_end is None or events.first_end > time else events.first_end
+            run.advance(batch, time, first_end)
+            found.append(form.tables(batch))
+            if tally is not None:
+                tally.add(sum(map(len, batch.given.values())), sum(table.num_rows for table in found[-1].values()))
     note_suppressed(run, suppressed)
-    return Shown(program, emit, events.timestamps, events.timezone).tables(batch)
+    return found[0] if len(found) == 1 else {name: pa.concat_tables([each[name] for each in found]) for name in emit}
 
 
 def detect_mixed(
@@ -72,12 +86,13 @@ def detect_mixed(
         counts.update(piece.counts(joined))
     new_run = partial(Run, program, tables, compiled=compiled, emit=emit, instant=instant, rates=powers(counts))
     form = Shown(program, emit, pieces[0].timestamps, pieces[0].timezone)
-    if cores.threads > 1:
-        found = _on_cores(new_run, pieces, first, horizon, form, cores)
-        if found is not None:
-            return found
-    run = new_run()
-    tables_found = [form.tables(batch) for batch in derived_by_step(run, pieces, horizon, first)]
+    with tallying(sum(map(len, pieces)), emit):
+        if cores.threads > 1:
+            found = _on_cores(new_run, pieces, first, horizon, form, cores)
+            if found is not None:
+                return found
+        run = new_run()
+        tables_found = [form.tables(batch) for batch in derived_by_step(run, pieces, horizon, first)]
     note_suppressed(run, suppressed)
     return {name: pa.concat_tables([each[name] for each in tables_found]) for name in emit}
 

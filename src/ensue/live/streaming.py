@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ensue.data import DataError, Events, Form
+from ensue.engine.watching import watched
 
 if TYPE_CHECKING:
     from ensue.engine.parquet import PlainParquet
@@ -81,8 +82,13 @@ def detect_pieces(
     """What a session finds in a file that is read in pieces, for each type wanted, and what is known of the file."""
     found: dict[str, list[pa.Table]] = {name: [] for name in wanted}
     session.stop_at(until)
+    done, watcher = 0, watched()
     for piece in file.pieces():
         _keep(session.send_by_type({file.only: piece} if file.only is not None else piece), found)
+        done += piece.num_rows
+        if watcher is not None:
+            so_far = sum(table.num_rows for tables in found.values() for table in tables)
+            watcher.count(done, file.file.metadata.num_rows, so_far)
     _keep(session.close_by_type(until), found)
     progress = session.progress
     form = Form("arrow", by_type=file.only is not None)
