@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-STEP = 100_000
+STEP = 250_000
 """How many events are taken in before a watcher is told again."""
 
 Work = Literal["compiling", "asking", "running"]
@@ -96,8 +96,8 @@ def steps(ends: Sequence[np.ndarray[Any, np.dtype[np.int64]]], size: int | None 
     [1, 2, 3]
     """
     size = STEP if size is None else size
-    together = np.sort(np.concatenate([np.asarray(each) for each in ends])) if ends else np.array([], np.int64)
-    if len(together) <= size:
+    if sum(map(len, ends)) <= size:
         return []
-    times = dict.fromkeys(int(time) for time in together[size - 1 :: size])
+    together = ends[0] if len(ends) == 1 else np.sort(np.concatenate(ends), kind="stable")  # each is in order
+    times = dict.fromkeys(together[size - 1 :: size].tolist())
     return [time for time in times if time < together[-1]]
