@@ -10,8 +10,8 @@ from ensue.language.types import TIMES
 MICROSECONDS = "microseconds"
 OWN = "the program's unit"
 
-_SCALED = frozenset({"*", "/", "//", "%"})
-"""Operators that may convert: behind one a number has no known unit."""
+_KEEPING = frozenset({"+", "-", "neg", "abs", "round", "least", "greatest", "coalesce", "nullif", "if_else"})
+"""Operators and functions whose result is in the unit of their arguments; others may convert."""
 
 
 def units_of(expression: typed.Expression | None) -> frozenset[str]:
@@ -21,7 +21,7 @@ def units_of(expression: typed.Expression | None) -> frozenset[str]:
             return frozenset({OWN})
         case typed.Operation(name="-", arguments=(left, right)) if left.type in TIMES and right.type in TIMES:
             return frozenset({MICROSECONDS if left.type == right.type == "timestamp" else OWN})
-        case typed.Operation(name=name, type=type_) if name in _SCALED or type_ == "bool" or type_ in TIMES:
+        case typed.Operation(name=name, type=type_) if name not in _KEEPING or type_ in TIMES:
             return frozenset()
         case typed.Operation(name="if_else", arguments=(_, *values)) | typed.Operation(arguments=values):
             return frozenset().union(*map(units_of, values))
