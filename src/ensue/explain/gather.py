@@ -61,7 +61,7 @@ def explained(
                 asked.get(number, ()),
                 waits[number],
                 None if run.ordered is None else run.ordered.times,
-                (observed or {}).get(number, {}),
+                (observed or {}).get(number, {}) if can_match else {},  # it was run by another plan, in vain
                 rule.about,
                 _shared(plan, number, sharing),
             )
