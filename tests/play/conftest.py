@@ -63,7 +63,7 @@ def new_session(folder: Path, limits: Limits) -> Session:
     files.documents["rules"] = Document(folder / "shop.ensue", RULES)
     files.documents["events"] = Document(folder / "events.jsonl", loaded.text)
     settings = {"columns": columns.saved(), "tables": {}}
-    return Session(files, Start(RULES, loaded), settings, Lane(limits), Lane(limits))
+    return Session(files, Start(RULES, loaded), settings, Lane(limits, evaluates=False), Lane(limits))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(folder: Path) -> Iterator[Session]:
-    opened = new_session(folder, Limits(seconds=2))
+    opened = new_session(folder, Limits(seconds=3))
     opened.open()
     yield opened
     opened.close()

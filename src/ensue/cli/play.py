@@ -73,7 +73,7 @@ def play(
     with progress("Reading…"):
         files, start, shown = _opened(rules, events, columns, until, given)
     settings = {"columns": shown.saved(), "tables": table_sources(tables)}
-    session = Session(files, start, settings, Lane(limits), Lane(limits))
+    session = Session(files, start, settings, Lane(limits, evaluates=False), Lane(limits))
     try:
         server = Playground(session, port)
     except OSError as error:

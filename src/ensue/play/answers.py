@@ -14,7 +14,6 @@ from ensue.data.errors import DataError
 from ensue.data.files import JsonLines
 from ensue.errors import DetectError, LimitError
 from ensue.language.diagnostics import RuleError
-from ensue.play.assist import ANSWERS as ASSISTING
 from ensue.play.detections import detections
 from ensue.play.given import events_of_test
 from ensue.play.plan import plan_of
@@ -88,8 +87,10 @@ class Answers:
         if "events" in message:
             self._events = JsonLines(message["events"].encode("utf-8", "replace"), "events")
         kind = message["kind"]
-        if kind in ASSISTING:
-            return ASSISTING[kind](message)
+        if kind not in PROGRAM_ANSWERS:
+            from ensue.play.assist import ANSWERS  # by the process that answers the editor
+
+            return ANSWERS[kind](message)
         columns = message.get("columns")
         request = Request(
             message.get("until") or None,

@@ -86,6 +86,8 @@ class Lane:
     """One process at a time, which is replaced when it has been killed."""
 
     limits: Limits = field(default_factory=Limits)
+    evaluates: bool = True
+    """False for one that only answers the editor, and so need not prepare to run rules."""
     _child: Child | None = None
     _running: _Running | None = None
     _closed: bool = False
@@ -97,7 +99,7 @@ class Lane:
         """Starts the process, so that the first request need not wait for it."""
         with self._turn:
             if self._child is None and not self._closed:
-                self._child = _started(self.limits)
+                self._child = _started(self.limits, self.evaluates)
 
     def close(self) -> None:
         """Ends the process; nothing is answered from then on."""
@@ -166,7 +168,7 @@ class Lane:
                 self._child.end()
                 self._child = None
             if self._child is None:
-                self._child = _started(self.limits)
+                self._child = _started(self.limits, self.evaluates)
             return self._child
 
     def _end_turn(self, child: Child | None) -> None:
@@ -175,7 +177,7 @@ class Lane:
             if child is not None and child is not self._child:
                 child.end()  # it was killed
             if self._child is None and not self._closed:
-                self._child = _started(self.limits)  # for the next one
+                self._child = _started(self.limits, self.evaluates)  # for the next one
             self._turn.notify_all()
 
     def _out_of_time(self, running: _Running) -> None:
@@ -221,13 +223,13 @@ def _wait_until_ready(child: Child) -> None:
         raise OSError("the process did not start")
 
 
-def _started(limits: Limits) -> Child:
+def _started(limits: Limits, evaluates: bool) -> Child:
     """A new process. Its errors are shown only to those who look for them: they are in its answers."""
     errors = None if os.environ.get("ENSUE_TRACEBACK") else subprocess.DEVNULL
     command = "from ensue.play.child import main; main()"
     return Child(
         subprocess.Popen(
-            [sys.executable, "-c", command, str(limits.memory)],
+            [sys.executable, "-c", command, str(limits.memory), "evaluates" if evaluates else "assists"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

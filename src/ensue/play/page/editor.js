@@ -17,6 +17,7 @@ class Editor {
     this.paint = element("pre", "paint");
     this.paint.setAttribute("aria-hidden", "true");
     this.area = element("textarea", "area");
+    this.area.placeholder = "# Declare events, then write rules; or choose an example above.\nevent order(id: int, qty: int).\nbig(id) <- order(id, q), q > 10.";
     for (const [name, value] of Object.entries({spellcheck: "false", autocapitalize: "off", autocomplete: "off",
       autocorrect: "off", wrap: "off", "aria-label": label})) this.area.setAttribute(name, value);
     const code = element("div", "code");

@@ -34,7 +34,7 @@ async function run() {
 }
 const runSoon = later(run, RUN_DELAY);
 
-const foundGrid = new Grid(byId("found"), {empty: "Nothing is found. Why says what stopped it.", colour: hueOf, onRow: whyDetection});
+const foundGrid = new Grid(byId("found"), {empty: "Write a rule, and what it finds is shown here.", colour: hueOf, onRow: whyDetection});
 
 function showFound(found) {
   state.found = found.lines.map((line, at) => parseLine(line, at + 1));
@@ -69,7 +69,8 @@ function showFound(found) {
 function filterFound() {
   const words = byId("found-filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = state.found.filter((row) => !state.hidden.has(row.values?.type) && words.every((word) => row.raw.toLowerCase().includes(word)));
-  foundGrid.nothing.textContent = state.found.length ? "No detection fits the filter." : foundGrid.empty;
+  foundGrid.nothing.textContent = state.found.length ? "No detection fits the filter."
+    : Object.keys(state.counts ?? {}).length ? "Nothing is found. Why says what stopped it." : foundGrid.empty;
   foundGrid.show(shown, new Map(), ["type", "start", "end"]);
 }
 
