@@ -15,7 +15,7 @@ from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
 from ensue.cli.output import counted, printable, say
 from ensue.cli.parameters import parameter_options
-from ensue.cli.progress import progress
+from ensue.cli.progress import detecting, progress, quiet_option
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, program_of
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
@@ -64,6 +64,7 @@ DEFAULT_NAMES = {"html": "timeline.html", "perfetto": "timeline.perfetto-trace"}
 @click.option("--emit", metavar="TYPE", multiple=True, help="Draw only this type of detections; may be repeated.")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @functions_option
+@quiet_option
 @parameter_options
 def view(
     rules: str,
@@ -86,6 +87,7 @@ def view(
     emit: tuple[str, ...],
     tables: tuple[str, ...],
     functions: str | None,
+    quiet: bool,
     param: tuple[str, ...],
     params: str | None,
 ) -> int:
@@ -117,13 +119,13 @@ def view(
     values = pairs(only, "--only")
     program = program_of(rules, keep, functions, param, params)
     request = Request(until, columns, static, emit or None, max_matches=max_matches, max_state=max_state)
-    with progress("Detecting…"):
+    with detecting("Detecting…", program, quiet):
         found, read = traced(program, with_stdin_read(sources), request)
     report_bad_rows(read)
     note_nothing_read(program, read)
     for note in (*program.empty_attributes(read), *program.missing_tables(static)):
         say(note)
-    with progress("Drawing…"):
+    with progress("Drawing…", quiet):
         drawn = timeline_of(
             program, found, read, title=title, lanes=lanes, window=(first, last), only=values, most=most or MOST_EVENTS
         )

@@ -12,7 +12,7 @@ import click
 from ensue.cli.functions import functions_option
 from ensue.cli.output import colours, printable
 from ensue.cli.parameters import parameter_options
-from ensue.cli.progress import progress
+from ensue.cli.progress import detecting, quiet_option
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, program_of
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
@@ -40,6 +40,7 @@ COLOURS = {"✗": "red", "✓": "green", "∅": "yellow", "•": "cyan"}
 )
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @functions_option
+@quiet_option
 @parameter_options
 def why(
     rules: str,
@@ -56,6 +57,7 @@ def why(
     lateness: str | None,
     tables: tuple[str, ...],
     functions: str | None,
+    quiet: bool,
     param: tuple[str, ...],
     params: str | None,
 ) -> int:
@@ -86,7 +88,7 @@ def why(
     wanted = _key(terms)
     request = replace(Request(until), columns=columns, tables=table_sources(tables))
     length = int(lateness) if lateness is not None and lateness.isdigit() else lateness
-    with progress("Looking…"):
+    with detecting("Looking…", program, quiet):
         found = answer(program, with_stdin_read(sources), request, None, type_, at, wanted, length, limit)
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
