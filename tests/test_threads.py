@@ -9,7 +9,7 @@ import pytest
 import ensue
 from ensue.engine import large_files, tables
 from ensue.engine.structures.capacity import USUAL, using
-from ensue.partitioning import Cuts, cuts_of
+from ensue.partitioning import cuts_of
 
 EVENTS = "event a(k: int, x: float).  event b(k: int, x: float).  "
 TEXTS = EVENTS.replace("k: int", "k: string")
@@ -23,6 +23,13 @@ CASES = {
     ),
     "keys": (EVENTS + "m(k, x) <- recent a(k, x) seq b(k, _).", "by_key"),
     "keys that are strings": (TEXTS + "m(k, x) <- recent a(k, x) seq b(k, _).", "by_key"),
+    "a window over all keys": (
+        EVENTS + "s(k, x) <- a(k, x) seq b(k, _) within 5.  m(t = sum(x)) <- while last 4: collect s(_, x).",
+        "in_slices",
+    ),
+    "quiet on what was derived": (
+        EVENTS + "s(k, x) <- recent a(k, x) seq b(k, _).  m(x) <- s(_, x) once in 3.", "by_key",
+    ),
     "recursion": (
         EVENTS + "r(k, n = 1) <- a(k, _).  r(k, n = m + 1) <- not a(k, _) in [r(k, m), a(k, _)] where m < 5.", "by_key",
     ),
@@ -126,4 +133,11 @@ def test_how_far_stages_look_back_together():
     rules = EVENTS + "s(k, x) <- a(k, x) seq b(k, _) within 5.  m(x) <- s(_, x) seq s(_, x) within 9."
     assert cuts_of(ensue.compile(rules).typed, ["m"]).extent == 13  # the second one begins after the first has ended
     quiet = EVENTS + "m(k) <- a(k, _) seq b(k, _) within 5 once per k in 3."
-    assert cuts_of(ensue.compile(quiet).typed, ["m"]) == Cuts(None, None)
+    assert cuts_of(ensue.compile(quiet).typed, ["m"]) is None
+
+
+def test_what_is_not_kept_is_counted(small_parts, ways):
+    program, counts = ensue.compile(CASES["quiet on what was derived"][0]), []
+    for threads in (1, 3):
+        program.detect(table_of(""), threads=threads, on_suppressed=counts.append)
+    assert counts[0] == counts[1] and counts[0]["m"] > 10 and ways

@@ -196,18 +196,25 @@ class _Asked:
         read = replace(read_from(pieces, by_type=isinstance(source, dict)), suppressed=suppressed)
         return found, read if form is None else replace(read, form=form)
 
-    def _cores(self, program: typed.Program, rows: int, instant: bool) -> Cores:
-        """The threads for so many rows, and how events are cut for them; `instant` says that each has one time."""
-        from ensue.engine.cores import ONE, Cores
+    def _cores(self, program: typed.Program, rows: int, instant: bool) -> Cores | None:
+        """The threads for so many rows, and how events are cut for them; None for one thread.
+
+        `instant` says that each event has one time.
+        """
+        from ensue.engine.cores import Cores
+        from ensue.engine.cores import Rules as Some
         from ensue.engine.structures.capacity import current
         from ensue.partitioning import cuts_of
-        from ensue.temporal.instants import with_instants
 
         threads = min(self.request.most_threads, rows // current().thread)
-        if threads < 2:
-            return ONE
-        cuts = cuts_of(with_instants(program) if instant else program, self.wanted)
-        return Cores(threads, cuts.extent, cuts.keys)
+        cuts = cuts_of(program, self.wanted, instant) if threads > 1 else None
+        if cuts is None:
+            return None
+        parts, rest = (
+            None if each is None else Some(each.program, each.wanted, each.rules) for each in (cuts.parts, cuts.rest)
+        )
+        assert parts is not None
+        return Cores(threads, cuts.extent, cuts.keys, parts, rest)
 
     def _on_cores(self, file: PlainParquet) -> tuple[Found, Events] | None:
         """Detection on a large file by several threads; None if it cannot be."""
@@ -222,18 +229,20 @@ class _Asked:
         rules.check_unit(timestamps)
         program = rules.typed_for_timestamps if timestamps else rules.typed
         cores = self._cores(program, sum(group.rows for group in file.groups), file.instant)
-        if cores.threads < 2:
+        if cores is None:
             return None
         until = rules.time_of(self.request.until, timestamps)
+        suppressed: dict[int, int] = {}
         found = detect_large_file(
             program, file, self.request.columns, rules.used_attributes, until, self.rows, self.wanted,
-            self.request.compiled, cores,
+            self.request.compiled, suppressed, cores,
         )  # fmt: skip
         if found is None:
             return None
         read = read_from((found[1],), by_type=file.only is not None)
         rows = sum(group.rows for group in file.groups)
-        return found[0], replace(read, last_end=file.groups[-1].last, rows=rows, used=True)
+        last = file.groups[-1].last
+        return found[0], replace(read, last_end=last, rows=rows, used=True, suppressed=suppressed)
 
     def _in_pieces(self, file: PlainParquet) -> tuple[Found, Events]:
         """Detection on a file that is not read at once."""

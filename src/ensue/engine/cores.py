@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from ensue.engine import machine
 from ensue.engine.batch import Batch, Columns, Integers
-from ensue.engine.derived_tables import Shown
+from ensue.engine.derived_tables import Shown, derived_tables
 from ensue.engine.mixed import CODES, Mixed, NotPlainError
 from ensue.engine.reading import hash_texts, order_by
 from ensue.engine.run import Run
@@ -29,6 +29,7 @@ from ensue.engine.stream import merged
 from ensue.engine.structures.capacity import current
 from ensue.engine.structures.keys import products
 from ensue.engine.watching import steps, tallied
+from ensue.language import typed
 
 T = TypeVar("T")
 
@@ -37,15 +38,26 @@ Pieces = Iterable[Mixed]
 
 
 @dataclass(frozen=True)
+class Rules:
+    """Rules as a program of their own, the types that are wanted of them, and their numbers in the whole."""
+
+    program: typed.Program
+    wanted: Sequence[str]
+    numbers: Sequence[int]
+
+
+@dataclass(frozen=True)
 class Cores:
-    """How many threads may run, and how events may be cut for them: see `ensue.partitioning.cuts`."""
+    """How many threads run, how events are cut for them, and which rules run on the parts.
 
-    threads: int = 1
-    extent: int | None = None
-    keys: Mapping[str, str] | None = None
+    `rest` are those that run afterwards on what was derived there: see `ensue.partitioning.cuts`.
+    """
 
-
-ONE = Cores()
+    threads: int
+    extent: int | None
+    keys: Mapping[str, str] | None
+    parts: Rules
+    rest: Rules | None
 
 
 @dataclass(frozen=True)
@@ -256,6 +268,25 @@ def by_key(new_run: Callable[[], Run], pieces: Shared, first: int, horizon: int,
         return form.table(name, in_order(found, form.program.events[name].each) if found else None)
 
     return {name: pa.concat_tables([table(name, step) for step in found_by_step]) for name in form.emit}
+
+
+def after(
+    rest: Rules, found: Mapping[str, pa.Table], run: Run, first: int, horizon: int, form: Shown
+) -> dict[str, pa.Table]:  # fmt: skip
+    """Let rules run on what others derived; gives what is wanted of both."""
+    batch = run.batch()
+    batch.given = {name: _columns(table) for name, table in found.items() if table.num_rows}
+    run.advance(batch, horizon, first if first <= horizon else None)
+    more = derived_tables(batch, rest.program, rest.wanted, form.timestamps, form.timezone)
+    return {name: more[name] if name in more else found[name] for name in form.emit}
+
+
+def _columns(table: pa.Table) -> Columns:
+    """Derived events as given ones."""
+    whole = table.combine_chunks()
+    start, end, *attributes = (whole.column(name).chunk(0) for name in whole.column_names)
+    start, end = (each if each.type == pa.int64() else each.cast(pa.int64()) for each in (start, end))
+    return Columns(start.to_numpy(), end.to_numpy(), dict(zip(whole.column_names[2:], attributes, strict=True)))
 
 
 def derived_by_step(run: Run, pieces: Iterable[Mixed], horizon: int, first: int) -> Iterator[Batch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -16,13 +17,15 @@ from ensue.engine.mixed import Mixed, NotPlainError, Used, flowing, mixed_of
 from ensue.engine.parquet import PlainParquet, RowGroup
 from ensue.engine.run import Run
 from ensue.engine.structures.capacity import current
+from ensue.engine.tables import finished
 from ensue.engine.watching import tallying
 from ensue.language import typed
 
 
 def detect_large_file(
     program: typed.Program, file: PlainParquet, names: Names, used: Used, until: int | None,
-    tables: Mapping[str, Sequence[Row]], emit: Sequence[str], compiled: bool | None, cores: Cores,
+    tables: Mapping[str, Sequence[Row]], emit: Sequence[str], compiled: bool | None, suppressed: dict[int, int],
+    cores: Cores,
 ) -> tuple[dict[str, pa.Table], Mixed] | None:  # fmt: skip
     """Detection by several threads, and the first rows; None if the file cannot be cut, or is not that plain."""
     first, last = file.groups[0].first, file.groups[-1].last
@@ -41,20 +44,23 @@ def detect_large_file(
     one = mixed_of(beginning if file.only is None else {file.only: beginning}, names, program.events, used=used)
     if one is None:
         return None
-    new_run = partial(Run, program, tables, compiled=compiled, emit=emit, instant=file.instant)
-    form = Shown(program, emit, one.timestamps, one.timezone)
+    any_run = partial(Run, tables=tables, compiled=compiled)
+    new_run = partial(any_run, cores.parts.program, emit=cores.parts.wanted, instant=file.instant)
+    whole = Shown(program, emit, one.timestamps, one.timezone)
+    form = replace(whole, emit=cores.parts.wanted)
+    found: dict[str, pa.Table] | None = None
     slices = [] if cores.extent is None else _slices(file.groups, horizon, cores.extent, cores.threads)
     try:
-        with tallying(sum(group.rows for group in file.groups), emit):
+        with tallying(sum(group.rows for group in file.groups), cores.parts.wanted):
             if len(slices) > 1:
                 parts = [(each, pieces_in(flowing(pieces(groups)), each)) for each, groups in slices]
-                return in_slices(new_run, parts, first, form), one
-            if cores.keys is not None and form.as_columns:
+                found = in_slices(new_run, parts, first, form)
+            elif cores.keys is not None and form.as_columns:
                 shared = Shared(flowing(pieces(file.groups)), cores.keys, cores.threads)
-                return by_key(new_run, shared, first, horizon, form), one
+                found = by_key(new_run, shared, first, horizon, form)
     except NotPlainError:
         return None
-    return None
+    return None if found is None else (finished(found, cores, any_run, first, horizon, whole, suppressed), one)
 
 
 def _slices(

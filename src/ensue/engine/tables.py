@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,9 +13,9 @@ import pyarrow as pa
 from ensue.data import Events
 from ensue.engine.batch import columns_of
 from ensue.engine.cores import (
-    ONE,
     Cores,
     Shared,
+    after,
     by_key,
     derived_by_step,
     in_slices,
@@ -27,7 +28,7 @@ from ensue.engine.mixed import Mixed, NotPlainError
 from ensue.engine.run import Run
 from ensue.engine.watching import steps, tallying
 from ensue.language import typed
-from ensue.rewriting.rates import joined_types, powers, rates_of
+from ensue.rewriting.rates import Rates, joined_types, powers, rates_of
 
 
 def detect_tables(
@@ -74,27 +75,37 @@ def detect_tables(
 
 def detect_mixed(
     program: typed.Program, pieces: Sequence[Mixed], until: int | None, tables: Mapping[str, Sequence[Row]],
-    emit: Sequence[str], compiled: bool | None = None, suppressed: dict[int, int] | None = None, cores: Cores = ONE,
+    emit: Sequence[str], compiled: bool | None = None, suppressed: dict[int, int] | None = None,
+    cores: Cores | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """The same for one table that is read where it lies, piece by piece; on several cores if there are many rows."""
+    """The same for one table that is read where it lies, piece by piece; on several cores if these are given."""
     first, last = int(pieces[0].end[0]), int(pieces[-1].end[-1])
     horizon = last if until is None else until
     instant = all(piece.start is piece.end or np.array_equal(piece.start, piece.end) for piece in pieces)
+    new_run = partial(Run, tables=tables, compiled=compiled)
+    form = Shown(program, emit, pieces[0].timestamps, pieces[0].timezone)
+    rows = sum(map(len, pieces))
+    if cores is not None:
+        rates = _rates(cores.parts.program, pieces)
+        parts = partial(new_run, cores.parts.program, emit=cores.parts.wanted, instant=instant, rates=rates)
+        with tallying(rows, cores.parts.wanted):
+            found = _on_cores(parts, pieces, first, horizon, replace(form, emit=cores.parts.wanted), cores)
+        if found is not None:
+            return finished(found, cores, new_run, first, horizon, form, suppressed)
+    run = new_run(program, emit=emit, instant=instant, rates=_rates(program, pieces))
+    with tallying(rows, emit):
+        by_step = [form.tables(batch) for batch in derived_by_step(run, pieces, horizon, first)]
+    note_suppressed(run, suppressed)
+    return {name: pa.concat_tables([each[name] for each in by_step]) for name in emit}
+
+
+def _rates(program: typed.Program, pieces: Sequence[Mixed]) -> Rates:
+    """How frequent the events are that are joined."""
     joined = joined_types(program)
     counts = Counter[str]()
     for piece in pieces if joined else ():
         counts.update(piece.counts(joined))
-    new_run = partial(Run, program, tables, compiled=compiled, emit=emit, instant=instant, rates=powers(counts))
-    form = Shown(program, emit, pieces[0].timestamps, pieces[0].timezone)
-    with tallying(sum(map(len, pieces)), emit):
-        if cores.threads > 1:
-            found = _on_cores(new_run, pieces, first, horizon, form, cores)
-            if found is not None:
-                return found
-        run = new_run()
-        tables_found = [form.tables(batch) for batch in derived_by_step(run, pieces, horizon, first)]
-    note_suppressed(run, suppressed)
-    return {name: pa.concat_tables([each[name] for each in tables_found]) for name in emit}
+    return powers(counts)
 
 
 def _on_cores(
@@ -111,6 +122,21 @@ def _on_cores(
         except NotPlainError:
             return None
     return None
+
+
+def finished(
+    found: dict[str, pa.Table], cores: Cores, new_run: Callable[..., Run], first: int, horizon: int, form: Shown,
+    suppressed: dict[int, int] | None,
+) -> dict[str, pa.Table]:  # fmt: skip
+    """What threads found, and what follows from it by rules that run on the whole."""
+    rest = cores.rest
+    if rest is None:
+        return found
+    run = new_run(rest.program, emit=rest.wanted)
+    found = after(rest, found, run, first, horizon, form)
+    if suppressed is not None:
+        suppressed.update({rest.numbers[rule]: count for rule, count in run.suppressed().items()})
+    return found
 
 
 def note_suppressed(run: Run, suppressed: dict[int, int] | None) -> None:

@@ -1,17 +1,34 @@
-"""How the events of a program can be cut so that the parts run side by side on one machine, all rules in each part."""
+"""How the events of a program can be cut so that the parts run side by side on one machine, all rules in each part.
+
+Rules that cannot run on parts, as a window of the last 1000 events of all keys, run afterwards on what the others
+derived, if they look at nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ensue.language import typed
 from ensue.partitioning.plan import stages
 from ensue.partitioning.shapes import Shape, shape
 from ensue.partitioning.stages import ByKey, ByRow, Stage
+from ensue.partitioning.subprogram import stage_program
+from ensue.temporal.instants import with_instants
 
 HASHED = ("int", "string")
 """Types of keys by which events are told apart."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, which derives some types."""
+
+    program: typed.Program
+    wanted: tuple[str, ...]
+    rules: tuple[int, ...]
+    """Its rules, by their numbers in the whole."""
 
 
 @dataclass(frozen=True)
@@ -20,16 +37,61 @@ class Cuts:
 
     `extent`: into slices of time. What ends at a time follows from events that end at most this long before it.
     `keys`: by the value of an attribute, for each type; one that is not among them may be anywhere.
+    `parts` is what runs on each part, `rest` what runs afterwards on what was derived there.
     """
 
     extent: int | None
     keys: Mapping[str, str] | None
+    parts: Program
+    rest: Program | None = None
 
 
-def cuts_of(program: typed.Program, wanted: Iterable[str]) -> Cuts:
-    """The ways in which the events can be cut to derive some types."""
-    found = stages(program, wanted)
-    return Cuts(_extent(program, found), _keys(program, found))
+MOST_KEPT = 16
+_kept: OrderedDict[tuple[int, tuple[str, ...], bool], tuple[typed.Program, Cuts | None]] = OrderedDict()
+"""Cuts that were found before, each with its program, so that its number stays its own."""
+
+
+def cuts_of(program: typed.Program, wanted: Iterable[str], instant: bool = False) -> Cuts | None:
+    """The ways in which the events can be cut to derive some types, None if there is none.
+
+    `instant` says that each given event has one time. The last ones are kept.
+    """
+    key = id(program), tuple(wanted), instant
+    if key not in _kept:
+        _kept[key] = program, _cuts(program, key[1], instant)
+        if len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
+    return _kept[key][1]
+
+
+def _cuts(program: typed.Program, wanted: tuple[str, ...], instant: bool) -> Cuts | None:
+    """As many stages as can be run on parts."""
+    found = stages(with_instants(program) if instant else program, wanted)
+    derived = _derived(found)
+    for count in range(len(found), 0, -1):
+        first, rest = found[:count], found[count:]
+        extent, keys = _extent(program, first), _keys(program, first)
+        reads = {name for stage in rest for name in stage.reads}
+        twice = _derived(first) & _derived(rest)
+        given = any(name not in derived or program.events[name].declared for name in reads)
+        if (extent is None and keys is None) or twice or given:
+            continue
+        if not rest:
+            return Cuts(extent, keys, Program(program, wanted, tuple(range(len(program.rules)))))
+        return Cuts(extent, keys, _part(program, first, {*wanted, *reads}), _part(program, rest, set(wanted)))
+    return None
+
+
+def _derived(some: Iterable[Stage]) -> set[str]:
+    return {name for stage in some for name in stage.derives}
+
+
+def _part(program: typed.Program, some: Sequence[Stage], wanted: set[str]) -> Program:
+    """Some stages as a program."""
+    rules = tuple(sorted(rule for stage in some for rule in stage.rules))
+    derives = tuple(name for name in program.events if any(name in stage.derives for stage in some))
+    whole = replace(some[0], rules=rules, derives=derives)
+    return Program(stage_program(program, whole), tuple(name for name in derives if name in wanted), rules)
 
 
 def _extent(program: typed.Program, found: Iterable[Stage]) -> int | None:
@@ -46,7 +108,7 @@ def _extent(program: typed.Program, found: Iterable[Stage]) -> int | None:
     return most
 
 
-def _keys(program: typed.Program, found: tuple[Stage, ...]) -> Mapping[str, str] | None:
+def _keys(program: typed.Program, found: Sequence[Stage]) -> Mapping[str, str] | None:
     """The first attribute of each type's key: events whose keys are equal have it in common."""
     rules = [program.rules[rule] for stage in found for rule in stage.rules]
     alone = any(rule.quiet is not None or shape(rule.body) is Shape.TIMERS for rule in rules)
