@@ -6,6 +6,7 @@ import pytest
 
 import ensue
 from ensue.engine.reading import order_by
+from tests.agreement import COMPILED, EXECUTIONS, check, reference
 
 ENDS = {
     "shuffled": lambda rng, n: rng.permutation(n),
@@ -43,3 +44,20 @@ def test_a_shuffled_table_gives_the_same_detections():
     assert len(found) > 100
     assert found.to_pylist() == program.detect(ordered).to_pylist()
     assert found.to_pylist() == program.detect(table, compiled=False).to_pylist()
+
+
+MIXED = """event a(k: int).  event i(k: int).  event h(k: int).
+d(t = last(k), n = count(e)) <- a(_), while last 3: collect e: h(k).
+h(k) <- i(k) where k > 5."""
+
+
+@pytest.mark.parametrize("execution", [*EXECUTIONS, *COMPILED])
+def test_numbers_in_a_sequence_count_among_events_that_are_also_derived(execution):
+    program = ensue.compile(MIXED)
+    events = [
+        {"type": type_, "start": 0, "end": 0, "n": number, "k": k}
+        for type_, number, k in [("a", None, 0), ("h", 2, 0), ("i", None, 9), ("h", None, 1), ("h", 1, 3), ("h", 1, 3)]
+    ]
+    wanted = reference(program, events)
+    assert [one.attributes["t"] for one in wanted if one.type == "d"] == [0, 1, 3, 9]
+    check(execution, program, events, wanted=wanted)

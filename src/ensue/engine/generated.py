@@ -18,7 +18,7 @@ from ensue.engine.clock import Clock
 from ensue.engine.evaluate import Matched, evaluate, operate
 from ensue.engine.event import Event
 from ensue.engine.few_rows import FewRows
-from ensue.engine.generate.program import ENTRIES, Generated
+from ensue.engine.generate.program import ENTRIES, SEQUENCED, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.hand_over import hand_over
 from ensue.engine.knowledge import Knowledge
@@ -402,7 +402,7 @@ class GeneratedLane:
                 local = self.structures["kinds"].arrays["local_"][stream.kind + 1].astype(np.int64)
                 columns["k"] = (local << 40) + row
                 if stream.sequenced is not None:
-                    columns["k"] = np.where(stream.sequenced, (1 << 61) + row, columns["k"])
+                    columns["k"] = np.where(stream.sequenced, SEQUENCED + row, columns["k"])
         columns["place"] = np.empty(0, np.int64) if first is None else columns["k"][first]
         given.sequenced, given.alike = int(len(columns["k"]) > 0), int(first is not None)
         for name, array in columns.items():
@@ -425,7 +425,7 @@ class GeneratedLane:
         k = (local << 40) + np.arange(count)
         for i, event in enumerate(events):
             if event.sequence is not None:
-                k[i] = (1 << 61) + i
+                k[i] = SEQUENCED + i
         columns["k"] = k
         columns["source"] = np.array([self._source(event) for event in events], np.int64)
         for (type_, attribute), (index, kind_) in unit.inputs.items():

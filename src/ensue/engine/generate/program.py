@@ -31,6 +31,9 @@ from ensue.plan import operators as plan
 from ensue.plan.build import Planner
 
 ENTRIES = ("run", "next_due")
+
+SEQUENCED = 1 << 61
+"""From here on events are numbered that have a number in a sequence."""
 """The functions of a unit that are called from outside."""
 
 
@@ -266,6 +269,12 @@ class _Driver:
         w.line(f"{r}.start[{r}.count] = given.start[row]")
         w.line(f"{r}.end[{r}.count] = clock.now")
         w.line(f"{r}.given[{r}.count] = 1")
+        if head.mixed:
+            k = w.let("k", "given.k[row] if given.sequenced != 0 else 0")
+            w.line(f"{r}.sequence[{r}.count] = 0")
+            with w.block(f"if {k} >= {SEQUENCED}:"):
+                w.line(f"{r}.given[{r}.count] = {k}")
+                w.line(f"{r}.sequence[{r}.count] = given.place[row] if given.alike != 0 else {k}")
         if unit.provenance:
             w.line(f"{r}.source[{r}.count] = given.source[row]")
         env = Env()
@@ -303,12 +312,18 @@ class _Driver:
             for name in unit.events[event].attributes:
                 assert ("attr", name) in env
             k = f"({unit.rank(event) << 40} + row - {head.rows}.first)"
+            if head.mixed:
+                k = w.let("k", f"{head.rows}.given[row] if {head.rows}.given[row] >= {SEQUENCED} else {k}")
             env["k",] = env["place",] = Code(k, "True", "i")
             if word != "round" and ("part", 0, "place") in scan.wanted:
                 at = w.let("at", "row")
                 with w.block(f"while {at} > {head.rows}.first and not before_{head.title}({at} - 1, {at}):"):
                     w.line(f"{at} -= 1")
-                env["place",] = Code(f"({unit.rank(event) << 40} + {at} - {head.rows}.first)", "True", "i")
+                place = f"({unit.rank(event) << 40} + {at} - {head.rows}.first)"
+                if head.mixed:
+                    held = f"{head.rows}.sequence[row]"
+                    place = w.let("place", f"{held} if {held} != 0 else {place}")
+                env["place",] = Code(place, "True", "i")
             env[SOURCE] = Code(f"{head.rows}.source[row]", "True", "i")
             scan.take(w, env)
         unit.function(f"{word}_{head.title}", ["row: int"], w)

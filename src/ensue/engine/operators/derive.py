@@ -71,6 +71,10 @@ class Derived:
             unit.questions["lists"] = OfCode()
             unit.use(KEEP_LIST)
         fields = {"start": "i64", "end": "i64", "given": "i64", "source": "i64", **row_fields(self.columns)}
+        self.mixed = unit.events[event].given
+        """Events of the type are given, too; those may have numbers in a sequence."""
+        if self.mixed:
+            fields["sequence"] = "i64"
         self.rows = unit.structure("derived", StepRows, rows_layout(fields, ("pushed",)))
         self.title = self.rows
         self.each = unit.events[event].each
@@ -147,12 +151,14 @@ class Derived:
         unit.function(f"unique_{self.title}", [], w)
 
     def _compared(self, one: str = "one", other: str = "other", equal: bool = False) -> list[tuple[str, str]]:
-        """What decides the order of rows, in turn: start, then attributes with nulls first; or whether they are equal.
+        """What decides the order of rows: start, sequence, attributes with nulls first; or whether they are equal.
 
         The order of what a common rule found matters to nobody; so strings are there in the order of their codes.
         """
         rows = self.rows
         found = [(f"{rows}.start[{one}]", f"{rows}.start[{other}]")]
+        if self.mixed and not equal:
+            found.append((f"{rows}.sequence[{one}]", f"{rows}.sequence[{other}]"))
         for number, column in enumerate(self.columns.values()):
             sides = []
             for row in (one, other):
@@ -294,6 +300,8 @@ def derive_event(unit: Unit, w: Writer, derived: Derived, begin: Code, source: C
     w.line(f"{rows}.start[{at}] = {begin.value}")
     w.line(f"{rows}.end[{at}] = clock.now")
     w.line(f"{rows}.given[{at}] = 0")
+    if derived.mixed:
+        w.line(f"{rows}.sequence[{at}] = 0")
     if unit.provenance:
         assert source is not None
         w.line(f"{rows}.source[{at}] = {source.value}")
