@@ -18,13 +18,11 @@ from ensue.reasons.answer import Detected, Missing, Why
 from ensue.reasons.choosing import choose, late_rows, values_there, without_rows
 from ensue.reasons.derivations import Derivations
 from ensue.reasons.phrases import Phrases
-from ensue.reasons.question import Asked, Question, asked_of, nearest
+from ensue.reasons.question import Asked, Question, asked_of, nearest, same
 from ensue.reasons.refusals import Refusals
-from ensue.reasons.slices import concerned
 from ensue.reasons.study import Study
 from ensue.reference.matches import Event
 from ensue.request import Request
-from ensue.values import identity
 
 if TYPE_CHECKING:
     from ensue.data import Events
@@ -168,21 +166,19 @@ class _Case:
         names = table.column_names[2:]
         columns = {name: _values(column) for name, column in zip(names, table.columns[2:], strict=True)}
         starts, ends = (_values(table.column(index)) for index in (0, 1))
-        wanted = {name: identity(value) for name, value in self.question.key.items()}
         return [
             ({name: columns[name][place] for name in names}, starts[place], ends[place])
             for place in range(table.num_rows)
             if (anywhere or self.question.asks_for(starts[place], ends[place]))
-            and all(identity(columns[name][place]) == value for name, value in wanted.items())
+            and all(same(columns[name][place], value) for name, value in self.question.key.items())
         ]
 
     def _explained(self, attributes: dict[str, Any], start: int, end: int) -> Detected:
         study = self._study(attributes, end)
-        values = {name: identity(value) for name, value in attributes.items()}
         for event in study.derived:
-            if (event.type, event.start, event.end) == (self.question.type, start, end) and values == {
-                name: identity(value) for name, value in event.attributes.items()
-            }:
+            if (event.type, event.start, event.end) == (self.question.type, start, end) and all(
+                same(value, event.attributes.get(name)) for name, value in attributes.items()
+            ):
                 return Derivations(study).of(event)
         event = Event(self.question.type, attributes, start, end, (), frozenset())
         return Detected(study.shown(event), (), -2)
@@ -198,7 +194,7 @@ class _Case:
         notes = []
         types = self.program.events[self.question.type].attributes
         for name, value in self.question.key.items():
-            there = values_there(self.events, concerned(self.program, self.question.type, {name: value}), value)
+            there = values_there(self.program, self.events, self.question.type, name, value)
             if there is not None:
                 near = [self.phrases.value(each, types[name]) for each in nearest(value, there)]
                 shown = f" Nearest: {', '.join(near)}." if near else ""

@@ -13,7 +13,7 @@ from ensue.data import Events, attributes_of
 from ensue.language import typed
 from ensue.live.by_reference import given
 from ensue.reasons.phrases import Phrases
-from ensue.reasons.slices import Concern, Values, concerned, is_concerned
+from ensue.reasons.slices import Values, concerned, is_concerned
 from ensue.reasons.study import Chosen
 
 MOST_EVENTS = 1200
@@ -83,12 +83,21 @@ def without_rows(events: Events, rows: set[int]) -> Events:
     return replace(events, tables=tables)
 
 
-def values_there(events: Events, concern: Concern, value: Any) -> list[Any] | None:
-    """The values of the attributes that must have a value, if no event has it; None if one does, or no attribute must.
+def values_there(program: typed.Program, events: Events, event: str, name: str, value: Any) -> list[Any] | None:
+    """The values of the attributes that must have a value asked for, if no event has it; None if one does.
 
-    `concern` is that of the one value.
+    None also where no attribute of a given event must have it.
     """
-    places = {(t, a) for t, each in concern.items() if t in events.tables for values in each for a in values}
+    asked = object()
+    concern = concerned(program, event, {name: asked})
+    places = {
+        (type_, attribute)
+        for type_, combinations in concern.items()
+        if type_ in events.tables
+        for values in combinations
+        for attribute, each in values.items()
+        if each is asked
+    }
     found: dict[Any, None] = {}
     for type_, attribute in sorted(places):
         table = events.tables[type_]

@@ -13,7 +13,7 @@ from ensue.data.errors import DataError, did_you_mean, listed, shortened
 from ensue.data.iso import micros_of_moment, micros_of_text
 from ensue.data.moments import Moment, moment_of
 from ensue.language import typed
-from ensue.values import is_number
+from ensue.values import identity, is_number
 
 NEAREST = 5
 """Values that are named where the one asked for is not there."""
@@ -140,6 +140,19 @@ def value_of(value: Any, type_: str, name: str) -> Any:
     if found is None:
         raise DataError(f"{name!r} is {shortened(value)}, and the rules have a value of type {type_} there.")
     return found
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two values are the same; floats to a relative 1e-9, as executions may add up in different orders.
+
+    >>> same(0.1 + 0.2, 0.3), same(None, None), same(1, 1.0), same(1, 2)
+    (True, True, True, False)
+    """
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (one != one and other != other)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(identity(one) == identity(other))
 
 
 def _number(text: str, type_: str) -> Any:

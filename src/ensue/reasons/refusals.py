@@ -11,6 +11,7 @@ from ensue.language.walk import has_aggregate
 from ensue.reasons.answer import Attempt, Missing, Stop, Tried
 from ensue.reasons.attempts import Attempts, Try
 from ensue.reasons.derivations import Derivations
+from ensue.reasons.question import same
 from ensue.reasons.slices import bindings
 from ensue.reasons.study import Study
 from ensue.reasons.timeline import Timeline, in_time
@@ -89,7 +90,7 @@ class Refusals:
     def _asked(self, rule: typed.Rule, key: Mapping[str, Any], attempt: Try) -> Iterator[Stop]:
         """Attributes that would be others than those asked for."""
         for name, value in self._attributes(rule, attempt).items():
-            if name in key and identity(value) != identity(key[name]):
+            if name in key and not same(value, key[name]):
                 phrases, type_ = self.study.phrases, self.study.program.events[rule.event].attributes[name]
                 there, wanted = phrases.value(value, type_), phrases.value(key[name], type_)
                 yield Stop("asked", f"{name} would be {there}, and {wanted} is asked for", 0.9)
