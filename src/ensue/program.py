@@ -97,7 +97,7 @@ class Program(Rules):
         on_bad_row: Callable[[BadRow], None] | None = None,
         on_suppressed: Callable[[dict[str, int]], None] | None = None,
         engine: str = DEFAULT_ENGINE,
-        provenance: bool = False,
+        provenance: bool | str = False,
         compiled: bool | None = None,
         lateness: Length = 0,
         keep: Length | None = None,
@@ -140,6 +140,7 @@ class Program(Rules):
         id in 1h``), a dict by the name of the rule, or else by its event. For Spark frames that is `suppressed`.
 
         With `provenance` each detection has `sources`: the numbers of the rows that it came from, the first being 0.
+        For Spark tables it may name a column that tells rows apart, whose values they are then.
 
         `keep` is a largest lifetime, as in `keeping`, and `params` are values of parameters, as in `with_params`.
 

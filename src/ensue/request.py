@@ -35,7 +35,8 @@ class Request:
     strict: bool = False
     on_bad_row: Callable[[BadRow], object] | None = None
     engine: str = DEFAULT_ENGINE
-    provenance: bool = False
+    provenance: bool | str = False
+    """Tell whether detections have their sources; on Spark also the column that tells rows apart."""
     compiled: bool | None = None
     lateness: Length = 0
     keep: Length | None = None
@@ -64,6 +65,8 @@ class Request:
             raise DataError(f"`compiled` is {shortened(self.compiled)}; it is True, False, or None to leave it open.")
         if self.by_type is not None and not isinstance(self.by_type, bool):
             raise DataError(f"`by_type` is {shortened(self.by_type)}; it is True, False, or None to leave it open.")
+        if not isinstance(self.provenance, bool | str):
+            raise DataError(f"`provenance` is {shortened(self.provenance)}; it is True, False, or a column of Spark.")
         check_function(self.on_bad_row, "`on_bad_row`")
         check_function(self.on_suppressed, "`on_suppressed`")
         self.limits  # noqa: B018 (refuses what is none)
@@ -87,12 +90,21 @@ class Request:
             raise DataError(f"ENSUE_THREADS is {shortened(said)}; it is how many threads may detect, 1 or more.")
         return int(said)
 
+    def check_embedded_provenance(self) -> None:
+        """Refuse a column that tells rows apart, where they have numbers."""
+        if isinstance(self.provenance, str):
+            raise DataError(
+                f"`provenance` is {shortened(self.provenance)}, and a column that tells rows apart is for Spark "
+                "frames. Here rows have numbers: provenance=True."
+            )
+
     def check_embedded(self) -> None:
         """Refuses what is for Spark frames only."""
         if self.max_ahead is not None:
             raise DataError("`max_ahead` is for events that are still to come: for sessions, and streams of Spark.")
         if self.suppressed:
             raise DataError("`suppressed` is for Spark frames. Here `on_suppressed` is told the numbers.")
+        self.check_embedded_provenance()
         for name in ("rejected", "slices", "buckets", "heartbeat"):
             given = getattr(self, name)
             if given is not None and given is not False:

@@ -41,7 +41,7 @@ def test_a_frame_of_nothing(spark):
         ({"sequence": "n"}, "has no column 'n'"),
         ({"on_bad_row": print}, "Ask for them with rejected=True"),
         ({"engine": "reference"}, "for 'reference' hand over df.toArrow()"),
-        ({"provenance": True}, "Have the rules hand on an attribute"),
+        ({"provenance": "ids"}, "`provenance` names the column 'ids', and The Spark frame has 'type', 'time', 'k'"),
         ({"slices": 0}, "`slices` is 0; it is a number of slices, one at least."),
         ({"emit": "abc"}, "No rule derives 'abc'"),
         ({"until": "2026-01-01"}, "plain integers"),

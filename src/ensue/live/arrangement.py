@@ -54,8 +54,9 @@ class Settings:
         """The settings of a session that is asked for."""
         emit = None if request.emit is None else tuple(picked(rules.typed, request.emit))
         keep = None if request.keep is None else written_length(request.keep, "`keep`")
+        request.check_embedded_provenance()
         return Settings(
-            request.lateness, request.columns, rules.rows_of_tables(request.tables), emit, request.provenance,
+            request.lateness, request.columns, rules.rows_of_tables(request.tables), emit, bool(request.provenance),
             request.compiled, keep=keep, in_order=request.in_order, max_ahead=request.max_ahead,
             limits=request.limits,
         )  # fmt: skip

@@ -153,7 +153,10 @@ class _Case:
             return replace(why, found=explained, more=max(len(found) - limit, 0))
         study = self._study(question.key, self.horizon)
         missing = Refusals(study).of(question.type, question.key, question.at)
-        return replace(why, missing=missing, notes=(*self._not_there(), *self._elsewhere(), *self._bad_rows()))
+        attempts = [attempt for tried in missing.rules for attempt in tried.attempts] if missing is not None else []
+        lacks = all(any(stop.kind in ("missing", "asked") for stop in attempt.stops) for attempt in attempts)
+        not_there = self._not_there() if lacks else []
+        return replace(why, missing=missing, notes=(*not_there, *self._elsewhere(), *self._bad_rows()))
 
     def _detections(self, *, anywhere: bool = False) -> list[tuple[dict[str, Any], int, int]]:
         """The detections that fit: attributes, start and end. With `anywhere` their times do not matter."""
@@ -216,9 +219,10 @@ class _Case:
         if not self.events.bad_count:
             return []
         lines = groups_said(self.events.bad, self.events.bad_count)
-        count = "1 row was" if self.events.bad_count == 1 else f"{self.events.bad_count} rows were"
+        number = self.events.bad_count
+        count = "1 row was left out, because it" if number == 1 else f"{number:,} rows were left out, because they"
         more = ["…"] if len(lines) > MOST_BAD_LINES else []
-        return [f"{count} left out, because they cannot be used:", *lines[:MOST_BAD_LINES], *more]
+        return [f"{count} cannot be used:", *lines[:MOST_BAD_LINES], *more]
 
 
 def _values(column: pa.ChunkedArray) -> list[Any]:

@@ -8,31 +8,27 @@ then those that are off by the least. How many are looked at is limited, and an 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ensue.language import typed
 from ensue.language.walk import conjuncts, names_used, patterns
-from ensue.reasons.answer import Detected, Missing, Stop
+from ensue.reasons.answer import Stop
 from ensue.reasons.choices import Choices
 from ensue.reasons.conditions import condition_stop
+from ensue.reasons.stops import Explained, Stops, Unfolded
 from ensue.reasons.study import Study
 from ensue.reasons.timing import Side, relation_stops, within_stop
 from ensue.reference.contexts import paired
 from ensue.reference.evaluate import World, atom_match, is_kept, moment_of, named, timer_of
 from ensue.reference.matches import NOTHING, Event, Match, both, gather, together
-from ensue.temporal.said import events_said, scope_said
 from ensue.values import equality
 
 MOST_EVENTS = 200
 """Events of one key that are tried for one place of a pattern."""
 MOST_KEPT = 120
 """Attempts that are kept at each step."""
-
-Explained = Callable[[str, Mapping[str, Any]], Missing | None]
-"""Why there is no event of a derived type with certain attributes."""
-Unfolded = Callable[[Event], tuple[Detected, ...]]
 
 
 @dataclass(frozen=True)
@@ -63,18 +59,16 @@ class Attempts:
     ) -> None:  # fmt: skip
         self.study, self.rule = study, study.program.rules[number]
         self.bound, self.attributes = bound, attributes
-        self.missing, self.unfold = missing, unfold
+        self.stops = Stops(study, self.rule, missing, unfold)
         self.phrases = study.phrases
         self.world: World = study.beyond()
         self.limited = False
-        self.unseen = {each.event.identity: each.event for each in study.unseen}
         own = study.world(study.horizon)
         contexts = any(
             isinstance(each, typed.Pair) and each.left_context is not None for each in patterns(self.rule.body)
         )
         self.choices = Choices.of(self.rule, own) if contexts else Choices()
         self._own = own
-        self._atoms = [each.event for each in patterns(self.rule.body) if isinstance(each, typed.Atom)]
 
     def all(self) -> list[Try]:
         """The attempts for the whole rule, the nearest first."""
@@ -102,17 +96,7 @@ class Attempts:
         rows = list(self.world.look_up(lookup, attempt.match))[:MOST_EVENTS]
         yield from (replace(attempt, match=row) for row in rows)
         if not rows:
-            known = []
-            columns = self.study.program.predicates[lookup.predicate].columns
-            for (column, type_), term in zip(columns.items(), lookup.arguments, strict=True):
-                if isinstance(term, typed.Constant):
-                    known.append(f"{column}={self.phrases.value(term.value, type_)}")
-                elif isinstance(term, typed.Variable) and term.name in attempt.match.values:
-                    known.append(f"{column}={self.phrases.value(attempt.match.values[term.name], type_)}")
-            rows_there = len(self.study.knowledge.rows[lookup.predicate])
-            text = f"the table {lookup.predicate} has no row with {', '.join(known)}" if known else "no row"
-            text = text if rows_there else f"the table {lookup.predicate} has no rows"
-            yield attempt.lacking(Stop("table", text, 0.6))
+            yield attempt.lacking(self.stops.no_row(lookup, attempt.match))
 
     def _set_timers(self, timers: Iterable[typed.Timer], attempt: Try) -> Try:
         match = attempt.match
@@ -141,11 +125,13 @@ class Attempts:
         if window.beginning is not None and collected:
             beginning = self.phrases.pattern(window.beginning, values)
             first = min(collected, key=lambda m: m.start)
-            yield self._missing_stop(
-                window.beginning, values, f"no {beginning} came before {self.said(first)}, so nothing counts since it"
+            yield self.stops.missing(
+                window.beginning,
+                values,
+                f"no {beginning} came before {self.stops.said(first)}, so nothing counts since it",
             )
         else:
-            yield self._missing_stop(window.pattern, values)
+            yield self.stops.missing(window.pattern, values)
 
     def _is_of_key(self, match: Match) -> bool:
         return all(
@@ -177,34 +163,16 @@ class Attempts:
         for part in body.gatherings:
             match = attempt.match
             try:
-                if self.world.scope(part.scope, match, NOTHING) is None:
+                span = self.world.scope(part.scope, match, NOTHING)
+                if span is None:
                     continue
                 members = sorted(self.world.inside(part, body, match, NOTHING), key=lambda m: m.order)
             except KeyError:
                 continue  # it depends on what is missing
             attempt = replace(attempt, match=gather(match, part.id, members))
             if len(members) < part.low or (part.high is not None and len(members) > part.high):
-                attempt = attempt.lacking(self._count_stop(part, members, match))
+                attempt = attempt.lacking(self.stops.count(part, members, span, match))
         return attempt
-
-    def _count_stop(self, part: typed.Gathering, members: list[Match], match: Match) -> Stop:
-        span = self.world.scope(part.scope, match, NOTHING)
-        assert span is not None
-        what, where = self.phrases.pattern(part.pattern, match.values), self._where(part.scope, span)
-        if not members:
-            needed = "" if part.low == 1 else f"; {part.low} are needed"
-            return Stop("count", f"no {what} came {where}{needed}", 1.0)
-        few = len(members) < part.low
-        wanted = part.low if few else part.high
-        assert wanted is not None
-        text = f"{len(members)} {what} came {where}; at {'least' if few else 'most'} {wanted} are needed"
-        return Stop("count", text, abs(len(members) - wanted) / (len(members) + wanted))
-
-    def _where(self, scope: typed.Scope, span: tuple[int, int]) -> str:
-        name = {typed.Between: "between the two", typed.Inside: "inside it"}.get(type(scope))
-        if isinstance(scope, typed.During):
-            name = f"in {scope_said(scope)}"
-        return f"{name}, {self.phrases.time(span[0])} – {self.phrases.time(span[1])}"
 
     def _absences(self, body: typed.Body, attempt: Try) -> Iterator[Stop]:
         for absence in body.absences:
@@ -215,17 +183,7 @@ class Attempts:
                 continue  # it depends on what is missing
             if not came or span is None:
                 continue
-            first = min(came, key=lambda m: m.order)
-            more = f" and {len(came) - 1} more" if len(came) > 1 else ""
-            after, before = first.start - span[0], span[1] - first.end
-            text = f"{self.said(first)}{more} came {self._where(absence.scope, span)}"
-            weight = min(after, before) / (span[1] - span[0] + 1) / 2 + 0.01 * len(came)
-            inner = tuple(each for part in first.parts if part.event for each in self._below(part.identity))
-            yield Stop("absence", text, min(weight, 1.0), inner)
-
-    def _below(self, identity: Any) -> tuple[Detected, ...]:
-        event = self.study.by_identity.get(identity)
-        return () if event is None else self.unfold(event)
+            yield self.stops.absence(absence, came, span)
 
     def _conditions(self, body: typed.Body, attempt: Try) -> Iterator[Stop]:
         match = attempt.match
@@ -249,7 +207,7 @@ class Attempts:
                 continue
             inside = [m for m in own if each.match.start <= m.start and m.end <= each.match.end]
             inside = [m for m in inside if all(m.values.get(n) == each.match.values.get(n) for n in body.correlation)]
-            instead = f"{self.said(inside[0])} instead" if inside else "another with the same end"
+            instead = f"{self.stops.said(inside[0])} instead" if inside else "another with the same end"
             found.append(each.lacking(Stop("policy", f"`policy restricted` keeps {instead}", 0.6)))
         return found
 
@@ -290,14 +248,14 @@ class Attempts:
         for event, stops in self._events(atom.event):
             if not self._has_key(atom, event):
                 continue
-            wrong = tuple(self._constant_stops(atom, event))
+            wrong = tuple(self.stops.constants(atom, event))
             match = atom_match(loose, event)
             if match is not None and (asked or not wrong):
                 found.append(Try(match, (*stops, *wrong)))
         if len(found) > MOST_EVENTS:
             self.limited = True
             found = sorted(found, key=lambda each: (len(each.stops), -each.match.end))[:MOST_EVENTS]
-        return found or [Try(NOTHING, (self._missing_stop(atom, self.bound),), False)]
+        return found or [Try(NOTHING, (self.stops.missing(atom, self.bound),), False)]
 
     def _events(self, type_: str) -> Iterator[tuple[Event, tuple[Stop, ...]]]:
         for event in self.world.events.get(type_, ()):
@@ -317,35 +275,6 @@ class Attempts:
             if label == atom.label
         )
 
-    def _constant_stops(self, atom: typed.Atom, event: Event) -> Iterator[Stop]:
-        for attribute, term in atom.fields:
-            value = event.attributes.get(attribute)
-            if isinstance(term, typed.Constant) and (
-                equality(value) is None or equality(value) != equality(term.value)
-            ):
-                wanted, there = self.phrases.value(term.value, term.type), self.phrases.value(value, term.type)
-                yield Stop("value", f"{attribute} of {atom.event} is {there}, not {wanted}", 0.5)
-
-    def _missing_stop(self, pattern: typed.Pattern, values: Mapping[str, Any], text: str | None = None) -> Stop:
-        said = self.phrases.pattern(pattern, values)
-        inner: tuple[Missing, ...] = ()
-        if isinstance(pattern, typed.Atom):
-            total = self.study.chosen.totals.get(pattern.event, 0)
-            declared = self.study.program.events[pattern.event]
-            if declared.derived:
-                asked = {
-                    attribute: term.value if isinstance(term, typed.Constant) else values[term.name]
-                    for attribute, term in pattern.fields
-                    if isinstance(term, typed.Constant) or term.name in values
-                }
-                below = self.missing(pattern.event, asked) if text is None else None
-                inner = () if below is None else (below,)
-                text = text or f"there is no {said}"
-            elif text is None:
-                among = "" if not total else f" among the {total:,} {pattern.event} events"
-                text = f"there is no {said}{among}"
-        return Stop("missing", text or f"there is no {said}", 1.0, inner)
-
     def _periodic(self, pattern: typed.Periodic) -> list[Try]:
         """Of the occurrences of a timer those next to an event."""
         period, first, last = pattern.period, self.study.detection.first_end, self.study.horizon
@@ -364,14 +293,13 @@ class Attempts:
             return [Try(m) for m in found[-MOST_EVENTS:]]
         there = [m for m in self.world.alone(run.pattern, body.keep) if self._is_of_key(m)]
         if not there:
-            return [Try(NOTHING, (self._missing_stop(run.pattern, self.bound),), False)]
+            return [Try(NOTHING, (self.stops.missing(run.pattern, self.bound),), False)]
         groups: dict[Any, list[Match]] = {}
         for each in there:
             groups.setdefault(tuple(equality(each.values[name]) for name in run.keys), []).append(each)
         group = max(groups.values(), key=len)
-        said = self.phrases.pattern(run.pattern, {**self.bound, **{n: group[0].values[n] for n in run.keys}})
-        text = f"there {'is' if len(group) == 1 else 'are'} {len(group)} {said}, {run.count} are needed"
-        return [Try(together(group, run.id, run.keys), (Stop("count", text, 1 - len(group) / run.count),), False)]
+        few = self.stops.run(run, group, self.bound)
+        return [Try(together(group, run.id, run.keys), (few,), False)]
 
     # --- pairs
 
@@ -410,9 +338,9 @@ class Attempts:
             if name in left.values and name in right.values:
                 values = left.values[name], right.values[name]
                 if equality(values[0]) is None or equality(values[0]) != equality(values[1]):
-                    stops.append(self._differs(name, pair, *values))
+                    stops.append(self.stops.differs(name, pair, *values))
         if complete:
-            sides = Side(self._name(pair.left, left), left), Side(self._name(pair.right, right), right)
+            sides = Side(self.stops.name(pair.left, left), left), Side(self.stops.name(pair.right, right), right)
             stops += relation_stops(pair.relation, *sides, self.phrases.length)
         if pair.left_context is not None and complete:
             if _share_an_event(left, right):
@@ -422,33 +350,9 @@ class Attempts:
                     if gathers:
                         return None  # it is part of a composite
                 else:
-                    stops.append(self.choices.stop(pair, left, right, self.said))
+                    stops.append(self.choices.stop(pair, left, right, self.stops.said))
         match = paired(pair, left, right) if complete else both(left, right)
         return Try(match, tuple(stops), complete)
-
-    def _differs(self, name: str, pair: typed.Pair, left: Any, right: Any) -> Stop:
-        sides = (events_said(pair.left), events_said(pair.right))
-        if left is None or right is None:
-            side = sides[0] if left is None else sides[1]
-            return Stop("value", f"{name} of {side} is null, and null equals nothing", 0.5)
-        said = f"{name} is {self.phrases.value(left)} in {sides[0]} and {self.phrases.value(right)} in {sides[1]}"
-        return Stop("value", said, 0.7)
-
-    def _name(self, pattern: typed.Pattern, match: Match) -> str:
-        """What a side of a pairing is called; with its time where several events of the rule have the name."""
-        if isinstance(pattern, typed.Atom) and self._atoms.count(pattern.event) > 1:
-            return f"{pattern.event} @ {self.phrases.span(match.start, match.end)}"
-        types = dict.fromkeys(event.type for event in self._matched(match))
-        return ", ".join(types) if len(types) == 1 else f"({', '.join(types) or events_said(pattern)})"
-
-    def said(self, match: Match) -> str:
-        """The events of an instance, with their times."""
-        shown = list(map(self.phrases.at, self._matched(match)))
-        return ", ".join(shown[:3]) + (", …" if len(shown) > 3 else "") or "a timer"
-
-    def _matched(self, match: Match) -> list[Event]:
-        events = [self.study.by_identity.get(p.identity) or self.unseen.get(p.identity) for p in match.parts if p.event]
-        return [event for event in events if event is not None]
 
     def _nearest(self, tries: Iterable[Try]) -> list[Try]:
         found = sorted(tries, key=lambda each: each.distance)

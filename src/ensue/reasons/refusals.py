@@ -74,7 +74,7 @@ class Refusals:
         timeline = Timeline(self.study, rule, attempts.world)
         made = []
         for each in shown[: self.shown]:
-            lines = in_time(timeline.matched(each.match, attempts.unseen)) if each.match.parts else ()
+            lines = in_time(timeline.matched(each.match, attempts.stops.unseen)) if each.match.parts else ()
             made.append(Attempt(lines, each.stops))
         limited = attempts.limited or self.study.chosen.limited
         return Tried(place, tuple(made), len(shown) - len(made), limited)

@@ -21,7 +21,7 @@ def text_of(why: Why) -> str:
     elif why.missing is not None:
         lines += [f"There is no {why.question}.", *_missing(why.missing, "", heading=False), ""]
     for note in why.notes:
-        lines += [*_wrapped(note, "", ""), ""]
+        lines += _wrapped(note, "", "  ")
     return "\n".join(lines).rstrip()
 
 

@@ -17,6 +17,7 @@ from ensue.data import DataError
 from ensue.data.moments import moment_of
 from ensue.data.results import picked
 from ensue.data.spark_frames import Frames
+from ensue.engine.provenance import check_sources
 from ensue.errors import (
     BadRowsWarning,
     EmptyAttributeWarning,
@@ -39,6 +40,7 @@ from ensue.spark.frames import (
 from ensue.spark.job import Job
 from ensue.spark.keys import alike_for_all, key_columns, without_null_keys
 from ensue.spark.options import check_options
+from ensue.spark.provenance import type_of, with_numbers, with_sources
 from ensue.spark.pushdown import pushed
 from ensue.spark.rejected import with_rejected
 from ensue.spark.sql import among, as_integer, as_time, literal, numbered, quoted
@@ -49,6 +51,7 @@ from ensue.spark.worker import Part
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
 
 
 MOST_NUMBERED = 16
@@ -68,6 +71,8 @@ class Detection:
     strict: bool
     suppressed: bool = False
     """Whether rows tell how many events rules did not keep."""
+    apart: DataType | None = None
+    """The type of what tells rows apart, where detections have the rows that they came from."""
 
     @cached_property
     def stats(self) -> DataFrame:
@@ -109,10 +114,11 @@ class Detection:
         emitted = self.job.emitted(index)
         columns = self.found.columns_of({*emitted, *passed})
         schema = self.found.spark_schema(columns)
+        schema = schema if self.apart is None else with_sources(schema, self.apart)
         schema = with_counts(schema) if self.suppressed else schema
         part = Part(
             self.job, index, wire, Wire(columns, instants=False, sequence=False), arrow_schema(schema),
-            self.tables, self.until, passed, sliced, only, types, self.suppressed,
+            self.tables, self.until, passed, sliced, only, types, self.suppressed, self.apart is not None,
         )  # fmt: skip
         result = events.mapInArrow(part, schema)
         if not stage.duplicates & {*emitted}:
@@ -234,9 +240,19 @@ def detect_frames(program: Rules, frames: Frames, request: Request) -> DataFrame
     """A lazy frame of what the rules find in frames of events, and with `rejected` of the rows that took no part."""
     check_options(request)
     tables, wanted = program.rows_of_tables(request.tables), picked(program.typed, request.emit)
+    apart: str | None = None
+    if request.provenance:
+        check_sources(program.typed, (name for name, event in program.typed.events.items() if event.derived))
+        frames, apart = with_numbers(frames, request.provenance)
     job, time = job_of(program, frames, request.columns, wanted, request.compiled, request.limits)
     given = given_events(
-        frames, request.columns, job.rules.events, request.strict, program.typed.events, read=program.read_attributes
+        frames,
+        request.columns,
+        job.rules.events,
+        request.strict,
+        program.typed.events,
+        read=program.read_attributes,
+        apart=apart,
     )
     found = found_columns(job.rules, wanted, time, given.wire, given.types)
     until = request.until
@@ -247,7 +263,8 @@ def detect_frames(program: Rules, frames: Frames, request: Request) -> DataFrame
     warn_of_frames(program, job, frames, given, request)
     check_columns(request, found.shown_types)
     result = Detection(
-        job, given, found, tables, moment, request.slices, request.strict, request.suppressed
+        job, given, found, tables, moment, request.slices, request.strict, request.suppressed,
+        None if apart is None else type_of(frames, apart),
     ).result()  # fmt: skip
     return with_rejected(result, given.rejected) if request.rejected else result
 

@@ -11,8 +11,10 @@ import pyarrow as pa
 from ensue.data import DataError
 from ensue.data.combine import combined
 from ensue.data.results import arrow_type
+from ensue.engine.provenance import SOURCES
 from ensue.language import typed
 from ensue.language.walk import atoms
+from ensue.spark.provenance import united
 from ensue.spark.rejected import REJECTED, REJECTED_TYPE, rejected_struct
 from ensue.spark.sql import among, quoted
 from ensue.spark.suppressed import SUPPRESSED
@@ -70,14 +72,17 @@ class Found:
                 keys[name] = f"to_json(named_struct('value', {name}))"
             elif "float" not in type_ and "double" not in type_:
                 del keys[name]
-        if not keys and not apart:
+        traced = SOURCES in frame.columns
+        if not keys and not apart and not traced:
             return frame.dropDuplicates()
         made = {f"key_{name}": key for name, key in keys.items()}
         if apart:
             kept_apart = among("type", apart)
             made["key_apart "] = f"case when {kept_apart} then monotonically_increasing_id() end"
         added = frame.selectExpr("*", *(f"{key} as {quoted(name)}" for name, key in made.items()))
-        kept = [name for name in added.columns if name not in keys]
+        kept = [name for name in added.columns if name not in keys and name != SOURCES]
+        if traced:
+            return united(added, kept, frame.columns)
         return added.dropDuplicates(kept).drop(*made)
 
     def shown(self, frame: DataFrame, rejected: bool = False, suppressed: bool = False) -> DataFrame:
@@ -96,6 +101,8 @@ class Found:
             values = [f"cast({c} as {type_.simpleString()})" if self.types[c] != type_ else c for c in held]
             value = f"coalesce({', '.join(values)})" if len(values) > 1 else values[0]
             columns.append(f"{value} as {quoted(name)}")
+        if SOURCES in there:
+            columns.append(SOURCES)
         if suppressed:
             columns.append(SUPPRESSED)
         if rejected:

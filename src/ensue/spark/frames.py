@@ -18,9 +18,11 @@ from ensue.data.part import named_columns
 from ensue.data.spark_frames import Frames
 from ensue.data.wall_clock import WallClock
 from ensue.engine.limits import OPEN, Limits
+from ensue.engine.provenance import SOURCES
 from ensue.language import typed
 from ensue.rules import Rules
 from ensue.spark.job import Job, pickled
+from ensue.spark.provenance import NUMBER
 from ensue.spark.rejected import (
     REJECTED,
     Fault,
@@ -62,7 +64,7 @@ class Source:
 
     @property
     def row(self) -> str:
-        return row_as_json(self.schema.names)
+        return row_as_json(name for name in self.schema.names if name != NUMBER)
 
     @property
     def right(self) -> DataFrame:
@@ -146,12 +148,14 @@ def given_events(
     frames: Frames, names: Columns, events: Mapping[str, typed.EventType], strict: bool = False,
     declared: Mapping[str, typed.EventType] | None = None, marked: bool = False,
     with_row: bool = True, wall: WallClock | None = None, read: Collection[tuple[str, str]] = (),
+    apart: str | None = None,
 ) -> Given:  # fmt: skip
     """The events in frames, with the attributes that the rules use.
 
     `declared` are the events with all attributes that rows are held to, as far as rules `read` them; with `strict` a
     row that cannot be used makes whatever reads it fail; with `marked` such rows stay, and the column `WRONG` has what
-    is wrong with them, and with `with_row` the row on a line of its own, for which every column is read.
+    is wrong with them, and with `with_row` the row on a line of its own, for which every column is read. `apart` is a
+    column that tells rows apart; it goes on as the sources of an event.
     """
     time, instants = time_of(frames, names)
     columns: list[Column] = []
@@ -171,6 +175,8 @@ def given_events(
         picked |= {"time": end} if instants else {"start": start, "end": end}
         if source.layout.sequence is not None:
             picked["sequence"] = places[source.layout.sequence]
+        if apart is not None:
+            picked[SOURCES] = f"array({places[apart]})"
         for attribute in _attributes(source, used):
             forms = _forms(source, attribute, used)
             for (expression, kind), own in forms.items():

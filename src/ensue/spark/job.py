@@ -116,11 +116,16 @@ class Job:
         """What tells the states of stages apart: their form, and the rules."""
         return _digest(self.form(index, wire, buckets), *self.rules_of(index))
 
-    def session(self, index: int, wire: Wire, tables: Mapping[str, Sequence[tuple[Any, ...]]], fixed: bool) -> Session:
+    def session(
+        self, index: int, wire: Wire, tables: Mapping[str, Sequence[tuple[Any, ...]]], fixed: bool,
+        provenance: bool = False,
+    ) -> Session:  # fmt: skip
         """A session for a part of a stage; `fixed` says that its rules never change."""
         time, start, end = ("time", None, None) if wire.instants else (None, "start", "end")
         columns = Columns(time, start, end, "type", "sequence" if wire.sequence else None)
-        settings = Settings(0, columns, tables, self.emitted(index), False, self.compiled, fixed, limits=self.limits)
+        settings = Settings(
+            0, columns, tables, self.emitted(index), provenance, self.compiled, fixed, limits=self.limits
+        )
         return Session(self.stage_rules(index), settings)
 
 

@@ -32,6 +32,11 @@ def check_stream_options(request: Request) -> None:
     _check_common(request)
     if request.slices is not None:
         raise DataError("`slices` is for tables, and this is a stream: leave it out.")
+    if request.provenance:
+        raise DataError(
+            "Rows of a stream have no numbers, so `provenance` has none to give. Have the rules hand on an attribute "
+            "that tells events apart."
+        )
 
 
 def _check_common(request: Request) -> None:
@@ -44,9 +49,4 @@ def _check_common(request: Request) -> None:
         raise DataError(
             f"Spark runs the engine {DEFAULT_ENGINE!r} where the data is; "
             f"for {request.engine!r} hand over df.toArrow()."
-        )
-    if request.provenance:
-        raise DataError(
-            "Rows of a Spark frame have no numbers, so `provenance` has none to give. Have the rules hand on an "
-            "attribute that tells events apart, or hand over df.toArrow()."
         )

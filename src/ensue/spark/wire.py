@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ensue.engine.provenance import SOURCES
+
 DERIVED = "derived"
 """A column beside the event: whether an earlier stage derived it; given events of its type are not handed on."""
 
@@ -64,7 +66,7 @@ class Wire:
     def renamed(self, rows: pa.Table) -> pa.Table:
         """Rows as a table of events of all types."""
         names = {column.name: column.attribute for column in self.columns}
-        kept = [*self.outside, *names]
+        kept = [*self.outside, *names, *_traced(rows)]
         return pa.table([rows.column(name) for name in kept], names=[names.get(name, name) for name in kept])
 
     def by_type(self, rows: pa.Table) -> dict[str, pa.Table]:
@@ -77,11 +79,16 @@ class Wire:
 
     def of_type(self, rows: pa.Table, event: str) -> pa.Table:
         """Rows that are all of one type as a table of its events; they need not say so."""
-        columns = {name: rows.column(name) for name in self.outside if name != "type"}
+        columns = {name: rows.column(name) for name in (*self.outside, *_traced(rows)) if name != "type"}
         for column in self.columns:
             if column.holds(event):
                 columns[column.attribute] = _either(columns.get(column.attribute), rows.column(column.name))
         return pa.table(columns)
+
+
+def _traced(rows: pa.Table) -> tuple[str, ...]:
+    """The column of sources, where rows have one."""
+    return (SOURCES,) if SOURCES in rows.column_names else ()
 
 
 def with_types(rows: pa.Table, names: Sequence[str]) -> pa.Table:
@@ -118,6 +125,8 @@ def gathered(tables: Mapping[str, pa.Table], wire: Wire, schema: pa.Schema) -> I
                 arrays.append(pa.chunked_array([pa.repeat(pa.scalar(event, pa.string()), table.num_rows)]))
             elif field.name in wire.times:
                 arrays.append(table.column(field.name).cast(field.type))
+            elif field.name == SOURCES and SOURCES in table.column_names:
+                arrays.append(table.column(SOURCES).cast(field.type))
             elif field.name in held:
                 arrays.append(table.column(held[field.name]).cast(field.type))
             else:

@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensue.data.moments import Moment
+from ensue.engine.provenance import SOURCES
 from ensue.live.session import Session
 from ensue.spark.job import Job
+from ensue.spark.provenance import Trace
 from ensue.spark.suppressed import count_rows, new_counts
 from ensue.spark.wire import BEGIN, DERIVED, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on, together, with_types
 
@@ -45,6 +47,8 @@ class Part:
     """The types that the numbers in the column of types stand for, where it has numbers."""
     suppressed: bool = False
     """Whether it tells how many events rules did not keep."""
+    provenance: bool = False
+    """Whether detections have the rows that they came from."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not self.sliced:
@@ -54,27 +58,35 @@ class Part:
                 yield from self._slice(rows)
 
     def _part(self, pieces: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
-        session, until = None, self.until
+        session, until, trace = None, self.until, self._trace()
         for rows in pieces:
             if session is None:
                 session = self._session(rows)
                 if until is None and UNTIL in rows.column_names:
                     until = rows.column(UNTIL)[0].as_py()
-            yield from self._sent(session, rows)
+            yield from self._sent(session, rows, trace)
         if session is not None:
-            yield from gathered(session.close_by_type(until), self.found, self.schema)
+            yield from self._gathered(session.close_by_type(until), trace)
             if self.suppressed and session.progress.time is not None:
                 counts = new_counts(session.suppressed, {})
                 yield from count_rows(counts, session.progress.time, self.schema)
 
     def _session(self, rows: pa.Table) -> Session:
-        session = self.job.session(self.stage, self.given, self.tables, fixed=True)
+        session = self.job.session(self.stage, self.given, self.tables, fixed=True, provenance=self.provenance)
         session.begin(self.job.timestamps, None)
         if FIRST in rows.column_names:
             session.progress.first = rows.column(FIRST)[0].as_py()
         return session
 
-    def _sent(self, session: Session, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+    def _trace(self) -> Trace | None:
+        return Trace() if self.provenance else None
+
+    def _gathered(self, tables: Mapping[str, pa.Table], trace: Trace | None) -> Iterable[pa.RecordBatch]:
+        if trace is not None:
+            tables = trace.named(tables, self.schema.field(SOURCES).type)
+        return gathered(tables, self.found, self.schema)
+
+    def _sent(self, session: Session, rows: pa.Table, trace: Trace | None) -> Iterator[pa.RecordBatch]:
         if self.passed:
             known = pa.array(self.passed, pa.string())
             through = pc.and_(pc.is_in(rows.column("type"), known), pc.fill_null(rows.column(DERIVED), False))
@@ -83,7 +95,9 @@ class Part:
             rows = rows.filter(pc.or_(pc.invert(through), pc.is_in(rows.column("type"), reads)))
         rows = self._with_type(rows)
         if rows.num_rows:
-            yield from gathered(session.send_by_type(self._events(rows)), self.found, self.schema)
+            events = self._events(rows)
+            events = events if trace is None else trace.note(events)
+            yield from self._gathered(session.send_by_type(events), trace)
 
     def _with_type(self, rows: pa.Table) -> pa.Table:
         """The rows that are events; one without a type says that time passes."""
@@ -101,6 +115,7 @@ class Part:
     def _slice(self, pieces: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
         """What ends in a slice. It begins at one time and is over at another, which each of its rows says."""
         session: Session | None = None
+        trace = self._trace()
         begin = over = 0
         until: Moment | None = self.until
         for rows in pieces:
@@ -108,10 +123,10 @@ class Part:
                 session = self._session(rows)
                 begin, over = (rows.column(name)[0].as_py() for name in (BEGIN, OVER))
                 until = min(rows.column(UNTIL)[0].as_py(), over - 1)
-            for batch in self._sent(session, rows):
+            for batch in self._sent(session, rows, trace):
                 yield from _ending(batch, begin, over)
         if session is not None:
-            for batch in gathered(session.close_by_type(until), self.found, self.schema):
+            for batch in self._gathered(session.close_by_type(until), trace):
                 yield from _ending(batch, begin, over)
 
 
