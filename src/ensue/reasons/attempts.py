@@ -25,7 +25,7 @@ from ensue.reference.evaluate import World, atom_match, is_kept, moment_of, name
 from ensue.reference.matches import NOTHING, Event, Match, both, gather, together
 from ensue.values import equality
 
-MOST_EVENTS = 200
+MOST_EVENTS = 100
 """Events of one key that are tried for one place of a pattern."""
 MOST_KEPT = 120
 """Attempts that are kept at each step."""

@@ -24,10 +24,20 @@ _TAKES = {
 
 
 @dataclass
+class _Index:
+    """Places among arrivals: of what came, by its side, and of what was used up; and the pairs that were made."""
+
+    came: dict[tuple[int, Any], int] = field(default_factory=dict)
+    gone: dict[Any, int] = field(default_factory=dict)
+    pairs: set[tuple[Any, Any]] = field(default_factory=set)
+
+
+@dataclass
 class Choices:
     """All that came to the pairings of a rule with contexts, by the id of the pairing."""
 
     arrivals: dict[int, list[Arrival]] = field(default_factory=dict)
+    indexes: dict[int, _Index] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rule: typed.Rule, world: World) -> Choices:
@@ -40,11 +50,12 @@ class Choices:
 
     def paired(self, pair: typed.Pair, left: Match, right: Match) -> bool:
         """Tell whether two instances were paired."""
-        for arrival in self.arrivals.get(pair.id, ()):
-            own, other = (left, right) if arrival.side == 0 else (right, left)
-            if arrival.match.identity == own.identity and _among(other, arrival.taken):
-                return True
-        return False
+        return (left.identity, right.identity) in self._of(pair).pairs
+
+    def _of(self, pair: typed.Pair) -> _Index:
+        if pair.id not in self.indexes:
+            self.indexes[pair.id] = _indexed(self.arrivals.get(pair.id, []))
+        return self.indexes[pair.id]
 
     def composites(self, pair: typed.Pair) -> list[Arrival]:
         """The instances that took others."""
@@ -58,21 +69,24 @@ class Choices:
         context = (pair.left_context, pair.right_context)[1 - terminator_side]
         assert context is not None
         arrivals = self.arrivals.get(pair.id, [])
-        place = next((n for n, a in enumerate(arrivals) if _came(a, terminator_side, last)), None)
+        index = self._of(pair)
+        place = index.came.get((terminator_side, last.identity))
         if place is not None:
             arrival = arrivals[place]
             if _among(first, arrival.offered):
                 instead = " and ".join(map(said, arrival.taken[:3]))
                 return Stop("context", f"{said(last)} took {instead} instead: {_TAKES[context.initiator]}", 0.6)
-            for before in arrivals[:place]:
-                if _among(first, before.taken):
-                    text = f"{said(first)} was taken by {said(before.match)} ({context.initiator})"
-                    return Stop("context", text, 0.6)
-                if _among(first, before.gone):
-                    instead = " and ".join(map(said, before.taken[:3]))
-                    text = f"{said(first)} was discarded when {said(before.match)} took {instead}"
-                    return Stop("context", f"{text} ({context.initiator})", 0.6)
-        own = next((a for a in arrivals if _came(a, 1 - terminator_side, first)), None)
+            at = index.gone.get(first.identity)
+            before = None if at is None or at >= place else arrivals[at]
+            if before is not None and _among(first, before.taken):
+                text = f"{said(first)} was taken by {said(before.match)} ({context.initiator})"
+                return Stop("context", text, 0.6)
+            if before is not None:
+                instead = " and ".join(map(said, before.taken[:3]))
+                text = f"{said(first)} was discarded when {said(before.match)} took {instead}"
+                return Stop("context", f"{text} ({context.initiator})", 0.6)
+        at = index.came.get((1 - terminator_side, first.identity))
+        own = None if at is None else arrivals[at]
         if own is not None and own.taken:
             with_ = " and ".join(map(said, own.taken[:3]))
             text = f"{said(first)} completed a match with {with_} itself, so that it does not wait for {said(last)}"
@@ -80,8 +94,17 @@ class Choices:
         return Stop("context", f"{said(first)} and {said(last)} were not chosen for each other by their contexts", 0.6)
 
 
-def _came(arrival: Arrival, side: int, match: Match) -> bool:
-    return arrival.side == side and arrival.match.identity == match.identity
+def _indexed(arrivals: list[Arrival]) -> _Index:
+    """Find arrivals by what came, and what was used up then."""
+    index = _Index()
+    for place, arrival in enumerate(arrivals):
+        index.came.setdefault((arrival.side, arrival.match.identity), place)
+        for one in arrival.gone:
+            index.gone.setdefault(one.identity, place)
+        for one in arrival.taken:
+            sides = (arrival.match, one) if arrival.side == 0 else (one, arrival.match)
+            index.pairs.add((sides[0].identity, sides[1].identity))
+    return index
 
 
 def _among(match: Match, others: tuple[Match, ...]) -> bool:

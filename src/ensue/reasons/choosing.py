@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ensue.data import Events, attributes_of
 from ensue.language import typed
+from ensue.language.walk import leaves
 from ensue.live.by_reference import given
 from ensue.reasons.phrases import Phrases
 from ensue.reasons.slices import Values, concerned, is_concerned
@@ -20,6 +21,8 @@ MOST_EVENTS = 1200
 """Events that the reference looks at."""
 MOST_RECURSIVE = 200
 """Events that it looks at where rules depend on themselves, so that it goes step by step."""
+MOST_COMBINED = 200_000
+"""Combinations of events that a rule may have: the reference makes all of them."""
 
 
 def choose(
@@ -35,7 +38,7 @@ def choose(
     late = dict(late_rows(events, lateness, phrases)) if lateness is not None else {}
     concern = concerned(program, event, key)
     tables = {name: _of_key(table, concern[name]) for name, table in events.tables.items() if name in concern}
-    most = MOST_RECURSIVE if any(stratum.recursive for stratum in program.strata) else MOST_EVENTS
+    most = _most(program, concern)
     count = sum(table.num_rows for table in tables.values())
     if count > most:
         tables = _latest(tables, horizon, most)
@@ -49,6 +52,15 @@ def choose(
         {name: table.num_rows for name, table in events.tables.items()},
         count > most,
     )  # fmt: skip
+
+
+def _most(program: typed.Program, concern: Mapping[str, Sequence[Values]]) -> int:
+    """How many events the reference can look at, by how many of them a rule puts together."""
+    rules = [rule for rule in program.rules if rule.event in concern]
+    places = max((sum(isinstance(p, typed.Atom) for p in leaves(rule.body.pattern)) for rule in rules), default=1)
+    places = max(places, 1)
+    most = MOST_RECURSIVE if any(stratum.recursive for stratum in program.strata) else MOST_EVENTS
+    return min(most, int(places * MOST_COMBINED ** (1 / places)))
 
 
 def late_rows(events: Events, lateness: int, phrases: Phrases) -> Iterator[tuple[int, str]]:

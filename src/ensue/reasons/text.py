@@ -33,8 +33,10 @@ def _detected(found: Detected, indent: str) -> Iterator[str]:
         yield from _derivation(derivation, indent + "  ")
     if found.more > 0:
         yield f"{indent}  … and {found.more:,} more matches derive it"
-    elif found.more < 0:
+    elif found.more < 0 and indent:
         yield f"{indent}  … derived in turn, which is not followed any further"
+    elif found.more < 0:
+        yield f"{indent}  There are too many events of its key to follow it; `provenance` gives its rows."
 
 
 def _derivation(derivation: Derivation, indent: str) -> Iterator[str]:
