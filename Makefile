@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo demo-spark test test-fast browser lint fuzz endure bench bench-spark clean
+.PHONY: demo demo-spark test test-fast browser docs docs-serve lint fuzz endure bench bench-spark clean
 
 demo: .venv/.demo
 	@$(BIN)/ensue demo
@@ -21,6 +21,13 @@ browser: .venv/.dev
 
 test-fast: .venv/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+# The documentation as a site, in build/site: open build/site/index.html, or `make docs-serve` while writing.
+docs: .venv/.docs
+	$(BIN)/zensical build --clean --strict
+
+docs-serve: .venv/.docs
+	$(BIN)/zensical serve
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
@@ -61,11 +68,16 @@ bench-spark: .venv/.bench
 
 .venv/.dev: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@touch $@ .venv/.demo .venv/.spark
+	@touch $@ .venv/.demo .venv/.spark .venv/.docs
+
+# With the package: its lexer colours the rules.
+.venv/.docs: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
 
 .venv/.bench: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-flink build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-flink build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
