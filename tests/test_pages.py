@@ -88,3 +88,9 @@ def test_a_page_for_newcomers_has_patterns_a_table_and_both_gaps(page):
     assert 4 <= sum(language == "ensue" for language, _ in fences(page)) <= 8
     for heading in ("## What maps to what", "## What has no counterpart in Ensue", "## What Ensue adds"):
         assert heading in text
+
+
+def test_the_rules_of_the_first_page_are_fine():
+    ((_, rules),) = fences(DOCS / "index.md")
+    assert not check_rules(rules)
+    assert format_text(rules) == rules
