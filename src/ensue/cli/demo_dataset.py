@@ -1,0 +1,114 @@
+"""`ensue demo NAME`: any data set that comes with the package; and the list of them, and files to go on with."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ensue import datasets
+from ensue.cli.demo_output import FEW, command, heading, length, moment, new_console, print_rules, print_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+TIMES = ("type", "time", "start", "end")
+
+
+def run_demo(name: str) -> int:
+    """Shows the events of a data set, its rules, and all that they find."""
+    from ensue.program import compile
+
+    dataset = datasets.dataset(name)
+    program = compile(dataset.rules)
+    given = dataset.rows()
+    found, _ = program.detect_tables(datasets.events(name))
+    console = new_console()
+
+    heading(console, dataset.title)
+    console.print(dataset.sentence)
+    heading(console, f"The events: {len(given)}")
+    rows = [[moment(event.get("time", event.get("end"))), _written(event)] for event in given[:FEW]]
+    print_table(console, ["time", "event"], rows, len(given), set())
+
+    heading(console, "The rules")
+    print_rules(console, program)
+
+    for type_ in dataset.types:
+        _print_found(console, type_, found[type_].to_pylist())
+    rest = {type_: table.num_rows for type_, table in found.items() if type_ not in dataset.types}
+    if rest:
+        console.print()
+        steps = ", ".join(f"{count} {type_}" for type_, count in rest.items())
+        console.print(f"On the way to these: {steps}", style="dim")
+
+    console.print()
+    console.print("Now you: take the rules and the events, change them, and run them", style="bold")
+    click.echo("  " + shlex.join([command(), "demo", name, "--save", "."]))
+    click.echo("  " + shlex.join([command(), "run", f"{name}.ensue", f"{name}.jsonl"]))
+    click.echo("  " + shlex.join([command(), "view", f"{name}.ensue", f"{name}.jsonl", "--open"]))
+    return 0
+
+
+def save(name: str, folder: Path) -> int:
+    """Writes the rule file and the events of a data set into a folder."""
+    try:
+        written = datasets.save(name, folder)
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    for file in written:
+        click.echo(f"wrote {file}")
+    return 0
+
+
+def print_list() -> int:
+    """Prints the name of each data set, and its story in a sentence."""
+    console = new_console()
+    width = max(map(len, datasets.names()))
+    for name in datasets.names():
+        console.print(f"{name:{width}}  {datasets.dataset(name).sentence}", soft_wrap=True)
+    return 0
+
+
+def _print_found(console: Console, type_: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    heading(console, f"Found: {len(rows)} {type_}")
+    if not rows:
+        return
+    attributes = [column for column in rows[0] if column not in TIMES]
+    instants = all(row["start"] == row["end"] for row in rows)
+    columns = [*attributes, "at"] if instants else [*attributes, "from", "to", "took"]
+    shown = [
+        [*(_value(row[each]) for each in attributes), moment(row["end"])]
+        if instants
+        else [*(_value(row[each]) for each in attributes), moment(row["start"]), moment(row["end"]), length(row)]
+        for row in rows[:FEW]
+    ]
+    numbers = {each for each in attributes if isinstance(rows[0][each], (int, float))} | {"took"}
+    print_table(console, columns, shown, len(rows), numbers)
+
+
+def _value(value: Any) -> str:
+    """
+    >>> _value(45.0), _value(0.25), _value("tea")
+    ('45', '0.25', 'tea')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _written(event: Mapping[str, Any]) -> str:
+    """An event as in tests of rules.
+
+    >>> _written({"type": "order", "time": datetime(2026, 3, 2), "id": 7, "product": "tea", "gift": True})
+    'order(7, "tea", true)'
+    """
+    values = (_constant(value) for name, value in event.items() if name not in TIMES)
+    return f"{event['type']}({', '.join(values)})"
+
+
+def _constant(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)
