@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ensue import datasets
-from ensue.cli.demo_output import FEW, command, heading, length, moment, new_console, print_rules, print_table
+from ensue.cli.demo_output import FEW, command, heading, moment, new_console, print_rules, print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +58,7 @@ def save(name: str, folder: Path) -> int:
     """Writes the rule file and the events of a data set into a folder."""
     try:
         written = datasets.save(name, folder)
-    except OSError as error:
+    except FileExistsError as error:
         raise click.ClickException(str(error)) from None
     for file in written:
         click.echo(f"wrote {file}")
@@ -78,16 +79,24 @@ def _print_found(console: Console, type_: str, rows: Sequence[Mapping[str, Any]]
     if not rows:
         return
     attributes = [column for column in rows[0] if column not in TIMES]
-    instants = all(row["start"] == row["end"] for row in rows)
-    columns = [*attributes, "at"] if instants else [*attributes, "from", "to", "took"]
-    shown = [
-        [*(_value(row[each]) for each in attributes), moment(row["end"])]
-        if instants
-        else [*(_value(row[each]) for each in attributes), moment(row["start"]), moment(row["end"]), length(row)]
-        for row in rows[:FEW]
-    ]
-    numbers = {each for each in attributes if isinstance(rows[0][each], (int, float))} | {"took"}
-    print_table(console, columns, shown, len(rows), numbers)
+    shown = [[*(_value(row[each]) for each in attributes), _when(row["start"], row["end"])] for row in rows[:FEW]]
+    numbers = {each for each in attributes if isinstance(rows[0][each], int | float)}
+    print_table(console, [*attributes, "when"], shown, len(rows), numbers)
+
+
+def _when(start: datetime, end: datetime) -> str:
+    """The time of an event; of its end only as much as differs.
+
+    >>> _when(datetime(2026, 3, 2, 7, 5), datetime(2026, 3, 2, 9, 0))
+    'Mon 2 Mar 07:05 – 09:00'
+    >>> _when(datetime(2026, 3, 2, 7, 5), datetime(2026, 3, 3, 9, 0))
+    'Mon 2 Mar 07:05 – Tue 09:00'
+    """
+    if start == end:
+        return moment(end)
+    if end.date() == start.date():
+        return f"{moment(start)} – {end:%H:%M}"
+    return f"{moment(start)} – {f'{end:%a %H:%M}' if end - start < timedelta(days=6) else moment(end)}"
 
 
 def _value(value: Any) -> str:
@@ -101,7 +110,7 @@ def _value(value: Any) -> str:
 def _written(event: Mapping[str, Any]) -> str:
     """An event as in tests of rules.
 
-    >>> _written({"type": "order", "time": datetime(2026, 3, 2), "id": 7, "product": "tea", "gift": True})
+    >>> _written({"type": "order", "time": 3, "id": 7, "product": "tea", "gift": True})
     'order(7, "tea", true)'
     """
     values = (_constant(value) for name, value in event.items() if name not in TIMES)

@@ -76,7 +76,15 @@ def broken(line: str, width: int) -> list[str]:
     held = re.sub(r"\([^()]*\)", lambda match: match[0].replace(" ", "\0"), line)
     held = re.sub(r"(?<!,)(?<!<-) ", "\0", held)
     parts = wrap(held, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-    return [part.replace("\0", " ") for part in parts] or [""]
+    fitting = [short for part in parts for short in (_cut(part, width) if len(part) > width else [part])]
+    return [part.replace("\0", " ") for part in fitting] or [""]
+
+
+def _cut(part: str, width: int) -> list[str]:
+    """An item of a body that is too long, broken between its words."""
+    words = part.replace("\0", " ")
+    indent = " " * (len(words) - len(words.lstrip()) + 4)
+    return wrap(words, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def print_table(

@@ -109,7 +109,7 @@ def _opened(
     if rules is None:
         example = next(iter(examples().values()))
         text = example.rules.read_text(encoding="utf-8")
-        shown = Loaded("" if example.events is None else example.events.read_text(encoding="utf-8"))
+        shown = Loaded("" if example.events is None else example.events())
         return files, Start(text, shown, until or "", params, example.name), columns
     path = Path(rules)
     if not path.exists() and path.parent.is_dir() and path.suffix == ".ensue":

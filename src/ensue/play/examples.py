@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ensue import datasets
@@ -20,25 +22,19 @@ class Example:
     name: str
     title: str
     rules: Path
-    events: Path | None
+    events: Callable[[], str] | None
+    """Makes its events, as JSON lines."""
 
 
 def examples() -> dict[str, Example]:
     """All examples by name: data sets with events first, then the cookbook.
 
-    >>> examples()["orders"].events.name
-    'orders.jsonl'
+    >>> examples()["pizza"].title
+    'A pizza service'
     """
-    names = datasets.names()
-    stems = [Path(name).stem for name in names if name.endswith(".ensue")]
     found = {
-        stem: Example(
-            stem,
-            stem.replace("_", " ").capitalize(),
-            datasets.path(f"{stem}.ensue"),
-            datasets.path(f"{stem}.jsonl") if f"{stem}.jsonl" in names else None,
-        )
-        for stem in stems
+        name: Example(name, datasets.dataset(name).title, datasets.rules(name), partial(datasets.json_lines, name))
+        for name in datasets.names()
     }
     folder = next((folder for folder in _COOKBOOKS if folder.is_dir()), None)
     for path in sorted(folder.glob("*.ensue")) if folder is not None else ():

@@ -144,7 +144,7 @@ class Session:
             raise DataError("There is no such example.")
         rules = example.rules.read_text(encoding="utf-8")
         if example.events is not None:
-            return {"rules": rules, "events": example.events.read_text(encoding="utf-8"), "until": "", "params": {}}
+            return {"rules": rules, "events": example.events(), "until": "", "params": {}}
         found = self.evaluation.ask("given", {"rules": rules})
         return {**found, "rules": rules}
 

@@ -18,7 +18,7 @@ class Draw:
 
     >>> draw = Draw(7)
     >>> draw.between(1, 6), draw.pick("abc"), draw.around(100.0, 5.0)
-    (2, 'a', 100.8)
+    (2, 'a', 90.4)
     """
 
     def __init__(self, seed: int) -> None:

@@ -25,9 +25,9 @@ def generate() -> list[dict[str, Any]]:
 def _emergencies(draw: Draw) -> Iterator[Event]:
     second, patient = 0, 4000
     while second < 23 * HOUR:
-        second += draw.between(6 * MINUTE, 34 * MINUTE)
+        second += draw.between(4 * MINUTE, 24 * MINUTE)
         patient += 1
-        urgency = draw.pick((1, 2, 2, 3, 3, 3, 4, 4, 5))
+        urgency = draw.pick((1, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5))
         yield event("admit", second, patient=patient, urgency=urgency)
         longest = 13 if urgency <= 2 else 80
         if NIGHT[0] <= second <= NIGHT[1]:
@@ -53,12 +53,12 @@ def _fever(patient: int, seen: int, draw: Draw) -> Iterator[Event]:
 
 
 def _doctors(draw: Draw) -> Iterator[Event]:
-    """A doctor enters the emergency room each half hour or so, at night less often."""
+    """A doctor enters the emergency room once or twice an hour, at night less often."""
     second = 10 * MINUTE
     while second < 24 * HOUR:
         yield event("doctor_enters", second, doctor=draw.pick(DOCTORS))
         night = NIGHT[0] <= second <= NIGHT[1]
-        second += draw.between(40 * MINUTE, 110 * MINUTE) if night else draw.between(12 * MINUTE, 45 * MINUTE)
+        second += draw.between(40 * MINUTE, 110 * MINUTE) if night else draw.between(20 * MINUTE, 60 * MINUTE)
 
 
 def _clinic(draw: Draw) -> Iterator[Event]:
