@@ -22,7 +22,7 @@ to which events are sent as they happen:
 [{'type': 'done', 'start': 3, 'end': 7, 'id': 42, 'product': 'muffins'}]
 
 `backtest` says what rules would have found in events of the past, and what others find instead.
-`why` says why something was detected, or why it was not.
+`why` says why something was detected, or why it was not. `ensue.datasets` has events and rules to try.
 `check_rules` says what is wrong with rules without raising it. `RuleError` and `DataError` are what is raised for rules
 and for events that cannot be used. The command is `ensue`; `ensue --help` says what it does.
 """
@@ -30,6 +30,7 @@ and for events that cannot be used. The command is `ensue`; `ensue --help` says 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ensue import datasets
     from ensue.backtesting import backtest
     from ensue.data import BadRow, DataError
     from ensue.engine.state import StateError
@@ -84,6 +85,7 @@ __all__ = [
     "backtest",
     "check_rules",
     "compile",
+    "datasets",
     "timeline",
     "why",
 ]
@@ -122,10 +124,12 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """What the package offers is imported when it is first asked for, so that `ensue --version` answers at once."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ensue' has no attribute {name!r}")
     import importlib
 
+    if name == "datasets":
+        return importlib.import_module("ensue.datasets")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ensue' has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
     return value
 

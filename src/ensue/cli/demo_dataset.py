@@ -32,7 +32,7 @@ def run_demo(name: str) -> int:
     heading(console, dataset.title)
     console.print(dataset.sentence)
     heading(console, f"The events: {len(given)}")
-    rows = [[moment(event.get("time", event.get("end"))), _written(event)] for event in given[:FEW]]
+    rows = [[moment(event["time"] if "time" in event else event["end"]), _written(event)] for event in given[:FEW]]
     print_table(console, ["time", "event"], rows, len(given), set())
 
     heading(console, "The rules")
