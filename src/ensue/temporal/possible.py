@@ -202,7 +202,8 @@ def _short(text: str) -> str:
 
 def _check_instant(rule: typed.Rule, events: Mapping[str, typed.EventType], report: Report) -> None:
     """What is declared as `instant` must be derived at one point in time, as far as the conditions tell."""
-    if not events[rule.event].instant:
+    event = events[rule.event]
+    if not (event.declared and event.instant):  # others are instants where their rules make them so
         return
     body = rule.body
     ids = dict(labelled(body.pattern)) if body.pattern is not None else {}
