@@ -10,7 +10,7 @@ import pytest
 import ensue
 from ensue.language.format import format_text
 from ensue.program import check_rules
-from ensue.testing import run_tests
+from ensue.testing import EXECUTIONS, run_tests
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted([*(DOCS / "coming-from").glob("*.md"), *(DOCS / "how-to").glob("*.md")])
@@ -43,9 +43,10 @@ RULES = [
 ]
 
 
+@pytest.mark.parametrize("execution", ["embedded", "reference"])
 @pytest.mark.parametrize("rules", RULES)
-def test_rules_pass_their_tests(rules):
-    outcomes = list(run_tests(ensue.compile(rules)))
+def test_rules_pass_their_tests(rules, execution):
+    outcomes = list(run_tests(ensue.compile(rules), EXECUTIONS[execution]))
     assert outcomes, "no tests"
     for outcome in outcomes:
         assert outcome.passed, (outcome.test.title, outcome.error or outcome.differences)
