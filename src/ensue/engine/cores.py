@@ -23,15 +23,16 @@ from ensue.engine import machine
 from ensue.engine.batch import Batch, Columns, Integers
 from ensue.engine.derived_tables import Shown, derived_tables
 from ensue.engine.mixed import CODES, Mixed, NotPlainError
-from ensue.engine.reading import hash_texts, order_by
+from ensue.engine.reading import hash_texts, order_by, parts_of_keys
 from ensue.engine.run import Run
 from ensue.engine.stream import merged
 from ensue.engine.structures.capacity import current
-from ensue.engine.structures.keys import products
 from ensue.engine.watching import steps, tallied
 from ensue.language import typed
 
 T = TypeVar("T")
+
+Parts = np.ndarray[Any, np.dtype[np.uint8]]
 
 Pieces = Iterable[Mixed]
 """A table in order, piece by piece, no end in two of them."""
@@ -129,23 +130,23 @@ def pieces_in(pieces: Pieces, part: Slice) -> Iterator[Mixed]:
 # --- parts by key
 
 
-def parts_of(piece: Mixed, keys: Mapping[str, str], threads: int) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
+def parts_of(piece: Mixed, keys: Mapping[str, str], threads: int) -> Parts | None:
     """The number of the part that each row belongs to, None if a key is of a kind that cannot be told apart."""
-    rows = np.arange(piece.offset, piece.offset + len(piece)) >> 12
-    found = (rows % threads).astype(np.uint8)
     ranks: dict[str, list[int]] = {}
     for name, rank in piece.present.items():
         if name in keys:
             ranks.setdefault(keys[name], []).append(rank)
+    numbered = sum(map(len, ranks.values()))
+    found: Parts | None = None
+    if not numbered or numbered < len(piece.present):  # the others may be anywhere
+        rows = np.arange(piece.offset, piece.offset + len(piece)) >> 12
+        found = (rows % threads).astype(np.uint8)
     for attribute, own in ranks.items():
         hashes = None if attribute not in piece.columns else _hashes(piece.columns[attribute])
         if hashes is None:
             return None
-        high = (products(hashes).view(np.uint64) >> np.uint64(33)) % np.uint64(threads)
-        if len(ranks) == 1 and len(own) == len(piece.present):
-            found = high.astype(np.uint8)
-        else:
-            found = np.where(np.isin(piece.kind, own), high, found).astype(np.uint8)
+        parts = parts_of_keys(hashes, threads)
+        found = parts if found is None else np.where(np.isin(piece.kind, own), parts, found)
     return found
 
 
@@ -161,7 +162,7 @@ def _hashes(column: pa.Array) -> Integers | None:
     return hash_texts(column) if column.type == pa.string() else None
 
 
-def only_part(piece: Mixed, parts: np.ndarray[Any, np.dtype[np.uint8]], part: int) -> Mixed:
+def only_part(piece: Mixed, parts: Parts, part: int) -> Mixed:
     """A piece in which only the rows of a part count; time passes as in all."""
     return replace(piece, kind=np.where(parts == part, piece.kind, np.int32(-1)))
 
@@ -184,7 +185,7 @@ def in_order(found: Sequence[Columns], each: bool) -> Columns:
     return Columns(np.concatenate([columns.start for columns in found])[by], ordered, attributes)
 
 
-class Shared(Iterable[tuple[Mixed, np.ndarray[Any, np.dtype[np.uint8]]]]):
+class Shared(Iterable[tuple[Mixed, Parts]]):
     """Pieces with the parts of their rows, each made once, by who needs it first, and held until all have had it."""
 
     def __init__(self, pieces: Pieces, keys: Mapping[str, str], threads: int) -> None:
@@ -194,7 +195,7 @@ class Shared(Iterable[tuple[Mixed, np.ndarray[Any, np.dtype[np.uint8]]]]):
         self.count = 0
         self.ended = False
 
-    def __iter__(self) -> Iterator[tuple[Mixed, np.ndarray[Any, np.dtype[np.uint8]]]]:
+    def __iter__(self) -> Iterator[tuple[Mixed, Parts]]:
         number = 0
         while True:
             with self.lock:

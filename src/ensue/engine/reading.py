@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.engine import machine
-from ensue.engine.machine.builtin import wrap
+from ensue.engine.machine.builtin import unsigned_shift, wrap
 from ensue.engine.machine.source import source_of
 from ensue.engine.structures.kernel import MANY, Kernel, call
+from ensue.engine.structures.keys import spread
 from ensue.engine.structures.structure import Array, Column, Layout
 
 TYPES = Layout(
@@ -31,6 +32,9 @@ TYPES = Layout(
     ),
 )
 """The texts of rows as Arrow holds them, the names of types one after the other, and the code of each row's type."""
+
+SPLIT = Layout(("rows", "parts"), (("key", Column("keys")), ("part", Column("part_", "u8"))))
+"""A key for each row, and the part that it belongs to."""
 
 TEXTS = Layout(
     ("rows",), (("offset", Column("offsets", "i32")), ("letter", Column("letters", "u8")), ("hash", Column("hashes")))
@@ -66,6 +70,10 @@ ties: Any = None
 
 times: Any = None
 """The times of rows, as `look_at_order` sees them: generated code finds it by this name."""
+
+
+split: Any = None
+"""The keys of rows, as `choose_parts` sees them: generated code finds it by this name."""
 
 
 texts: Any = None
@@ -204,10 +212,19 @@ def hash_letters() -> int:
     return 0
 
 
+def choose_parts() -> int:
+    """Writes for each row the number of the part that its key belongs to."""
+    for row in range(split.rows):
+        high = unsigned_shift(spread(split.key[row]), 32)
+        split.part[row] = unsigned_shift(high * split.parts, 32)
+    return 0
+
+
 FIND_KINDS = Kernel("find_kinds", "types", TYPES, source_of(find_kinds))
 SORT_TIES = Kernel("sort_ties", "ties", TIES, source_of(before) + "\n\n" + source_of(sort_ties))
 SORT_KEYS = Kernel("sort_keys", "keys", SORTED, source_of(sort_keys))
 HASH_LETTERS = Kernel("hash_letters", "texts", TEXTS, source_of(hash_letters))
+CHOOSE_PARTS = Kernel("choose_parts", "split", SPLIT, source_of(spread) + "\n\n" + source_of(choose_parts))
 LOOK_AT_ORDER = Kernel("look_at_order", "times", TIMES, source_of(look_at_order))
 
 
@@ -236,6 +253,12 @@ def hash_texts(column: pa.Array) -> Array:
         "hashes": np.empty(len(filled), np.int64),
     }
     return call(HASH_LETTERS, len(filled), arrays, {"rows": len(filled)})[1].arrays["hashes"]
+
+
+def parts_of_keys(keys: Array, parts: int) -> Array:
+    """The part of each key, of so many: the same for equal keys, and about as many keys in each."""
+    arrays = {"keys": np.ascontiguousarray(keys), "part_": np.empty(len(keys), np.uint8)}
+    return call(CHOOSE_PARTS, len(keys), arrays, {"rows": len(keys), "parts": parts})[1].arrays["part_"]
 
 
 def in_order(start: Array, end: Array) -> int:
