@@ -421,3 +421,9 @@ def _wrong_with(error: RuleError) -> str:
     first = next(each for each in error.diagnostics if each.severity is Severity.ERROR)
     hint = f" ({first.hint})" if first.hint else ""
     return f"{first.message}, in line {first.source.position(first.span.start)[0]} of {first.source.name}{hint}."
+
+
+def check_program(program: object, name: str) -> None:
+    """Refuse what is no program, such as the text of rules, where a function of that name needs one."""
+    if not isinstance(program, Rules):
+        raise TypeError(f"`ensue.{name}` takes a program, not {shortened(program)}: hand over `ensue.compile(…)`.")

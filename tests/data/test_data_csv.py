@@ -221,3 +221,17 @@ def test_many_blocks(read):
     assert [row.where for row in events.bad] == ["events.csv:150002", "events.csv:200001"]
     assert events.tables["a"]["row"].to_pylist() == [n for n in range(200_000) if n not in (150_000, 199_999)]
     assert events.tables["a"]["row"].equals(events.tables["a"]["x"])
+
+
+@pytest.mark.parametrize("kind", ["int", "string"])
+def test_a_quote_that_is_never_closed_is_a_bad_row(read, kind):
+    schema = {"a": {"k": kind, "note": "string"}}
+    events = read('type,time,k,note\na,1,1,x\na,2\na,3,1,"5 inch\na,4,1,\na,5,1,y\n', schema)
+    assert bad(events) == [
+        "events.csv:3: has 2 fields, the header has 4",
+        "events.csv:4: has a quote that is never closed, so the 3 lines from there to the end of the file are lost",
+    ]
+    assert events.tables["a"].num_rows == 1
+    assert bad(read('type,time,k,note\na,1,1,"x', schema)) == ["events.csv:2: has a quote that is never closed"]
+    fine = read('type,time,k,note\na,1,1,5" pipe\na,2,1,"a ""b"" c"\n', schema)
+    assert fine.tables["a"]["note"].to_pylist() == ['5" pipe', 'a "b" c'] and not fine.bad

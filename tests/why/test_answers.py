@@ -67,3 +67,22 @@ def test_questions_that_make_no_sense(question, said):
 
 def test_no_events_at_all():
     assert "There are no events." in str(ensue.why(PROGRAM, [], type="done"))
+
+
+def test_one_event_is_not_taken_for_two():
+    program = ensue.compile("event order(id: int).  rush(id) <- order(id) seq order(id) within 60.")
+    answer = ensue.why(program, [{"type": "order", "time": 8, "id": 1}], type="rush", id=1)
+    assert "✗ there is no other order(id=1)" in str(answer) and str(answer).count("•") == 1
+    late = ensue.why(program, [{"type": "order", "time": time, "id": 1} for time in (8, 99)], type="rush", id=1)
+    assert "✗ it takes 91, 31 more than `within 60`" in str(late)
+
+
+def test_no_events_up_to_a_time():
+    answer = ensue.why(PROGRAM, [], type="done", id=1, until="2026-03-02T00:00:00Z")
+    assert "there is no order(id=1)" in str(answer)
+
+
+@pytest.mark.parametrize("function", [ensue.why, ensue.timeline])
+def test_rules_that_are_text_are_refused(function):
+    with pytest.raises(TypeError, match=r"takes a program, not 'event a\(\)\.': hand over `ensue\.compile"):
+        function("event a().", [])

@@ -49,11 +49,36 @@ def read_csv(content: Content, separator: str | None = None, wanted: Wanted | No
             table = _parse_again(data, width, separator, titled, malformed, content.name)
         rows = table.slice(1)
     # The header is record 1, so the row at position 0 is record 2.
-    faults = tuple((row.number - 2, _wrong_length(row.actual_columns, width)) for row in malformed)
+    faults = [(row.number - 2, _wrong_length(row.actual_columns, width)) for row in malformed]
+    lost = _never_closed(data, separator)
+    if lost and rows.num_rows and all(number < rows.num_rows + len(malformed) - 1 for number, _ in faults):
+        faults.append((rows.num_rows + len(malformed) - 1, _open_quote(lost)))
+        rows = rows.slice(0, rows.num_rows - 1)
     columns = named_columns([names[index] for index in titled], rows.columns, content.name)
     others = tuple(names[index] for index in named if index not in set(titled))
     place = _place(content, separator)
-    return Part(content.name, columns, rows.num_rows, place, text=True, malformed=faults, others=others)
+    return Part(content.name, columns, rows.num_rows, place, text=True, malformed=tuple(faults), others=others)
+
+
+def _never_closed(data: bytes, separator: str) -> int:
+    """How many lines the last record takes in because its quote is never closed; 0 if it is, as it nearly always is."""
+    if data.count(b'"') % 2 == 0:
+        return 0
+    lines = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    begun = 0
+    try:
+        for _ in reader:
+            begun = reader.line_num
+    except csv.Error as error:
+        return reader.line_num - begun if "unexpected end" in str(error) else 0
+    return 0
+
+
+def _open_quote(lines: int) -> str:
+    if lines == 1:
+        return "has a quote that is never closed"
+    return f"has a quote that is never closed, so the {lines:,} lines from there to the end of the file are lost"
 
 
 def _separator(data: bytes) -> str:

@@ -23,6 +23,7 @@ from ensue.reasons.refusals import Refusals
 from ensue.reasons.study import Study
 from ensue.reference.matches import Event
 from ensue.request import Request
+from ensue.rules import check_program
 
 if TYPE_CHECKING:
     from ensue.data import Events
@@ -80,6 +81,7 @@ def why(
                4  • o: order(id=7)
           4 – 10  ┄ w: extend(o, 6)
     """
+    check_program(program, "why")
     program = program if params is None else program.with_params(params)
     program = program if keep is None else program.keeping(keep)
     request = Request(until, columns_of(**_columns(reading)), tables)

@@ -341,7 +341,10 @@ class Attempts:
                     stops.append(self.stops.differs(name, pair, *values))
         if complete:
             sides = Side(self.stops.name(pair.left, left), left), Side(self.stops.name(pair.right, right), right)
-            stops += relation_stops(pair.relation, *sides, self.phrases.length)
+            apart = list(relation_stops(pair.relation, *sides, self.phrases.length))
+            if apart and _share_an_event(left, right):
+                return self._without_another(pair, one)
+            stops += apart
         if pair.left_context is not None and complete:
             if _share_an_event(left, right):
                 return None
@@ -353,6 +356,14 @@ class Attempts:
                     stops.append(self.choices.stop(pair, left, right, self.stops.said))
         match = paired(pair, left, right) if complete else both(left, right)
         return Try(match, tuple(stops), complete)
+
+    def _without_another(self, pair: typed.Pair, one: Try) -> Try | None:
+        """A side alone, where there is none for the other but the event that it has itself."""
+        if not isinstance(pair.right, typed.Atom):
+            return None
+        said = self.phrases.pattern(pair.right, {**self.bound, **one.match.values})
+        missing = self.stops.missing(pair.right, one.match.values, f"there is no other {said}")
+        return Try(one.match, (*one.stops, missing), False)
 
     def _nearest(self, tries: Iterable[Try]) -> list[Try]:
         found = sorted(tries, key=lambda each: each.distance)

@@ -45,7 +45,6 @@ def choose(
     tables = {name: table for name, table in tables.items() if table.num_rows}
     chosen = given(replace(events, tables=tables), program)
     rows = sorted(row for table in tables.values() for row in _rows(table))
-    assert events.last_end is not None
     return Chosen(
         chosen, rows, events.first_end, horizon,
         {place: late[row] for place, row in enumerate(rows) if row in late},

@@ -13,7 +13,7 @@ from ensue.data.columns import columns_of
 from ensue.data.errors import DataError, shortened
 from ensue.data.moments import Length, Moment, moment_of
 from ensue.request import Request
-from ensue.rules import Rules
+from ensue.rules import Rules, check_program
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,6 +116,7 @@ def timeline(
     ``{"id": 42}``; detection is on all events in any case. Of more than `most` events and detections the page holds a
     part, and says so. The other arguments are those of `Program.detect`.
     """
+    check_program(program, "timeline")
     names = columns_of(
         time, start, end, type, sequence, time_unit=time_unit, time_format=time_format, timezone=timezone,
         year=year, columns=columns, lines=lines, separator=separator, file_name=file_name,
