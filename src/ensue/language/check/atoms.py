@@ -47,7 +47,8 @@ class Atoms:
         """Events that stand without parentheses."""
         self.occurrences = Counter(self._atom_variables(rule))
         """In how many atoms each variable occurs."""
-        self.expressions.written = set(self.occurrences) | given_names(rule)
+        self.expressions.labelled = given_names(rule)
+        self.expressions.written = set(self.occurrences) | self.expressions.labelled
         self.bound: list[tuple[str, Span]] = []
         """Each variable that is bound positively, with the place of its atom."""
         self.used: list[tuple[str, Span]] = []

@@ -21,6 +21,8 @@ class Names:
         """Names that are bound under `not` only."""
         self.attributes: dict[str, tuple[str, str]] = {}
         """Attributes that are bound to variables of other names: the event, and the variable."""
+        self.labelled: set[str] = set()
+        """Names that the rule gives to patterns, wherever they stand."""
         self.written: set[str] = set()
         """Variables and names that stand anywhere in the rule."""
         self.head_terms: dict[str, str] = {}
@@ -32,6 +34,7 @@ class Names:
         self.incomplete = False
         self.absent, self._told = set(), set()
         self.attributes = {}
+        self.labelled = set()
         self.written = set()
         self.head_terms = {}
 
@@ -112,7 +115,12 @@ class Names:
                 "E104", node.span, f"`{name}` is a value, not a matched event",
                 f"name the event, as in `o: order(id, {name})`",
             )  # fmt: skip
-        elif name in self.written:
+        elif name in self.declarations.events:
+            self.report.error(
+                "E104", node.span, f"`{name}` is a type of event, not the name of a matched one",
+                f"name the one that you mean, as in `{name[0]}: {name}(…)`, and write `{name[0]}` here",
+            )  # fmt: skip
+        elif name in self.labelled:
             self.report.error(
                 "E104", node.span, f"`{name}` is named outside these parentheses, and not known inside them",
                 "relate the two outside, or leave the parentheses out",
