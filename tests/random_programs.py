@@ -274,7 +274,8 @@ class Writer(Draws):
             bound = bound.join(inner.gather(set(inner.variables) & set(bound.variables)))
         if bound.variables and self.chance(12):
             type_, name = self.choice(["int", "int", "float", "string", "bool"]), self.fresh("k")
-            items.append(f"{name} = {self.expressions.term(type_, bound)}")
+            term = self.expressions.term(type_, bound)
+            items.append(f"{name} = ({term})" if term.startswith("not ") else f"{name} = {term}")
             bound.variables[name] = type_
         suffixes = []
         if self.chance(30):

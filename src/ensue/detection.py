@@ -208,6 +208,8 @@ class _Asked:
 
         threads = min(self.request.most_threads, rows // current().thread)
         cuts = cuts_of(program, self.wanted, instant) if threads > 1 else None
+        if cuts is not None and not self.request.threads_asked_for:  # other ways pay off on many cores only
+            cuts = None if cuts.extent is None or cuts.rest is not None else replace(cuts, keys=None)
         if cuts is None:
             return None
         parts, rest = (

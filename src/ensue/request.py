@@ -79,6 +79,11 @@ class Request:
         return Limits.of(self.max_matches, self.max_state)
 
     @property
+    def threads_asked_for(self) -> bool:
+        """Tell whether somebody said how many threads may detect."""
+        return self.threads is not None or bool(os.environ.get("ENSUE_THREADS", "").strip())
+
+    @property
     def most_threads(self) -> int:
         """How many threads may detect at most."""
         if self.threads is not None:
