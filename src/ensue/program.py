@@ -145,8 +145,9 @@ class Program(Rules):
         `keep` is a largest lifetime, as in `keeping`, and `params` are values of parameters, as in `with_params`.
 
         Rules are compiled where there are many events; `compiled` says so, or not, whatever their number. Large tables
-        and files are cut into parts that run side by side, on as many cores as there are; `threads`, or the environment
-        variable ENSUE_THREADS, says on how many. What is found is the same, in the same order.
+        and files are cut into slices of time that run side by side on all cores, where rules look back a bounded length
+        of time; `threads`, or the environment variable ENSUE_THREADS, says on how many threads, and has other rules cut
+        by key. What is found is the same, in the same order.
 
         A `RecordBatchReader` or an iterator of Arrow batches is taken in as it comes, so it may be larger than memory:
         what is found comes back as a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`;
