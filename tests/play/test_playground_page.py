@@ -163,8 +163,10 @@ def test_an_example_is_chosen(page: Any, playground: Playground) -> None:
     assert page.locator(".plans .badge.warn").count() == 1
     picture(page, "playground-plan")
     page.select_option("#examples", "brute_force")
-    page.wait_for_function("document.querySelector('#params').value === 'tries=3'")
-    page.wait_for_function("document.querySelector('#found-count').textContent.trim() === '1'")
+    from playwright.sync_api import expect  # it is there where a page is
+
+    expect(page.locator("#params")).to_have_value("tries=3")
+    expect(page.locator("#found-count")).to_have_text("1")
 
 
 def test_hostile_text_is_text(page: Any, playground: Playground) -> None:
