@@ -202,7 +202,6 @@ class _Asked:
         `instant` says that each event has one time.
         """
         from ensue.engine.cores import Cores
-        from ensue.engine.cores import Rules as Some
         from ensue.engine.structures.capacity import current
         from ensue.partitioning import cuts_of
 
@@ -210,13 +209,7 @@ class _Asked:
         cuts = cuts_of(program, self.wanted, instant) if threads > 1 else None
         if cuts is not None and not self.request.threads_asked_for:  # other ways pay off on many cores only
             cuts = None if cuts.extent is None or cuts.rest is not None else replace(cuts, keys=None)
-        if cuts is None:
-            return None
-        parts, rest = (
-            None if each is None else Some(each.program, each.wanted, each.rules) for each in (cuts.parts, cuts.rest)
-        )
-        assert parts is not None
-        return Cores(threads, cuts.extent, cuts.keys, parts, rest)
+        return None if cuts is None else Cores(threads, cuts)
 
     def _on_cores(self, file: PlainParquet) -> tuple[Found, Events] | None:
         """Detection on a large file by several threads; None if it cannot be."""

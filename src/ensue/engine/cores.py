@@ -28,7 +28,7 @@ from ensue.engine.run import Run
 from ensue.engine.stream import merged
 from ensue.engine.structures.capacity import current
 from ensue.engine.watching import steps, tallied
-from ensue.language import typed
+from ensue.plan.cuts import Cuts, SomeRules
 
 T = TypeVar("T")
 
@@ -39,31 +39,16 @@ Pieces = Iterable[Mixed]
 
 
 @dataclass(frozen=True)
-class Rules:
-    """Rules as a program of their own, the types that are wanted of them, and their numbers in the whole."""
-
-    program: typed.Program
-    wanted: Sequence[str]
-    numbers: Sequence[int]
-
-
-@dataclass(frozen=True)
 class Cores:
-    """How many threads run, how events are cut for them, and which rules run on the parts.
-
-    `rest` are those that run afterwards on what was derived there: see `ensue.partitioning.cuts`.
-    """
+    """How many threads run, and how events are cut for them."""
 
     threads: int
-    extent: int | None
-    keys: Mapping[str, str] | None
-    parts: Rules
-    rest: Rules | None
+    cuts: Cuts
 
 
 @dataclass(frozen=True)
 class Slice:
-    """What ends from a time on up to another one; its rules see events that end from `seen` on."""
+    """A slice of time, from `begin` to `last`; its rules see events that end from `seen` on."""
 
     seen: int
     begin: int
@@ -71,7 +56,7 @@ class Slice:
 
 
 def side_by_side(tasks: Sequence[Callable[[], T]]) -> list[T]:
-    """What tasks give, each in a thread of its own; the first that fails stops what has not begun."""
+    """Run tasks, each in a thread of its own; the first that fails stops what has not begun."""
     with ThreadPoolExecutor(len(tasks)) as pool:
         waiting = [pool.submit(copy_context().run, task) for task in tasks]
         try:
@@ -168,7 +153,7 @@ def only_part(piece: Mixed, parts: Parts, part: int) -> Mixed:
 
 
 def in_order(found: Sequence[Columns], each: bool) -> Columns:
-    """What several parts found, in the order of events."""
+    """Put what several parts found in the order of events."""
     one, *others = found
     if not others:
         return one
@@ -272,7 +257,7 @@ def by_key(new_run: Callable[[], Run], pieces: Shared, first: int, horizon: int,
 
 
 def after(
-    rest: Rules, found: Mapping[str, pa.Table], run: Run, first: int, horizon: int, form: Shown
+    rest: SomeRules, found: Mapping[str, pa.Table], run: Run, first: int, horizon: int, form: Shown
 ) -> dict[str, pa.Table]:  # fmt: skip
     """Let rules run on what others derived; gives what is wanted of both."""
     batch = run.batch()

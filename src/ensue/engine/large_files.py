@@ -45,18 +45,18 @@ def detect_large_file(
     if one is None:
         return None
     any_run = partial(Run, tables=tables, compiled=compiled)
-    new_run = partial(any_run, cores.parts.program, emit=cores.parts.wanted, instant=file.instant)
+    new_run = partial(any_run, cores.cuts.parts.program, emit=cores.cuts.parts.wanted, instant=file.instant)
     whole = Shown(program, emit, one.timestamps, one.timezone)
-    form = replace(whole, emit=cores.parts.wanted)
+    form = replace(whole, emit=cores.cuts.parts.wanted)
     found: dict[str, pa.Table] | None = None
-    slices = [] if cores.extent is None else _slices(file.groups, horizon, cores.extent, cores.threads)
+    slices = [] if cores.cuts.extent is None else _slices(file.groups, horizon, cores.cuts.extent, cores.threads)
     try:
-        with tallying(sum(group.rows for group in file.groups), cores.parts.wanted):
+        with tallying(sum(group.rows for group in file.groups), cores.cuts.parts.wanted):
             if len(slices) > 1:
                 parts = [(each, pieces_in(flowing(pieces(groups)), each)) for each, groups in slices]
                 found = in_slices(new_run, parts, first, form)
-            elif cores.keys is not None and form.as_columns:
-                shared = Shared(flowing(pieces(file.groups)), cores.keys, cores.threads)
+            elif cores.cuts.keys is not None and form.as_columns:
+                shared = Shared(flowing(pieces(file.groups)), cores.cuts.keys, cores.threads)
                 found = by_key(new_run, shared, first, horizon, form)
     except NotPlainError:
         return None

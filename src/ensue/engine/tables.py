@@ -86,10 +86,10 @@ def detect_mixed(
     form = Shown(program, emit, pieces[0].timestamps, pieces[0].timezone)
     rows = sum(map(len, pieces))
     if cores is not None:
-        rates = _rates(cores.parts.program, pieces)
-        parts = partial(new_run, cores.parts.program, emit=cores.parts.wanted, instant=instant, rates=rates)
-        with tallying(rows, cores.parts.wanted):
-            found = _on_cores(parts, pieces, first, horizon, replace(form, emit=cores.parts.wanted), cores)
+        rates = _rates(cores.cuts.parts.program, pieces)
+        parts = partial(new_run, cores.cuts.parts.program, emit=cores.cuts.parts.wanted, instant=instant, rates=rates)
+        with tallying(rows, cores.cuts.parts.wanted):
+            found = _on_cores(parts, pieces, first, horizon, replace(form, emit=cores.cuts.parts.wanted), cores)
         if found is not None:
             return finished(found, cores, new_run, first, horizon, form, suppressed)
     run = new_run(program, emit=emit, instant=instant, rates=_rates(program, pieces))
@@ -112,13 +112,13 @@ def _on_cores(
     new_run: Callable[[], Run], pieces: Sequence[Mixed], first: int, horizon: int, form: Shown, cores: Cores
 ) -> dict[str, pa.Table] | None:
     """Detection by several threads; None if the events cannot be cut for them."""
-    if cores.extent is not None:
-        slices = slices_of([piece.end for piece in pieces], horizon, cores.extent, cores.threads)
+    if cores.cuts.extent is not None:
+        slices = slices_of([piece.end for piece in pieces], horizon, cores.cuts.extent, cores.threads)
         if len(slices) > 1:
             return in_slices(new_run, [(each, pieces_in(pieces, each)) for each in slices], first, form)
-    if cores.keys is not None and form.as_columns:
+    if cores.cuts.keys is not None and form.as_columns:
         try:
-            return by_key(new_run, Shared(pieces, cores.keys, cores.threads), first, horizon, form)
+            return by_key(new_run, Shared(pieces, cores.cuts.keys, cores.threads), first, horizon, form)
         except NotPlainError:
             return None
     return None
@@ -129,7 +129,7 @@ def finished(
     suppressed: dict[int, int] | None,
 ) -> dict[str, pa.Table]:  # fmt: skip
     """What threads found, and what follows from it by rules that run on the whole."""
-    rest = cores.rest
+    rest = cores.cuts.rest
     if rest is None:
         return found
     run = new_run(rest.program, emit=rest.wanted)

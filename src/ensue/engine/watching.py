@@ -17,7 +17,7 @@ STEP = 250_000
 """How many events are taken in before a watcher is told again."""
 
 Work = Literal["compiling", "asking", "running"]
-"""What takes time: making machine code, computing something in Python that code asks for, running code."""
+"""Kinds of work that take time: making machine code, computing something in Python that code asks for, running code."""
 
 
 class Watcher(Protocol):

@@ -5,13 +5,13 @@ is what runs in each part of a stage.
 """
 
 from ensue.partitioning.chaining import Chained, Joined, chained, hindrance
-from ensue.partitioning.cuts import Cuts, cuts_of
+from ensue.partitioning.cuts import cuts_of
 from ensue.partitioning.obstacles import Obstacle
 from ensue.partitioning.plan import stages
 from ensue.partitioning.stages import ByKey, ByRow, BySlices, Parting, Stage, Whole
 from ensue.partitioning.subprogram import stage_program
 
 __all__ = [
-    "ByKey", "ByRow", "BySlices", "Chained", "Cuts", "Joined", "Obstacle", "Parting", "Stage", "Whole", "chained",
+    "ByKey", "ByRow", "BySlices", "Chained", "Joined", "Obstacle", "Parting", "Stage", "Whole", "chained",
     "cuts_of", "hindrance", "stage_program", "stages",
 ]  # fmt: skip

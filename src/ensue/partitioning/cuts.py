@@ -8,42 +8,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ensue.language import typed
 from ensue.partitioning.plan import stages
 from ensue.partitioning.shapes import Shape, shape
 from ensue.partitioning.stages import ByKey, ByRow, Stage
 from ensue.partitioning.subprogram import stage_program
+from ensue.plan.cuts import Cuts, SomeRules
 from ensue.temporal.instants import with_instants
 
 HASHED = ("int", "string")
 """Types of keys by which events are told apart."""
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program, which derives some types."""
-
-    program: typed.Program
-    wanted: tuple[str, ...]
-    rules: tuple[int, ...]
-    """Its rules, by their numbers in the whole."""
-
-
-@dataclass(frozen=True)
-class Cuts:
-    """The ways in which events can be cut; None where one does not fit.
-
-    `extent`: into slices of time. What ends at a time follows from events that end at most this long before it.
-    `keys`: by the value of an attribute, for each type; one that is not among them may be anywhere.
-    `parts` is what runs on each part, `rest` what runs afterwards on what was derived there.
-    """
-
-    extent: int | None
-    keys: Mapping[str, str] | None
-    parts: Program
-    rest: Program | None = None
 
 
 MOST_KEPT = 16
@@ -77,7 +53,7 @@ def _cuts(program: typed.Program, wanted: tuple[str, ...], instant: bool) -> Cut
         if (extent is None and keys is None) or twice or given:
             continue
         if not rest:
-            return Cuts(extent, keys, Program(program, wanted, tuple(range(len(program.rules)))))
+            return Cuts(extent, keys, SomeRules(program, wanted, tuple(range(len(program.rules)))))
         return Cuts(extent, keys, _part(program, first, {*wanted, *reads}), _part(program, rest, set(wanted)))
     return None
 
@@ -86,12 +62,12 @@ def _derived(some: Iterable[Stage]) -> set[str]:
     return {name for stage in some for name in stage.derives}
 
 
-def _part(program: typed.Program, some: Sequence[Stage], wanted: set[str]) -> Program:
+def _part(program: typed.Program, some: Sequence[Stage], wanted: set[str]) -> SomeRules:
     """Some stages as a program."""
     rules = tuple(sorted(rule for stage in some for rule in stage.rules))
     derives = tuple(name for name in program.events if any(name in stage.derives for stage in some))
     whole = replace(some[0], rules=rules, derives=derives)
-    return Program(stage_program(program, whole), tuple(name for name in derives if name in wanted), rules)
+    return SomeRules(stage_program(program, whole), tuple(name for name in derives if name in wanted), rules)
 
 
 def _extent(program: typed.Program, found: Iterable[Stage]) -> int | None:
