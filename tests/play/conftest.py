@@ -17,19 +17,9 @@ from ensue.play.files import Document, Files
 from ensue.play.lane import Lane, Limits
 from ensue.play.server import Playground
 from ensue.play.session import Session, Start
+from tests.cli.conftest import SHOP
 
-RULES = """\
-event order(id: int, product: string, qty: int).
-event shipped(id: int, tracking: string).
-unit s.
-
-comp(id, product) <- o: order(id, product, q), s: shipped(id, t), o before s.
-late(id) <- o: order(id, p, q), w: extend(o, 6h), while [w]: not shipped(id, _).
-
-test "an order that ships is complete"
-  given order(42, "muffins", 2) @ 3, shipped(42, "x") @ 7
-  expect comp(42, "muffins") @ [3, 7].
-"""
+RULES = SHOP
 
 HOSTILE = '<img src=x onerror="document.title=1">'
 

@@ -28,7 +28,7 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True)
 class Alone:
-    """What a rule derived, and how long it took, in seconds; compiling aside."""
+    """The events that a rule derived, and how long it took, in seconds; compiling aside."""
 
     found: pa.Table
     seconds: float
@@ -36,7 +36,7 @@ class Alone:
 
 @dataclass(frozen=True)
 class Material:
-    """What rules are run on: given events, derived ones by type, the end of time, rows of static tables."""
+    """The material of rules: given events, derived ones by type, the end of time, rows of static tables."""
 
     program: typed.Program
     events: Events

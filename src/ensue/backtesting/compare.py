@@ -1,4 +1,4 @@
-"""What one set of rules finds and another does not, type by type."""
+"""Compare what one set of rules finds with what another does, type by type."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def page(backtest: Backtest) -> str:
 
 
 def content(backtest: Backtest) -> str:
-    """What the page shows, for a place inside another page."""
+    """The body of the page, for a place inside another page."""
     return "\n".join(
         [
             f'<div class="ensue-backtest"><style>{_STYLE}</style>',

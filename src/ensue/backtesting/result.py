@@ -23,7 +23,7 @@ class Keys:
 
 @dataclass(frozen=True)
 class RuleResult:
-    """What one rule found."""
+    """The detections of one rule."""
 
     name: str
     """Its label, or else the event that it derives."""
@@ -63,7 +63,7 @@ class TypeChange:
 
 @dataclass(frozen=True)
 class Backtest:
-    """What rules find in events of the past. Printed it is text; `html` and `json` give other forms."""
+    """The detections of rules in events of the past. Printed it is text; `html` and `json` give other forms."""
 
     rules_name: str
     events: int
@@ -75,7 +75,7 @@ class Backtest:
     """How long all rules took together, reading aside."""
     against_name: str | None = None
     changes: tuple[TypeChange, ...] = ()
-    """What is found instead of what other rules find, for each type that either derives."""
+    """The difference from what other rules find, for each type that either derives."""
 
     @property
     def found(self) -> int:

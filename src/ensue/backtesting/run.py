@@ -64,7 +64,7 @@ def backtest(
     max_matches: int | None = None,
     max_state: int | str | None = None,
 ) -> Backtest:
-    """What rules would have found in events of the past: a `Backtest`, which prints as text.
+    """Find what rules would have found in events of the past: a `Backtest`, which prints as text.
 
     `rules` is a program, or a text or file as for `compile`. Detections are counted for each rule, by spans of time:
     `by` is ``"hour"``, ``"day"``, ``"week"``, a length such as ``"15m"``, or a number of the time column's units; one
@@ -156,7 +156,7 @@ def _detected(material: Material, suppressed: dict[int, int] | None = None) -> d
 
 
 def _before(other: Program, events: Any, request: Request) -> dict[str, pa.Table]:
-    """What other rules find; tables that they do not declare, and types that they do not derive, are left out."""
+    """Detect by other rules; tables that they do not declare, and types that they do not derive, are left out."""
     tables = {name: rows for name, rows in (request.tables or {}).items() if name in other.typed.predicates}
     derived = picked(other.typed, None)
     emit = None if request.emit is None else [name for name in _listed(request.emit) if name in derived]

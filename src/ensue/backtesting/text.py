@@ -59,7 +59,7 @@ def head_said(backtest: Backtest) -> str:
 
 
 def cost_said(rule: RuleResult) -> list[str]:
-    """What is known of a rule's cost and of what it left out."""
+    """Tell what is known of a rule's cost and of what it left out."""
     found = []
     if rule.seconds is not None:
         found.append(f"took {seconds_said(rule.seconds)}")

@@ -1,4 +1,4 @@
-"""What editors ask about rules: pure functions of a text, which may be wrong or not finished.
+"""Answers to what editors ask about rules: pure functions of a text, which may be wrong or not finished.
 
 Lines and columns count from one, as in messages. The language server, the notebook and the playground use them; they
 need nothing but the language.

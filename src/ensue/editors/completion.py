@@ -1,4 +1,4 @@
-"""What can be written at a place: words of the grammar where they fit, names that are known there, functions."""
+"""Completion at a place: words of the grammar where they fit, names that are known there, functions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Completion:
     detail: str = ""
     """A signature, a type or a declaration, in one line."""
     sentence: str = ""
-    """What it does, in words."""
+    """Its description, in words."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class _Proposal:
 
 
 def completions(text: str, line: int, column: int, *, functions: Functions = None) -> tuple[Completion, ...]:
-    """What can be written at a place, names of the statement first; only what begins as what is there already.
+    """Complete what is written at a place, names of the statement first; only what begins as what is there already.
 
     >>> rules = "event order(id: int, qty: int).\\nbig(id) <- o: order(id, n) where o.q"
     >>> [(each.text, each.detail) for each in completions(rules, 2, 38)]
@@ -113,7 +113,7 @@ def _begun(text: Text, before: str) -> Statement:
 
 
 def _fitting(statement: Statement, accepted: set[str] | None, whole: Statement | None) -> Iterator[_Proposal]:
-    """What fits behind what is begun of a statement; `whole` is all of it, which may bind names further on."""
+    """Find what fits behind what is begun of a statement; `whole` is all of it, which may bind names further on."""
     tokens, names = statement.tokens, statement.names
     before = tokens[-1].type if tokens else ""
     if statement.first in DECLARING:

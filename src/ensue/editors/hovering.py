@@ -1,4 +1,4 @@
-"""What there is to say about a name: its type, its declaration, a function's sentence, what a rule keeps."""
+"""Hovering over a name: its type, its declaration, a function's sentence, what a rule keeps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ensue.temporal.said import length_said
 
 @dataclass(frozen=True)
 class Hover:
-    """What to show at a place: a line of code, and sentences below it."""
+    """The text to show at a place: a line of code, and sentences below it."""
 
     range: Range
     code: str
@@ -38,7 +38,7 @@ class Hover:
 
 
 def hover(text: str, line: int, column: int, *, functions: Functions = None) -> Hover | None:
-    """What there is to say about the name at a line and column; None where there is nothing.
+    """Describe the name at a line and column; None where there is nothing.
 
     >>> found = hover("event order(id: int).\\nbig(i) <- order(i).", 2, 17)
     >>> found.code
@@ -149,7 +149,7 @@ def _rule(text: Text, statement: Statement) -> _Said | None:
 
 
 def _kept(rule: typed.Rule, program: typed.Program) -> Iterator[str]:
-    """What a rule keeps, and how to bound it; given events are taken to have one time each, as most have."""
+    """Say what a rule keeps, and how to bound it; given events are taken to have one time each, as most have."""
     instants = with_instants(program)
     known = instants if possible(rule.body, instants.events) else program
     plan = describe_rule(rewritten_rule(rule, known.events).rule, known)

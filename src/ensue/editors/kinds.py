@@ -36,7 +36,7 @@ class Kind(Enum):
     AGGREGATE = "aggregate"
     TIMER = "timer"
     ACTION = "action"
-    """What a reaction calls."""
+    """The function that a reaction calls."""
     PARAMETER = "parameter"
     VARIABLE = "variable"
     LABEL = "label"

@@ -58,7 +58,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Names:
-    """What the statements of a text declare, by name; functions are those that were handed over."""
+    """The declarations of a text, by name; functions are those that were handed over."""
 
     events: Mapping[str, Declared]
     tables: Mapping[str, Declared]
@@ -98,7 +98,7 @@ def declared(statements: Sequence[Tokens], functions: frozenset[str] = frozenset
 
 
 def _declared_by(tokens: Tokens) -> Iterator[tuple[Declared, bool]]:
-    """What a statement declares, and whether it says so; a head declares what it derives."""
+    """The declarations of a statement, and whether it says so; a head declares what it derives."""
     if not tokens:
         return
     kind = DECLARING.get(tokens[0].type)
@@ -187,7 +187,7 @@ class Statement:
         """The place of the arrow."""
         self.first = tokens[0].type if tokens else ""
         self.labels = dict(self._labels())
-        """What labels stand for: the name of an event or timer, or None."""
+        """The meaning of labels: the name of an event or timer, or None."""
         self.variables: dict[str, tuple[str, str] | None] = {}
         """Variables in the order in which they are bound: the event and attribute that bind each, where known."""
         calls = list(self._calls())
@@ -295,7 +295,7 @@ class Statement:
         yield Named(Kind.ATTRIBUTE, rest.strip("`"), Span(span.end - len(rest), span.end), owner.strip("`"))
 
     def _kind(self, at: int) -> tuple[Kind, str | None, bool]:
-        """What a name stands for, the event it is an attribute of, and whether it is given here."""
+        """The meaning of a name, the event it is an attribute of, and whether it is given here."""
         tokens, name = self.tokens, plain(self.tokens[at])
         before = tokens[at - 1].type if at else ""
         after = tokens[at + 1].type if at + 1 < len(tokens) else ""

@@ -89,7 +89,7 @@ def _report_tests(program: Program) -> None:
 
 @context_matcher(identifier="ensue.rules")
 def _matcher(context: CompletionContext) -> SimpleMatcherResult:
-    """What can be written at the caret of a cell with rules."""
+    """Complete what is written at the caret of a cell with rules."""
     first, _, rules = context.full_text.partition("\n")
     if not first.startswith(MAGIC) or context.cursor_line < 1:
         return {"completions": []}

@@ -41,7 +41,7 @@ class Text:
 
     @cached_property
     def names(self) -> Names:
-        """What the statements declare; types of attributes are those that the checker infers, where it does."""
+        """The declarations of the statements; types of attributes are those that the checker infers, where it does."""
         found = declared(read_tokens(self.source), frozenset(self.functions))
         program, _ = self.checked
         events = dict(found.events)

@@ -47,7 +47,7 @@ class Question:
     events: JsonLines
     request: Request
     more: Mapping[str, Any]
-    """What else the page said."""
+    """Values that the page said besides."""
 
 
 @dataclass

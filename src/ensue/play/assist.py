@@ -1,4 +1,4 @@
-"""What the editor asks while one types: problems and colours, completions, what a name is, the text formatted."""
+"""Answers to the editor while one types: problems and colours, completions, what a name is, the text formatted."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def complete(message: Mapping[str, Any]) -> dict[str, Any]:
-    """What can be written at a place."""
+    """Complete what is written at a place."""
     found = completions(message["rules"], message.get("line", 1), message.get("column", 1))
     return {
         "completions": [
@@ -72,7 +72,7 @@ def complete(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hovered(message: Mapping[str, Any]) -> dict[str, Any]:
-    """What there is to say about the name at a place."""
+    """Describe the name at a place."""
     found = hover(message["rules"], message.get("line", 1), message.get("column", 1))
     if found is None:
         return {"hover": None}

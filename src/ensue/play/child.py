@@ -57,7 +57,7 @@ def _read(requests: BinaryIO, waiting: queue.SimpleQueue[dict[str, Any]]) -> Non
 
 
 def limit_memory(memory: int) -> None:
-    """Has the system refuse memory beyond a limit, where it can: then a rule that explodes ends with an error."""
+    """Let the system refuse memory beyond a limit, where it can: then a rule that explodes ends with an error."""
     try:
         import resource
     except ImportError:  # not on Windows

@@ -1,4 +1,4 @@
-"""What rules found, as the page shows it: lines of JSON, counts by type, and all that is worth saying about them."""
+"""Detections, as the page shows it: lines of JSON, counts by type, and all that is worth saying about them."""
 
 from __future__ import annotations
 

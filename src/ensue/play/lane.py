@@ -30,7 +30,7 @@ SUPERSEDED = {"superseded": True}
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may take."""
+    """The limits of one request."""
 
     seconds: float = 10.0
     memory: int = 2 * 10**9

@@ -13,7 +13,7 @@ SCRIPTS = (
 
 
 def policy(nonce: str) -> str:
-    """What the page may do: run the scripts that came with it, and ask its own server."""
+    """The policy of the page: run the scripts that came with it, and ask its own server."""
     return (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; "
         "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -21,7 +21,7 @@ def policy(nonce: str) -> str:
 
 
 def inner_policy() -> str:
-    """What a page inside the page may do: run its own scripts, with no access to the page around it or to the server.
+    """The policy of a page inside the page: run its own scripts, with no access to the page around it or to the server.
 
     It has a policy of its own that names them; this one sees to the rest.
     """

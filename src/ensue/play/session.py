@@ -1,4 +1,4 @@
-"""What the page asks for, answered: texts to start with, checks, detections, tests, and files that are saved."""
+"""Answers to what the page asks for: texts to start with, checks, detections, tests, and files that are saved."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MOST_SHOWN = 6
 LANGUAGE = ("words", "check", "complete", "hover", "format")
 EVALUATION = ("run", "timeline", "why", "plan", "test", "given")
 AGAIN = ("timeline", "why", "plan")
-"""What the page asks for again after each run, so that a run need not wait for it."""
+"""Requests that the page repeats after each run, so that a run need not wait for it."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """What a page shows first."""
+    """The texts that a page shows first."""
 
     rules: str = ""
     events: Loaded = field(default_factory=lambda: Loaded(""))
@@ -51,7 +51,7 @@ class Session:
     files: Files
     start: Start
     settings: Mapping[str, Any]
-    """What each evaluation is asked with: `columns` and `tables`, as plain values."""
+    """The arguments of each evaluation: `columns` and `tables`, as plain values."""
     language: Lane
     evaluation: Lane
     _events: OrderedDict[str, Given] = field(default_factory=OrderedDict)
@@ -175,7 +175,7 @@ def _text(body: Mapping[str, Any], name: str, most: int) -> str:
 
 
 def _plain(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What a request says besides its texts: a position, the title of a test, parameters, the end of time."""
+    """The values of a request besides its texts: a position, the title of a test, parameters, the end of time."""
     taken: dict[str, Any] = {}
     for name in ("line", "column"):
         if isinstance(body.get(name), int):

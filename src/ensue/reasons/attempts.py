@@ -197,7 +197,7 @@ class Attempts:
                     yield stop
 
     def _restricted(self, body: typed.Body, tries: list[Try]) -> list[Try]:
-        """What ``policy restricted`` does not choose, though it matches."""
+        """Tries that ``policy restricted`` does not choose, though it matches."""
         own = self._own.body(body)
         chosen = {match.identity for match in own}
         found = []

@@ -13,7 +13,7 @@ _COMPARED = ("=", "!=", "<", "<=", ">", ">=")
 
 
 def condition_stop(condition: typed.Expression, match: Match, study: Study, body: typed.Body) -> Stop | None:
-    """What a condition lacks; None if it holds, or if it depends on what is missing."""
+    """Tell what a condition lacks; None if it holds, or if it depends on what is missing."""
     held = study.knowledge.held
     if not _is_decided(condition, match):
         return None

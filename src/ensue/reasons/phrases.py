@@ -84,7 +84,7 @@ class Phrases:
         return f"{self.event(event.type, event.attributes)} @ {self.span(event.start, event.end)}"
 
     def atom(self, atom: typed.Atom, values: Mapping[str, Any]) -> str:
-        """What an atom looks for, with the values that are known: ``shipped(id=42)``."""
+        """Write what an atom looks for, with the values that are known: ``shipped(id=42)``."""
         declared = self.program.events.get(atom.event)
         types = declared.attributes if declared is not None else {}
         terms = []

@@ -1,4 +1,4 @@
-"""What attempts lack, in words: events that are missing, came, are too few, or have other values."""
+"""Stops of attempts, in words: events that are missing, came, are too few, or have other values."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Stops:
         return Stop("table", f"the table {lookup.predicate} has {with_}", 0.6)
 
     def name(self, pattern: typed.Pattern, match: Match) -> str:
-        """What a side of a pairing is called; with its time where several events of the rule have the name."""
+        """Name a side of a pairing; with its time where several events of the rule have the name."""
         if isinstance(pattern, typed.Atom) and self._atoms.count(pattern.event) > 1:
             return f"{pattern.event} @ {self.phrases.span(match.start, match.end)}"
         types = dict.fromkeys(event.type for event in self._matched(match))

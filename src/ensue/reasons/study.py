@@ -1,4 +1,4 @@
-"""What the reference makes of the events that concern a question, and everything that an answer looks up in it."""
+"""The world of a question: what the reference makes of its events, and everything that an answer looks up in it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Study:
     # --- worlds and matches
 
     def world(self, time: int) -> World:
-        """What is known of all that ends up to a time."""
+        """The world up to a time."""
         if time not in self._worlds:
             self._worlds[time] = self.detection.world(time)
         return self._worlds[time]
@@ -117,7 +117,7 @@ class Study:
         return [match for found, match in self._matches[number, time] if found.identity == event.identity]
 
     def derived_by(self, number: int, match: Match) -> set[Any]:
-        """What makes the events themselves that a rule derives from a match, told by the parts of the match."""
+        """Makes the events themselves that a rule derives from a match, told by the parts of the match."""
         found = self.detection.matches(number, self.world(self.horizon))
         return {event.identity for event, each in found if each.identity == match.identity}
 

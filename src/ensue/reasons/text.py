@@ -92,7 +92,7 @@ def _tried(tried: Tried, indent: str) -> Iterator[str]:
 
 
 def _attempt(attempt: Attempt, indent: str) -> Iterator[str]:
-    """What stopped it, what was matched, and below that why something is missing, or was there."""
+    """Write what stopped it, what was matched, and below that why something is missing, or was there."""
     for stop in attempt.stops:
         yield from _wrapped(stop.text, f"{indent}✗ ", indent + "    ")
     yield from _timeline(attempt.lines, indent + "  ")

@@ -70,7 +70,7 @@ class Timeline:
         return found
 
     def looked_for(self, match: Match) -> list[Dated]:
-        """What had to be absent, the conditions with their values, and bounds of time with what they were compared to.
+        """Show what had to be absent, conditions with their values, and bounds of time with what they were compared to.
 
         All of it holds.
         """

@@ -31,7 +31,7 @@ class Side:
 
 
 def relation_stops(relation: typed.Relation, left: Side, right: Side, length: Length) -> Iterator[Stop]:
-    """What a relation between two intervals lacks.
+    """Tell what a relation between two intervals lacks.
 
     >>> order, shipped = Side("order", Occurrence(0, 0)), Side("shipped", Occurrence(64, 64))
     >>> bound = typed.Distance((0, True), (1, False), 1, 60)

@@ -103,7 +103,7 @@ class Detection:
         )
 
     def world(self, time: int | None) -> World:
-        """What is known of all that ends up to a time."""
+        """The world up to a time."""
         limit = self.last_end if time is None else time
         events = {type_: [e for e in known if e.end <= limit] for type_, known in self.known.items()}
         if time is None:

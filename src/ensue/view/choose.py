@@ -28,7 +28,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def within(scene: Scene, first: int | None, last: int | None) -> Scene:
-    """What touches a window of time. None leaves a side open."""
+    """Keep what touches a window of time. None leaves a side open."""
     if first is None and last is None:
         return scene
 
