@@ -1,4 +1,4 @@
-"""Every way in which rules can be run on events, and whether it found what the reference finds.
+"""Every execution of rules on events, and the comparison of its detections with those of the reference.
 
 A stream is a list of dicts: type, start, end, attributes, and where there is one a sequence number, `n`. An execution
 takes a program, a stream and the end of time (None for the last end of an event), and gives what it derived in the
@@ -9,6 +9,7 @@ a number says it all.
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from random import Random
@@ -23,24 +24,24 @@ import ensue
 from ensue.data import Columns
 from ensue.data.results import picked
 from ensue.engine.derived_tables import derived_tables
-from ensue.engine.mixed import mixed_of
 from ensue.engine.options import ALL, NONE, Options
+from ensue.engine.plain_tables import mixed_of
 from ensue.engine.run import Run
 from ensue.engine.structures.capacity import SMALL, current, using
+from ensue.language.semantics import order
 from ensue.live.detections import derived
 from ensue.plan.certain import certain_types
 from ensue.program import Program
 from ensue.reference import detect
 from ensue.request import Request
 from ensue.rewriting.rates import powers
-from ensue.values import order
 
 Stream = Sequence[Mapping[str, Any]]
 Execution = Callable[[Program, Stream, int | None, Random], "list[Detection]"]
 
 SEQUENCE = "n"
 OUTSIDE = ("type", "start", "end", SEQUENCE)
-"""What is not an attribute."""
+"""Columns that are no attributes."""
 
 
 class NotHereError(Exception):
@@ -49,7 +50,7 @@ class NotHereError(Exception):
 
 @dataclass(frozen=True)
 class Detection:
-    """A derived event; `sources` is what it came from, where that was asked for: see `alike`."""
+    """A derived event; `sources` are the events that it came from, if requested: see `alike`."""
 
     type: str
     start: int
@@ -71,14 +72,14 @@ def attributes_of(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def alike(events: Stream) -> list[int]:
-    """For each position the first of an event that is the same in every respect: which one it was, nobody can tell."""
+    """For each position the first equal event: equal events cannot be distinguished."""
     first: dict[str, int] = {}
     zeros = [{name: value + 0.0 if isinstance(value, float) else value for name, value in e.items()} for e in events]
     return [first.setdefault(repr(sorted(e.items())), position) for position, e in enumerate(zeros)]
 
 
 def reference(program: Program, events: Stream, until: int | None = None) -> list[Detection]:
-    """Evaluate the definitions, in order; without sources where nobody can tell which of several alike it was."""
+    """Evaluate the definitions, in order; without sources where several equal events could be meant."""
     given = [(e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE)) for e in events]
     places = alike(events)
     apart = any(event.each for event in program.typed.events.values())
@@ -99,7 +100,7 @@ def suppressed(program: Program, events: Stream, until: int | None = None) -> di
     return {rule: count for rule, count in program.suppressed_by_name(counts).items() if count}
 
 
-# --- the engine by itself
+# --- the engine alone
 
 
 def horizon_of(events: Stream, until: int | None) -> int | None:
@@ -112,14 +113,14 @@ def whole(times: Sequence[int], rng: Random) -> list[int]:
 
 
 def cut(times: Sequence[int], rng: Random) -> list[int]:
-    """Up to a few times, drawn; some of them between events."""
+    """Draw a few times; some of them lie between events."""
     low, high = times[0], times[-1]
     some = {min(rng.choice(times) + rng.choice((-1, 0, 0, 1)), high - 1) for _ in range(rng.randint(1, 4))}
     return [*sorted(time for time in some if time >= low), high]
 
 
 def step_by_step(times: Sequence[int], rng: Random) -> list[int]:
-    """Each time for itself."""
+    """Each time separately."""
     return sorted(set(times))
 
 
@@ -137,8 +138,23 @@ def small(execution: Execution) -> Execution:
     return run
 
 
+def taken_over(execution: Execution) -> Execution:
+    """An execution in which machine code takes over from plain code after half of the events of a call."""
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        with using(replace(current(), seconds=0.0, pieces=2)):
+            return execution(program, events, until, rng)
+
+    return run
+
+
+def few_draws(program: Program, rng: Random) -> Random:
+    """One of three generators that a program has: the plans made with them are few, and made once."""
+    return Random(zlib.crc32(program.file.source.text.encode()) + rng.randrange(3))
+
+
 def engine(
-    compiled: bool,
+    compiled: bool | None,
     cuts: Cut = whole,
     *,
     instant: bool = False,
@@ -147,7 +163,7 @@ def engine(
     options: Options = ALL,
     emit: str | None = None,
 ) -> Execution:
-    """`Run` by itself: generated code as it is, or as machine code."""
+    """`Run` alone: generated code as Python, or as machine code."""
 
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
         horizon = horizon_of(events, until)
@@ -157,7 +173,8 @@ def engine(
             raise NotHereError
         table = _mixed(program, _in_order(events)) if mixed else None
         wanted = picked(program.typed, emit)
-        rates = powers({name: rng.choice((1, 10, 1000)) for name in program.typed.events})
+        drawn = few_draws(program, rng)
+        rates = powers({name: drawn.choice((1, 10, 1000)) for name in program.typed.events})
         at_work = Run(
             program.typed, provenance=provenance, compiled=compiled, emit=wanted, instant=instant, options=options,
             rates=rates,
@@ -199,14 +216,14 @@ def without_one(compiled: bool | None) -> Execution:
     """`Run` with one optimisation off, and all others on."""
 
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
-        options = replace(ALL, **{rng.choice(fields(ALL)).name: False})
+        options = replace(ALL, **{few_draws(program, rng).choice(fields(ALL)).name: False})
         return engine(compiled, cut, options=options)(program, events, until, rng)
 
     return run
 
 
 def one_type_at_a_time(compiled: bool | None) -> Execution:
-    """`Run` for each derived type as if it alone were asked for."""
+    """`Run` for each derived type as if it alone were requested."""
 
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
         types = picked(program.typed, None)
@@ -246,7 +263,7 @@ def from_tables(tables: Mapping[str, pa.Table]) -> list[Detection]:
     return found
 
 
-# --- what people call
+# --- the public API
 
 
 ARROW = {"int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
@@ -266,6 +283,17 @@ def as_table(program: Program, events: Stream) -> pa.Table:
         types[name] = pa.array([e.get(name) for e in events]).type
     schema = {"type": pa.string(), "start": pa.int64(), "end": pa.int64(), **types}
     return pa.Table.from_pylist([dict(e) for e in events], pa.schema(schema))
+
+
+def as_sparse_table(program: Program, events: Stream) -> pa.Table:
+    """The same without the columns that have no value; of an odd number of events texts are codes of a dictionary."""
+    table = as_table(program, events)
+    full = [name for name in table.column_names if table.column(name).null_count < len(table) or name in OUTSIDE]
+    table = table.select(full)
+    if len(table) % 2:
+        columns = [c.dictionary_encode() if c.type == pa.string() else c for c in table.columns]
+        table = pa.table(dict(zip(full, columns, strict=True)))
+    return table
 
 
 def as_tables(program: Program, events: Stream) -> dict[str, pa.Table]:
@@ -290,6 +318,21 @@ Form = Callable[[Program, Stream], Any]
 
 def as_dicts(program: Program, events: Stream) -> list[dict[str, Any]]:
     return [dict(e) for e in events]
+
+
+def as_odd_table(program: Program, events: Stream) -> pa.Table:
+    """The events in one table that must be normalised: its times have 32 bits."""
+    table = as_table(program, events)
+    for name in ("start", "end"):
+        place = table.column_names.index(name)
+        table = table.set_column(place, name, table.column(name).cast(pa.int32()))
+    return table
+
+
+def as_any(program: Program, events: Stream) -> Any:
+    """The events in one of the forms."""
+    forms = (as_dicts, as_table, as_tables, as_sparse_table, as_odd_table)
+    return forms[sum(e["end"] for e in events) % len(forms)](program, events)
 
 
 def _sequence(events: Stream) -> str | None:
@@ -322,17 +365,25 @@ def on_cores(compiled: bool) -> Execution:
 
 def file_on_cores(compiled: bool) -> Execution:
     """`Program.detect` on a Parquet file whose row groups several threads read."""
+    in_file = file_detect(compiled, threads=3)
+
+    def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
+        with using(replace(current(), thread=1, twice=0, file=0, piece=rng.randint(1, 64))):
+            return in_file(program, events, until, rng)
+
+    return run
+
+
+def file_detect(compiled: bool, threads: int = 1) -> Execution:
+    """`Program.detect` on a Parquet file."""
 
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
         if not events or any(SEQUENCE in event for event in events):
             raise NotHereError
-        with (
-            TemporaryDirectory() as folder,
-            using(replace(current(), thread=1, twice=0, file=0, piece=rng.randint(1, 64))),
-        ):
+        with TemporaryDirectory() as folder:
             path = f"{folder}/events.parquet"
             pq.write_table(as_table(program, _in_order(events)), path, row_group_size=rng.randint(1, 8))
-            asked = Request(until, compiled=compiled, threads=rng.randint(2, 4))
+            asked = Request(until, compiled=compiled, threads=threads)
             return from_tables(program.detect_tables(path, asked)[0])
 
     return run
@@ -370,7 +421,7 @@ def session(
     """
 
     def run(program: Program, events: Stream, until: int | None, rng: Random) -> list[Detection]:
-        if form is as_table and not _fits_one_table(program):
+        if form in (as_any, as_table, as_sparse_table) and not _fits_one_table(program):
             raise NotHereError
         if instant:
             events = _with_one_time(events)
@@ -404,7 +455,7 @@ def session(
 
 
 def _in_their_order(program: Program, found: list[Detection]) -> list[Detection]:
-    """Detections of each type in the order of events: what is certain comes as soon as it is."""
+    """Detections of each type in the order of events: certain ones come as soon as they are found."""
     types, certain = program.typed.events, certain_types(program.typed)
 
     def place(each: Detection) -> Any:
@@ -415,7 +466,7 @@ def _in_their_order(program: Program, found: list[Detection]) -> list[Detection]
 
 
 def _fits_one_table(program: Program) -> bool:
-    """Whether attributes of one name are of one type in all derived events."""
+    """True if attributes of one name have one type in all derived events."""
     attributes = [item for event in program.typed.events.values() if event.derived for item in event.attributes.items()]
     return len(set(attributes)) == len(dict(attributes))
 
@@ -438,7 +489,7 @@ def _arrival(events: Stream, lateness: int, rng: Random) -> list[int]:
 
 
 def _detections(answer: Any, places: Sequence[int]) -> list[Detection]:
-    """What a session gave, in the form in which it gave it; `places` are those of what was sent."""
+    """Detections in a session's answer, of any form; `places` are the positions of the events that were sent."""
     if isinstance(answer, dict):
         return from_tables(answer)
     rows = answer.to_pylist() if isinstance(answer, pa.Table) else answer
@@ -475,10 +526,18 @@ EXECUTIONS: dict[str, Execution] = {
     "detect, tables by type": program_detect(as_tables),
     "detect, batches": in_batches(False),
     "detect, on cores": on_cores(False),
+    "detect, file": file_detect(False),
     "detect, file on cores": file_on_cores(False),
     "session, events": session(False),
     "session, tables by type, late": session(False, as_tables, late=True),
     "session, table": session(False, as_table),
+    "session, table, late, small": small(session(False, as_table, late=True)),
+    "session, table, late, small, sources": small(session(False, as_table, late=True, provenance=True)),
+    "session, table, late, small, changed": small(session(False, as_table, late=True, changed=True)),
+    "session, sparse table, late, small, saved": small(session(False, as_sparse_table, late=True, saved=True)),
+    "session, any form, late, small": small(session(False, as_any, late=True)),
+    "session, any form, late, saved": session(False, as_any, late=True, saved=True),
+    "session, tables by type, late, small": small(session(False, as_tables, late=True)),
     "session, saved": session(False, as_dicts, late=True, saved=True),
     "session, small, saved": small(session(False, as_dicts, late=True, saved=True)),
     "session, changed": session(False, changed=True),
@@ -487,7 +546,7 @@ EXECUTIONS: dict[str, Execution] = {
     "session, instants": session(False, instant=True),
     "session, sources": session(False, as_dicts, late=True, saved=True, provenance=True),
 }
-"""Generated code as it is."""
+"""Generated code as Python."""
 
 COMPILED: dict[str, Execution] = {
     "machine": engine(True),
@@ -497,11 +556,15 @@ COMPILED: dict[str, Execution] = {
     "machine, not optimised": engine(True, options=NONE),
     "machine, sources": engine(True, cut, provenance=True),
     "machine, small, cut": small(engine(True, cut)),
+    "machine, taken over": taken_over(engine(None)),
     "detect machine, rows": program_detect(as_dicts, True),
     "detect machine, table in order": program_detect(as_table, True, in_order=True),
     "detect machine, tables by type": program_detect(as_tables, True),
     "detect machine, batches": in_batches(True),
     "detect machine, on cores": on_cores(True),
+    "session machine, events": session(True),
+    "session machine, sparse table, late, small": small(session(True, as_sparse_table, late=True)),
+    "session machine, instants": session(True, instant=True),
     "session machine, saved": session(True, as_dicts, late=True, saved=True),
     "session machine, small, saved": small(session(True, as_dicts, late=True, saved=True)),
     "session machine, changed": session(True, changed=True),
@@ -521,14 +584,14 @@ class DisagreementError(AssertionError):
 
 
 Outcome = Sequence[Detection] | type[Exception]
-"""What was found, or the error that it ended with."""
+"""Detections of an execution, or the type of the error that ended it."""
 
 
 def check(
     execution: str, program: Program, events: Stream, until: int | None = None, seed: int = 0,
     wanted: Outcome | None = None,
 ) -> bool:  # fmt: skip
-    """Whether an execution takes part. If it does, it must find what is wanted, or else what the reference finds."""
+    """True if an execution supports the program; asserts that it finds `wanted`, by default the reference's outcome."""
     if wanted is None:
         wanted = meaning(program, events, until)
     try:
@@ -553,20 +616,21 @@ def outcome(
 
 
 def meaning(program: Program, events: Stream, until: int | None = None) -> Outcome:
-    """What the reference finds."""
+    """Outcome of the reference."""
     return outcome(lambda *given: reference(*given[:3]), program, events, until)
 
 
 IN_ORDER = "  the order of"
-"""How it is said that only the order differs."""
+"""Beginning of a difference in the order alone."""
 
 
 def difference(wanted: Outcome, found: Outcome) -> str | None:
-    """What is missing, what is too much, and whether the order is another; None if all is the same."""
+    """Missing and additional detections, or a different order, as text; None if all is the same."""
     if isinstance(wanted, type) or isinstance(found, type):
         return None if wanted is found else f"  wanted {wanted}, found {found}"
     if any(each.sources is None for each in [*found, *wanted]):
         found, wanted = ([replace(each, sources=None) for each in side] for side in (found, wanted))
+    wanted, found = _without_twins(wanted), _without_twins(found)
     missing, extra = _unmatched(wanted, found)
     if missing or extra:
         return "\n".join([f"  missing  {each}" for each in missing] + [f"  too much {each}" for each in extra])
@@ -575,6 +639,21 @@ def difference(wanted: Outcome, found: Outcome) -> str | None:
         if not all(map(_same, one, other)):
             return f"{IN_ORDER} {type_}: {', '.join(map(str, other))} instead of {', '.join(map(str, one))}"
     return None
+
+
+def _without_twins(detections: Sequence[Detection]) -> list[Detection]:
+    """Detections without those that differ from another one in the last digits of a float alone.
+
+    Whether they are one event depends on the order in which a float was computed.
+    """
+    kept: list[Detection] = []
+    places: dict[Any, list[Detection]] = {}
+    for each in detections:
+        there = places.setdefault((each.type, each.start, each.end), [])
+        if not any(_same(each, other) and str(each) != str(other) for other in there):
+            there.append(each)
+            kept.append(each)
+    return kept
 
 
 def _unmatched(wanted: Sequence[Detection], found: Sequence[Detection]) -> tuple[list[Detection], list[Detection]]:
@@ -605,7 +684,7 @@ def _same_element(one: Any, other: Any) -> bool:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """The same value: floats to a relative 1e-9, what is not a number is the same as itself, and 0.0 is not -0.0.
+    """The same value: floats to a relative 1e-9, NaN is the same as itself, and 0.0 is not -0.0.
 
     What a list holds has no type of its own, so 1 is 1.0 there.
     """

@@ -76,7 +76,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """An empty page as wide as a desktop's, which must neither fail nor ask for anything that is not here."""
+    """An empty page as wide as a desktop's, which must neither fail nor load anything from the network."""
     with new_page(browser) as opened:
         yield opened
 
@@ -109,7 +109,7 @@ def picture(page: Any, name: str) -> None:
 
 
 def install(quiet: bool) -> int:
-    """Has a Chromium there if it can be had without asking; gives an exit code."""
+    """Install a Chromium if that needs no questions; returns an exit code."""
     found = find_chromium()
     if found is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         print("installing Chromium for tests of pages", flush=True)

@@ -1,6 +1,6 @@
-"""How tests run: random ones without deadlines, and the same every time where a change is judged; compiled code shared.
+"""Settings of tests: random ones without deadlines, and the same every time in CI; compiled code is shared.
 
-What one process has compiled is there for the others, and for the next run: it is kept beside what pytest keeps.
+Processes share compiled code with each other and with the next run: it is stored in pytest's cache.
 """
 
 import os

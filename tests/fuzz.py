@@ -1,39 +1,98 @@
 """Random programs on random streams through every execution, for as long as you like.
 
     python -m tests.fuzz --seed 1 --minutes 10
-    python -m tests.fuzz --seed 1 --minutes 10 --machine
+    python -m tests.fuzz --seed 1 --minutes 10 --machine --processes 2
 
-What an execution finds is compared with what the reference finds. With `--machine` rules become machine code, and run
-on longer streams, too, where plain code says what is wanted. The first difference is made small and printed as a case
-file; then the exit status is 1.
+Each execution's answer is compared with the reference's. One program in four runs as machine code, too; with
+`--machine` all do, and nothing else. Programs that detect something run on more streams than others, and executions
+that take long run on fewer. Some streams are long, up to 20,000 events: there the reference evaluates key by key where
+rules allow that, and plain code is the measure elsewhere. The first difference is made small and printed as a case
+file; the exit status is 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from queue import Empty
+from random import Random
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.engine import run as engine_run
+from ensue.engine.limits import Limits, limiting
 from ensue.language import syntax
 from ensue.language.print import show
+from ensue.partitioning import ByKey, ByRow, stages
 from ensue.program import Program
+from ensue.rules import Rules
 from tests import agreement
-from tests.agreement import COMPILED, EXECUTIONS, DisagreementError, Outcome, Stream, check, meaning, outcome
-from tests.random_programs import compiled, given_types, programs, streams
+from tests.agreement import (
+    COMPILED,
+    EXECUTIONS,
+    Detection,
+    DisagreementError,
+    Outcome,
+    Stream,
+    attributes_of,
+    check,
+    meaning,
+    outcome,
+)  # fmt: skip
+from tests.random_programs import compiled, given_types, programs
+from tests.random_streams import long_stream, random_stream
+from tests.temporal.in_parts import detect_in_parts
 
 ROUND = 40
-"""How many programs are drawn before the time is looked at."""
+"""Number of programs that are drawn before the time is checked."""
 
-VALUES = ("plain", "nulls", "odd")
+TRIED, STREAMS = 6, 96
+"""Number of short streams that each program runs on if it detects nothing on them, and if it does; plans and code are
+made for the first.
+"""
+
+MACHINE = 0.25
+"""Share of the programs that run as machine code, too."""
+
+LONG_STREAMS = 0.03
+"""Share of the programs that run on long streams."""
+
+DEAR = {
+    "plain, one optimisation off", "plain, one type at a time", "small, one optimisation off", "detect, file on cores",
+    "session, tables by type, late", "session, saved", "session, small, saved", "session, changed",
+    "session, changed, late", "session, small, changed", "session, sources", "session machine, saved",
+    "session machine, small, saved", "session machine, changed",
+}  # fmt: skip
+"""Executions that take several times as long as the engine alone."""
+
+LONGER = 0.01
+"""Share of the streams that machine code takes again and again, as one stream of hundreds of events."""
+
+LENGTHS = (500, 3_000, 20_000)
+"""Numbers of events of long streams; a longer one is used if the shorter one took little time."""
+
+PATIENT = 0.5
+"""Seconds that plain code may take on a long stream before others are not tried on it, nor a longer one."""
+
+LONG = {
+    False: ("plain", "plain, cut", "plain, one table", "detect, table", "detect, on cores", "detect, tables by type"),
+    True: ("machine", "machine, cut", "machine, one table", "detect machine, table in order",
+           "detect machine, on cores", "detect machine, tables by type"),
+}  # fmt: skip
+"""Executions that run on long streams, by whether they are machine code."""
+
+MANY_PLANS = 2_000
+"""Number of plans that are kept: all that one program needs."""
 
 
 @dataclass
@@ -49,30 +108,37 @@ class Failure:
 
 @dataclass
 class Fuzz:
-    """A run: what has been done, and the last difference found."""
+    """A run: its counters, and the last difference found."""
 
     machine: bool
     only: str
+    minutes: float = 10
     began: float = field(default_factory=time.monotonic)
     programs: int = 0
     refused: int = 0
     comparisons: int = 0
+    with_detections: int = 0
+    """Comparisons of streams on which something is detected."""
     detections: int = 0
+    long: int = 0
+    referred: int = 0
+    longest: int = 0
     failure: Failure | None = None
 
-    @property
-    def executions(self) -> list[str]:
-        names = COMPILED if self.machine else EXECUTIONS
+    def executions(self, rng: Random) -> list[str]:
+        """Those of one program."""
+        names = [*COMPILED] if self.machine else [*EXECUTIONS]
+        if not self.machine and rng.random() < MACHINE:
+            names += COMPILED
         return [name for name in names if self.only in name]
 
     def round(self, number: int) -> bool:
-        """Draws some programs; whether all executions agreed on them."""
-        phases = [Phase.generate] if self.machine else [Phase.generate, Phase.shrink]
+        """Draw some programs; False if executions differed on one of them."""
 
         @seed(number)
         @settings(
-            max_examples=ROUND, phases=phases, deadline=None, suppress_health_check=list(HealthCheck), database=None,
-            report_multiple_bugs=False, print_blob=False,
+            max_examples=ROUND, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck),
+            database=None, report_multiple_bugs=False, print_blob=False,
         )  # fmt: skip
         @given(programs(), st.data())
         def draw(text: str, data: Any) -> None:
@@ -90,43 +156,147 @@ class Fuzz:
         except ensue.RuleError:
             self.refused += 1
             return
+        if self.ended:
+            return
         self.programs += 1
-        for _ in range(3):
-            events = data.draw(
-                streams(24, VALUES, types=given_types(program), sequence=data.draw(st.integers(0, 5)) == 5)
-            )
-            more = data.draw(st.sampled_from([None, None, 0, 3, 40]))
+        engine_run._prepared.clear()
+        rng = Random(data.draw(st.integers(0, 2**32)))
+        types, executions = given_types(program), self.executions(rng)
+        before = self.detections
+        for number in range(STREAMS):
+            if number == TRIED and self.detections == before:
+                break
+            events = random_stream(rng, types, 24)
+            more = rng.choice([None, None, 0, 3, 40])
             until = None if more is None else _last(events) + more
-            self.try_stream(program, events, until, data.draw(st.integers(0, 99)))
+            chosen = [name for name in executions if rng.randrange(rarity(name)) == 0]
+            self.try_stream(program, events, until, rng, chosen)
+        if rng.random() < LONG_STREAMS:
+            self.try_long(program, types, rng)
 
-    def try_stream(self, program: Program, events: Stream, until: int | None, number: int) -> None:
+    def try_stream(
+        self, program: Program, events: Stream, until: int | None, rng: Random, executions: list[str]
+    ) -> None:
+        number = rng.randrange(100)
         wanted = meaning(program, events, until)
         self.detections += 0 if isinstance(wanted, type) else len(wanted)
-        if self.machine:
-            self.compare(program, events, until, number, wanted)
+        self.compare(program, events, until, number, wanted, executions)
+        compiled_ones = [name for name in executions if name in COMPILED]
+        if compiled_ones and rng.random() < LONGER:
             many = longer(events, number)
             beyond = None if until is None else until + max((e["end"] for e in many), default=0) - _last(events)
-            self.compare(program, many, beyond, number, None)
-        else:
-            self.compare(program, events, until, number, wanted)
+            began = time.process_time()
+            wanted = outcome(EXECUTIONS["plain"], program, many, beyond)
+            if time.process_time() - began < PATIENT:
+                self.compare(program, many, beyond, number, wanted, compiled_ones)
 
-    def compare(self, program: Program, events: Stream, until: int | None, number: int, wanted: Outcome | None) -> None:
-        if wanted is None:
-            wanted = outcome(EXECUTIONS["plain"], program, events, until)
-        for name in self.executions:
+    def try_long(self, program: Program, types: list[str], rng: Random) -> None:
+        """Longer and longer streams, as long as plain code is done with one soon."""
+        for length in LENGTHS:
+            events = long_stream(rng, types, length)
+            began = time.process_time()
+            with limiting(Limits(matches=200_000)):  # a rule that pairs everything with everything ends soon
+                plain = outcome(EXECUTIONS["plain"], program, events, None)
+            slow = time.process_time() - began > PATIENT
+            if isinstance(plain, type):
+                return
+            wanted = in_parts(program, events) if not slow else None
+            if wanted is not None:
+                self.referred += 1
+                self.compare(program, events, None, 0, wanted, ["plain"])
+            self.long += 1
+            self.longest = max(self.longest, length)
+            self.detections += len(plain)
+            chosen = [name for name in LONG[self.machine] if self.only in name]
+            self.compare(program, events, None, rng.randrange(100), plain, chosen)
+            if slow:
+                return
+
+    def compare(
+        self, program: Program, events: Stream, until: int | None, number: int, wanted: Outcome, names: list[str]
+    ) -> None:
+        for name in names:
             try:
-                self.comparisons += check(name, program, events, until, number, wanted)
+                compared = check(name, program, events, until, number, wanted)
             except DisagreementError as error:
                 self.failure = Failure(program.file.source.text, events, until, error, wanted)
                 raise
+            self.comparisons += compared
+            self.with_detections += compared and (isinstance(wanted, type) or bool(wanted))
 
-    def said(self) -> str:
-        seconds = time.monotonic() - self.began
-        rate = self.comparisons / seconds
-        return (
-            f"{seconds:6.0f} s  {self.programs} programs ({self.refused} refused), {self.comparisons} comparisons "
-            f"({rate:.0f}/s), {self.detections} detections"
-        )
+    @property
+    def ended(self) -> bool:
+        return time.monotonic() - self.began > 60 * self.minutes
+
+    @property
+    def counts(self) -> list[int]:
+        return [
+            self.programs, self.refused, self.comparisons, self.with_detections, self.detections, self.long,
+            self.referred, self.longest,
+        ]  # fmt: skip
+
+
+def rarity(execution: str) -> int:
+    """An execution runs on one of so many streams."""
+    if execution in DEAR:
+        return 10
+    return 2 if execution.startswith(("detect", "session")) else 1
+
+
+def describe(counts: list[list[int]], began: float) -> str:
+    """Counts of all processes as one line."""
+    seconds = time.monotonic() - began
+    programs_, refused, comparisons, with_detections, detections, long, referred = (
+        sum(each) for each in list(zip(*counts, strict=True))[:7]
+    )
+    return (
+        f"{seconds:6.0f} s  {programs_:,} programs ({refused:,} refused), {comparisons:,} comparisons "
+        f"({comparisons / seconds:.0f}/s, {with_detections / max(comparisons, 1):.0%} with detections), {detections:,} "
+        f"detections; {long:,} long streams ({referred:,} by the reference, too), up to "
+        f"{max(each[7] for each in counts):,} events"
+    )
+
+
+def share_checked_rules() -> None:
+    """Check each text once: sessions whose rules change would check the same few again and again."""
+    check_anew = Rules.checked.__func__  # type: ignore[attr-defined]
+    known: OrderedDict[Any, Any] = OrderedDict()
+
+    def checked(cls: Any, source: Any, types: Any = None, functions: Any = None) -> Any:
+        key = (cls, source, repr(types), repr(functions))
+        if key not in known:
+            known[key] = check_anew(cls, source, types, functions)
+            if len(known) > 200:
+                known.popitem(last=False)
+        return known[key]
+
+    Rules.checked = classmethod(checked)  # type: ignore[method-assign, assignment]
+
+
+def in_parts(program: Program, events: Stream) -> list[Detection] | None:
+    """Evaluate the definitions key by key; None where some rule needs more events together than is feasible."""
+    wanted = [name for name, event in program.typed.events.items() if event.derived]
+    if any(event.each for event in program.typed.events.values()):
+        return None
+    for stage in stages(program.typed, wanted):
+        match stage.parting:
+            case ByKey() as by_key if not _crowded(by_key, events):
+                pass
+            case ByRow():
+                pass
+            case _:
+                return None
+    given = [(e["type"], attributes_of(e), e["start"], e["end"], None) for e in events]
+    found = detect_in_parts(program.typed, given, None, wanted, Random(0), buckets=len(events) + 1)
+    return [Detection(e.type, e.start, e.end, e.attributes) for e in found]
+
+
+def _crowded(parting: ByKey, events: Stream) -> bool:
+    """True if a key has more events than the reference can look at together."""
+    keys = Counter(
+        tuple(map(repr, (e.get(name) for name in parting.keys[e["type"]]))) for e in events if e["type"] in parting.keys
+    )
+    return max(keys.values(), default=0) > 60
 
 
 def _last(events: Stream) -> int:
@@ -193,7 +363,7 @@ def _still(smaller: tuple[str, Stream, int | None], failure: Failure) -> Failure
 
 
 def case_file(failure: Failure) -> str:
-    """The rules with a test that says what is wanted, as `tests/cases` holds them."""
+    """The rules with a test of the expected events, as in `tests/cases`."""
     program = ensue.compile(failure.text)
     events = [_written(program, e["type"], agreement.attributes_of(e), e["start"], e["end"]) for e in failure.events]
     given = "\n  given " + ",\n    ".join(events) if events else ""
@@ -218,24 +388,68 @@ def main(arguments: list[str] | None = None, say: Callable[[str], object] = prin
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=1, help="where to begin; each seed draws other programs")
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--machine", action="store_true", help="machine code: fewer programs")
+    parser.add_argument("--machine", action="store_true", help="machine code only: fewer programs")
     parser.add_argument("--only", default="", help="only executions with this in their name")
+    parser.add_argument("--processes", type=int, default=1, help="each with a seed of its own, from --seed on")
     chosen = parser.parse_args(arguments)
-    if chosen.machine:
-        os.environ.setdefault("ENSUE_CACHE_DIR", tempfile.mkdtemp(prefix="ensue-fuzz-"))
-    fuzz = Fuzz(chosen.machine, chosen.only)
-    number = chosen.seed * 1_000_000
-    while time.monotonic() - fuzz.began < 60 * chosen.minutes:
-        number += 1
-        if not fuzz.round(number):
-            assert fuzz.failure is not None
-            say(f"{fuzz.failure.error}\n\n{fuzz.failure.text}\n")
-            failure = reduced(fuzz.failure)
-            say(fuzz.said())
-            say(f"\n{failure.error}\n\n{case_file(failure)}\n\nevents = {list(failure.events)!r}")
+    os.environ.setdefault("ENSUE_CACHE_DIR", tempfile.mkdtemp(prefix="ensue-fuzz-"))
+    seeds = range(chosen.seed, chosen.seed + chosen.processes)
+    began = time.monotonic()
+    counts = {number: Fuzz(False, "").counts for number in seeds}
+    if chosen.processes == 1:
+        for number, found in fuzzed(chosen.seed, chosen.minutes, chosen.machine, chosen.only):
+            if isinstance(found, str):
+                say(found)
+                return 1
+            counts[number] = found
+            say(describe([*counts.values()], began))
+        return 0
+    context = multiprocessing.get_context("spawn")
+    told: Any = context.Queue()
+    at_work = [
+        context.Process(target=_tell, args=(told, number, chosen.minutes, chosen.machine, chosen.only), daemon=True)
+        for number in seeds
+    ]
+    for process in at_work:
+        process.start()
+    while any(process.is_alive() for process in at_work) or not told.empty():
+        try:
+            number, found = told.get(timeout=1)
+        except Empty:
+            continue
+        if isinstance(found, str):
+            say(f"seed {number}: {found}")
             return 1
-        say(fuzz.said())
-    return 0
+        counts[number] = found
+        say(describe([*counts.values()], began))
+    return int(any(process.exitcode for process in at_work))
+
+
+def fuzzed(number: int, minutes: float, machine: bool, only: str) -> Iterator[tuple[int, list[int] | str]]:
+    """Rounds from a seed on: counts after each, and at last the difference that was found, if there is one."""
+    fuzz = Fuzz(machine, only, minutes)
+    engine_run.MOST_PLANS = MANY_PLANS
+    share_checked_rules()
+    drawn = number * 1_000_000
+    while not fuzz.ended:
+        drawn += 1
+        if not fuzz.round(drawn):
+            assert fuzz.failure is not None
+            failure = reduced(fuzz.failure)
+            yield (
+                number,
+                (
+                    f"{fuzz.failure.error}\n\n{fuzz.failure.text}\n\n{failure.error}\n\n{case_file(failure)}\n\n"
+                    f"events = {list(failure.events)!r}"
+                ),
+            )
+            return
+        yield number, fuzz.counts
+
+
+def _tell(told: Any, *given: Any) -> None:
+    for each in fuzzed(*given):
+        told.put(each)
 
 
 if __name__ == "__main__":

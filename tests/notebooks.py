@@ -1,6 +1,6 @@
-"""Runs the notebooks in `notebooks/` in an IPython shell, without a server, and compares what they show.
+"""Runs the notebooks in `notebooks/` in an IPython shell, without a server, and compares their outputs.
 
-`ENSUE_UPDATE_NOTEBOOKS=1` writes outputs anew; read the difference.
+`ENSUE_UPDATE_NOTEBOOKS=1` rewrites the outputs; read the difference.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST = 4_000
 
 
 def run_notebook(name: str) -> None:
-    """Runs all cells of a notebook; each must show what the notebook has as its output."""
+    """Runs all cells of a notebook; each must show the output that the notebook has."""
     path = FOLDER / f"{name}.ipynb"
     notebook = json.loads(path.read_text(encoding="utf-8"))
     shell = _new_shell()
@@ -53,7 +53,7 @@ def _new_shell() -> InteractiveShell:
 
 
 def _run_cell(shell: InteractiveShell, source: str, count: int) -> list[dict[str, Any]]:
-    """What a cell shows, as outputs of a notebook: text that was printed, then the value of its last line."""
+    """Outputs of a cell: text that was printed, then the value of its last line."""
     with capture_output() as captured:
         result = shell.run_cell(source)
     result.raise_error()

@@ -84,14 +84,14 @@ def aggregate_of(function, value):
 
 @dataclass
 class Bound:
-    """What a pattern binds: variables by type, names of events and their attributes; and what it gathers."""
+    """Names that a pattern binds: variables by type, labels with their attributes; and those that it gathers."""
 
     variables: dict[str, str] = field(default_factory=dict)
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     gathered: dict[str, str] = field(default_factory=dict)
     gathered_labels: list[str] = field(default_factory=list)
     plain: bool = True
-    """Whether it takes a context or a policy: nothing in it is repeated, or absent between two others."""
+    """True if it can have a context or a policy: nothing in it is repeated, or absent between two others."""
 
     def join(self, other: "Bound") -> "Bound":
         return Bound(
@@ -113,7 +113,7 @@ class Bound:
         )
 
     def of(self, type_: str) -> list[str]:
-        """What there is of a type: variables, and attributes of named events."""
+        """Terms of a type: variables, and attributes of named events."""
         found = [name for name, own in self.variables.items() if own == type_]
         for label, attributes in self.labels.items():
             found += [f"{label}.{name}" for name, own in attributes.items() if own == type_]
@@ -123,7 +123,7 @@ class Bound:
 
 
 class Expressions:
-    """Draws expressions; what draws patterns draws on it."""
+    """Draws expressions, for patterns and other parts of rules."""
 
     def __init__(self, draws, parameters):
         self.draws = draws

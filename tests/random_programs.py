@@ -1,7 +1,7 @@
 """Random programs from the whole language.
 
-A program is built as text, together with what each part of it binds, so that most programs are valid; the few that the
-checker refuses (a contradiction in time, say) are left out by the tests. Names are few, so that parts share them.
+A program is built as text, together with the names that each part binds, so that most programs are valid; the few that
+the checker refuses (a contradiction in time, say) are left out by the tests. Names are few, so that parts share them.
 """
 
 import re
@@ -42,7 +42,7 @@ PAIRED = {"seq", "and", "during", "overlaps", "contains", "finishes", "before", 
 
 
 class Draws:
-    """What is left to chance."""
+    """Random choices."""
 
     def __init__(self, draw):
         self.draw = draw
@@ -66,7 +66,7 @@ class Writer(Draws):
         self.expressions = Expressions(self, self.parameters)
         self.events = {name: dict(EVENTS[name]) for name in EVENTS}
         self.uses = {name: {name} for name in EVENTS}
-        """What each type comes from."""
+        """Types that each type is derived from."""
         self.available = sorted(EVENTS)
         self.labels = 0
         self.parts = []
@@ -132,7 +132,7 @@ class Writer(Draws):
         return self.label(f"({text})", bound, {}, 20)
 
     def either(self, depth):
-        """Alternatives. What only one of them binds has a name that nothing else uses."""
+        """Alternatives. A variable that only one of them binds has a name that nothing else uses."""
         sides = [self.operand(depth - 1) for _ in range(2)]
         both = {n: t for n, t in sides[0][1].variables.items() if sides[1][1].variables.get(n) == t}
         texts = []
@@ -157,7 +157,7 @@ class Writer(Draws):
         return word
 
     def context(self, text, word, first):
-        """An operand with a context that its place takes, and what it is as an initiator."""
+        """An operand with a context that its place takes, and its context as an initiator."""
         if word == "seq" or word.startswith("before"):
             names = ["recent", "chronicle", "continuous", "cumulative"] if first else ["chronicle", "continuous"]
             name = self.choice(names)
@@ -251,7 +251,7 @@ class Writer(Draws):
         return self.with_items(items, bound, nested)
 
     def with_items(self, items, bound, nested):
-        """What stands beside the patterns of a body: tables, timers, relations, absence, collections, suffixes."""
+        """Add items beside the patterns of a body: tables, timers, relations, absence, collections, suffixes."""
         if self.chance(10) and (integers := [n for n, t in bound.variables.items() if t == "int"]):
             table, type_ = self.choice([("linked", "int"), ("called", "string")])
             name = self.choice(POOLS[type_]) if not nested else self.fresh("z")
@@ -343,7 +343,7 @@ class Writer(Draws):
         return f"({left} or {right})", Bound({n: t for n, t in one.variables.items() if n not in names})
 
     def inner(self, outer, nested):
-        """What is negated or collected: an atom, or a body in parentheses that may use names from outside."""
+        """Negated or collected pattern: an atom, or a body in parentheses that may use names from outside."""
         text, bound = self.atom(20, names=outer.variables if nested else None)
         if self.chance(25):
             return f"({text} where {self.expressions.condition(outer.join(bound))})", bound
@@ -377,13 +377,13 @@ class Writer(Draws):
         return f"{self.all(name, terms)}{self.written(name, terms)}{beginning} <- {body}{self.often(name)}."
 
     def all(self, name, terms):
-        """Keeps matches apart, now and then; mostly where not much tells them apart."""
+        """Keeps matches apart (`all`), now and then; mostly where few attributes distinguish them."""
         if self.chance(8 if len(terms) > 1 else 20):
             self.each.add(name)
         return "all " if name in self.each else ""
 
     def often(self, name):
-        """How often a rule derives, if it says so."""
+        """Limit on a rule's events, ``once`` or ``at most``; often empty."""
         if not self.chance(14):
             return ""
         keys = [attribute for attribute in self.events[name] if self.chance(45)]
@@ -399,7 +399,7 @@ class Writer(Draws):
         self.available = sorted(self.events)
 
     def another(self, name):
-        """One more rule for a type, from what does not depend on it."""
+        """One more rule for a type, from types that do not depend on it."""
         self.available = [event for event in self.available if name not in self.uses[event]]
         parts, self.parts = self.parts, []
         body, bound = self.body(1)

@@ -1,4 +1,4 @@
-"""The browser that tests of pages use: it opens files, and notices what pages must not do."""
+"""The browser that tests of pages use: it opens files, and reports forbidden actions of pages."""
 
 import pytest
 

@@ -35,9 +35,9 @@ def test_a_rule_file_is_formatted(name):
 
 
 def test_the_page_shows_each_file_as_it_is():
-    sections = re.findall(r"\(\[([^\]]+)\]\(\1\)\)\n\n```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    sections = re.findall(r"\(\[([^\]]+)\]\(\1\)\)\n\n```ensue\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     assert dict(sections) == FILES
-    assert len(sections) == PAGE.count("\n```\n") / 2 == 12
+    assert len(sections) == PAGE.count("\n```ensue\n") == 12
 
 
 def test_the_list_of_contents_names_each_section():

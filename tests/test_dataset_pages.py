@@ -1,4 +1,4 @@
-"""The pages of data sets are true: commands print what they show, and rules are those of the rule files."""
+"""The pages of data sets are true: commands print the output shown, and rules are those of the rule files."""
 
 import doctest
 import re

@@ -38,7 +38,7 @@ CHECKSUMS = {
     "hospital": "c5052d90fccddc0c",
     "supply_chain": "74039a8131d280ad",
 }
-"""Of the JSON lines of each data set, which must be the same on every platform and with every version of Python."""
+"""Digests of each data set's JSON lines, which must be the same on every platform and version of Python."""
 
 
 def test_every_data_set_has_a_function_of_its_name():

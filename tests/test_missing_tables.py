@@ -1,4 +1,4 @@
-"""A table that rules use and nobody hands over is said to be missing."""
+"""A table that rules use and that is not passed is reported as missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVENTS = [{"type": "a", "time": 1, "x": 1}]
 
 def test_a_table_that_nobody_handed_over():
     program = ensue.compile(RULES)
-    with pytest.warns(ensue.MissingTableWarning, match="use the table 'vip', and nobody has handed it over") as told:
+    with pytest.warns(ensue.MissingTableWarning, match="use the table 'vip', which was not passed") as told:
         assert program.detect(EVENTS) == []
     assert len(told) == 1
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""The notebook of first steps runs, and shows what it says. The one on Spark is among the tests of Spark."""
+"""The notebook of first steps runs, and shows its stored outputs. The one on Spark is among the tests of Spark."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""How often rules derive, and matches that are kept apart: what people see of it besides the events."""
+"""Rules with ``once``, ``at most`` and ``all``: their visible effects besides the events."""
 
 from __future__ import annotations
 

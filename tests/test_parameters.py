@@ -1,4 +1,4 @@
-"""Parameters and what is said about rules, as they are handed over and given back."""
+"""Parameters and descriptions of rules, as they are passed and returned."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_one_without_a_value_must_be_given():
         ({"n": None}, "declared as int"),
         ({"n": 2**63}, "declared as int"),
         ({"patience": "soon"}, "declared as duration, and 'soon' is none: write it as in 6h"),
-        ([("n", 3)], "hand over a dict of values"),
+        ([("n", 3)], "pass a dict of values"),
     ],
 )
 def test_what_does_not_fit_is_an_error(params, message):

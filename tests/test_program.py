@@ -1,4 +1,4 @@
-"""What people call from Python: columns, until, what is warned of, what is refused."""
+"""The Python API: columns, until, warnings, errors."""
 
 import pydoc
 from datetime import date, datetime
@@ -70,7 +70,7 @@ def test_a_type_that_no_rule_derives_cannot_be_asked_for():
         ensue.compile(RULES).detect([], emit="lat")
 
 
-# --- what is refused at once
+# --- errors at once
 
 PAIR = "event a(x: int). event b(x: int). r(x) <- a(x) seq b(x)."
 EVENTS = [{"type": "a", "time": 1, "x": 1}, {"type": "b", "time": 2, "x": 1}]
@@ -80,7 +80,7 @@ FOUND = [{"type": "r", "start": 1, "end": 2, "x": 1}]
 @pytest.mark.parametrize("events", [EVENTS, pa.Table.from_pylist(EVENTS), [pa.Table.from_pylist(EVENTS)]])
 @pytest.mark.parametrize("lateness", [-5, "soon", None])
 def test_a_lateness_that_makes_no_sense(events, lateness):
-    with pytest.raises(ensue.DataError, match=r"^The lateness is -5; it cannot|is no length of time"):
+    with pytest.raises(ensue.DataError, match=r"^The lateness is -5; it cannot|is not a length of time"):
         ensue.compile(PAIR).detect(events, lateness=lateness)
 
 
@@ -96,9 +96,9 @@ def test_a_lateness_that_has_no_effect_is_warned_of():
 @pytest.mark.parametrize("until", [2**70, 2**63, -(2**70), "1" * 30, "1" * 5000])
 def test_times_are_64_bits_wide(events, until):
     program = ensue.compile(PAIR)
-    with pytest.raises(ensue.DataError, match="is no time: times are 64 bits wide"):
+    with pytest.raises(ensue.DataError, match="is not a time: times are 64 bits wide"):
         program.detect(events, until=until)
-    with pytest.raises(ensue.DataError, match="is no time: times are 64 bits wide"):
+    with pytest.raises(ensue.DataError, match="is not a time: times are 64 bits wide"):
         program.start().advance(until)
     assert program.detect(EVENTS, until=2**63 - 1) == FOUND
 
@@ -160,7 +160,7 @@ def test_bad_rows_come_first_where_until_is_of_another_kind():
         ensue.compile(PAIR).detect(events, until="2026-01-02")
 
 
-# --- what there is to call
+# --- the functions of the package
 
 
 def test_help_shows_what_there_is():

@@ -15,15 +15,18 @@ DOCS = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "do
 
 
 class Page(HTMLParser):
-    """Anchors of a page, links of its text, and addresses that a browser fetches by itself."""
+    """Anchors of a page, links of its text, addresses that a browser fetches by itself, and its running text."""
 
     def __init__(self, path):
         super().__init__()
         self.anchors, self.links, self.fetched = {""}, [], []
+        self.text, self._open = "", []
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
         values = dict(attributes)
+        if tag in ("article", "pre", "code"):
+            self._open.append(tag)
         self.anchors.add(values.get("id") or "")
         if tag == "a":
             self.links.append(values.get("href") or "")
@@ -31,6 +34,14 @@ class Page(HTMLParser):
             self.fetched.append(values.get("href") or "")
         elif values.get("src"):
             self.fetched.append(values["src"])
+
+    def handle_endtag(self, tag):
+        if tag in self._open:
+            self._open.remove(tag)
+
+    def handle_data(self, data):
+        if self._open == ["article"]:
+            self.text += data
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +65,14 @@ def test_every_page_is_in_the_navigation_and_in_the_site(site):
         assert (site / document.replace("README.md", "index.md")).with_suffix(".html").exists(), document
 
 
+def test_every_picture_of_a_page_is_shown(site):
+    for document in DOCS:
+        text = (ROOT / "docs" / document).read_text(encoding="utf-8")
+        page = Page((site / document.replace("README.md", "index.md")).with_suffix(".html"))
+        for picture in re.findall(r"^\[?!\[.*?\]\((.+?)\)", text, re.MULTILINE):
+            assert picture in page.fetched, (document, picture)
+
+
 def test_every_link_of_the_site_leads_somewhere(site):
     pages = {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
     for path, page in pages.items():
@@ -66,6 +85,12 @@ def test_every_link_of_the_site_leads_somewhere(site):
             assert target.exists(), (path.name, link)
             if target in pages:
                 assert unquote(parts.fragment) in pages[target].anchors, (path.name, link)
+
+
+def test_no_markup_is_left_in_the_text(site):
+    for path in site.rglob("*.html"):
+        left = re.search(r"\*\*|`|\\[<>*_|\[\]]|\]\(", Page(path).text)
+        assert left is None, (path.name, left)
 
 
 def test_pages_fetch_nothing_from_elsewhere(site):

@@ -21,10 +21,10 @@ to which events are sent as they happen:
 >>> session.send({"type": "shipped", "time": 7, "id": 42})
 [{'type': 'done', 'start': 3, 'end': 7, 'id': 42, 'product': 'muffins'}]
 
-`backtest` says what rules would have found in events of the past, and what others find instead.
-`why` says why something was detected, or why it was not. `ensue.datasets` has events and rules to try.
-`check_rules` says what is wrong with rules without raising it. `RuleError` and `DataError` are what is raised for rules
-and for events that cannot be used. The command is `ensue`; `ensue --help` says what it does.
+`backtest` runs rules on events of the past, and compares them with other rules. `why` explains why something was
+detected, or why it was not. `ensue.datasets` has events and rules to try. `check_rules` returns the diagnostics of
+rules without raising an error. `RuleError` is raised for wrong rules, and `DataError` for events that cannot be used.
+The command is `ensue`; see `ensue --help`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -123,7 +123,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """What the package offers is imported when it is first asked for, so that `ensue --version` answers at once."""
+    """Import a public name on first use, so that `ensue --version` answers at once."""
     import importlib
 
     if name == "datasets":
@@ -135,5 +135,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What is there already, and what will be once it is asked for: `help` and completion show both."""
+    """All public names, imported or not, for `help` and completion."""
     return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
-"""A folder of the user's for what takes long to make and comes out the same each time.
+"""A cache folder of the user's, for results that take long to make and are always the same.
 
-``ENSUE_CACHE_DIR`` names another one. What is kept here can be deleted at any time. A file is named after what it was
-made of, and one that is damaged is not used.
+``ENSUE_CACHE_DIR`` names another one. Its content can be deleted at any time. A file is named after a digest of its
+inputs, and a damaged file is not used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def usual_folder() -> Path:
-    """Where things are kept, whether or not there is such a folder yet."""
+    """Folder of the cache, whether or not it exists yet."""
     chosen = os.environ.get("ENSUE_CACHE_DIR")
     if chosen:
         return Path(chosen)
@@ -53,7 +53,7 @@ def _remove(folder: Path, process: int) -> None:
 
 
 def key_of(*parts: str) -> str:
-    """A name for what is made of these."""
+    """A name for a result, by a digest of its inputs."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 

@@ -1,21 +1,22 @@
-"""Detection in events that are all there: by which execution, in which form of events, and what is warned of."""
+"""Detection in a finite set of events: choice of the execution, the form of events, and warnings."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ensue.data.columns import Columns, is_path
-from ensue.data.errors import DataError, bad_rows_said
+from ensue.data.errors import DataError, NotTextError, bad_rows_said
 from ensue.data.form import Form
 from ensue.data.moments import is_timestamp
 from ensue.data.spark_frames import spark_frames
 from ensue.engine.limits import limiting
 from ensue.errors import BadRowsWarning, EmptyAttributeWarning, MissingTableWarning, NoEffectWarning, UnusedTypeWarning
 from ensue.language import typed
+from ensue.records import dataclass
 from ensue.request import DEFAULT_ENGINE, ENGINES, Request
 from ensue.rules import Rules
 
@@ -52,8 +53,8 @@ def detect(rules: Rules, events: Any, request: Request) -> Any:
         if request.by_type:
             raise DataError(
                 "Batches that come one after the other give one reader of all detections, as they are found: of "
-                "several readers one would have to keep what the others have not read. For a table of each type hand "
-                "the events over as one table, ask for one type with `emit`, or use a session: `start()` and `send`."
+                "several readers one would have to keep what the others have not read. For a table of each type pass "
+                "the events as one table, choose one type with `emit`, or use a session: `start()` and `send`."
             )
         return _in_batches(rules, batches, request)
     found, read = detect_tables(rules, events, request)
@@ -77,7 +78,11 @@ def detect_tables(rules: Rules, events: Any, request: Request) -> tuple[Found, E
     with limiting(request.limits):
         found = None
         if request.engine == DEFAULT_ENGINE:
-            found = asked.where_it_lies(events)
+            try:
+                found = asked.where_it_lies(events)
+            except NotTextError:  # where rows are looked at, those that hold such text are bad ones
+                if any(event.given and not event.declared for event in rules.typed.events.values()):
+                    raise
         return found or asked.after_reading(events)
 
 
@@ -105,7 +110,7 @@ def _on_spark(rules: Rules, frames: Frames, request: Request) -> Any:
 
     if request.on_suppressed is not None:
         raise DataError(
-            "`on_suppressed` cannot be called on Spark, where events are counted by others and later. Ask for a column "
+            "`on_suppressed` cannot be called on Spark, where events are counted by others and later. Request a column "
             "with suppressed=True: it has the rule and how many of its events were not kept, to be summed up."
         )
     if request.by_type:
@@ -127,7 +132,7 @@ def _on_spark(rules: Rules, frames: Frames, request: Request) -> Any:
 
 
 def _in_batches(rules: Rules, batches: Any, request: Request) -> pa.RecordBatchReader:
-    """Batches are taken in as they come; the first one's schema says what undeclared events hold."""
+    """Detection in batches as they come; the first one's schema gives the types of undeclared events."""
     from ensue.live.arrangement import Settings
     from ensue.live.session import Session
     from ensue.live.streaming import detected
@@ -153,32 +158,49 @@ class _Asked:
     wanted: list[str]
 
     def where_it_lies(self, events: Any) -> tuple[Found, Events] | None:
-        """Detection on one table, or one file, that is read as it is; None if it cannot be."""
-        from ensue.engine.mixed import schema_of
+        """Detection on one table, or one file, that is read without conversion; None if it cannot be."""
         from ensue.engine.parquet import plain_parquet
+        from ensue.engine.plain_tables import schema_of
 
         rules, columns = self.rules, self.request.columns
         if columns != columns.plain_names or any(map(is_path, rules.attribute_names)):
             return None
-        file = plain_parquet(events, columns, rules.typed.events)
-        if file is not None and file.large and not self.request.provenance:
-            return self._on_cores(file) or self._in_pieces(file)
-        source = events if file is None else file.read() if file.only is None else {file.only: file.read()}
-        schema = schema_of(source)
+        file = plain_parquet(events, columns, rules.typed.events, rules.used_attributes)
+        if file is not None and not self.request.provenance:
+            large = file.large
+            found = self._on_cores(file, large) if large or self._can_be_cut(file) else None
+            if found is not None or large:
+                return found or self._in_pieces(file)
+        schema = schema_of(events) if file is None else file.file.schema_arrow
         rules = rules if schema is None else rules.knowing(dict.fromkeys(rules.typed.events, schema))
-        return self._on_tables(rules, source, columns, None)
+        pieces = self._pieces(rules, events, columns) if file is None else self._pieces_in_file(rules, file)
+        return self._on_pieces(rules, pieces, isinstance(events, dict), None)
 
-    def _on_tables(self, rules: Rules, source: Any, columns: Columns, form: Form | None) -> tuple[Found, Events] | None:
-        """Detection on tables that are read as they are; `form` is the one that they came in, if it is another."""
-        from ensue.engine.mixed import mixed_of, pieces_of, read_from
-        from ensue.engine.provenance import detect_mixed_sources
-        from ensue.engine.tables import detect_mixed
+    def _pieces_in_file(self, rules: Rules, file: PlainParquet) -> tuple[Mixed, ...]:
+        """The rows of a file; attributes that no rule uses are read only where they decide the order of events."""
+        columns, threads = self.request.columns, self.request.most_threads
+        if not self.request.provenance and len(file.used) < len(file.columns):
+            pieces = self._pieces(rules, file.read(every=False, threads=threads), columns)
+            if all(piece.unique for piece in pieces):
+                return pieces
+        return self._pieces(rules, file.read(every=True, threads=threads), columns)
 
+    def _pieces(self, rules: Rules, source: Any, columns: Columns) -> tuple[Mixed, ...]:
+        """The pieces of tables that are read as they are; none if they cannot be."""
+        from ensue.engine.plain_tables import mixed_of, pieces_of
+
+        events, used = rules.typed.events, rules.used_attributes
         if self.request.provenance:
-            plain = mixed_of(source, columns, rules.typed.events, used=rules.used_attributes, sort=True)
-            pieces: tuple[Mixed, ...] = () if plain is None else (plain,)
-        else:
-            pieces = pieces_of(source, columns, rules.typed.events, rules.used_attributes)
+            whole = mixed_of(source, columns, events, used=used, sort=True)
+            return () if whole is None else (whole,)
+        return pieces_of(source, columns, events, used, self.request.most_threads)
+
+    def _on_pieces(
+        self, rules: Rules, pieces: Sequence[Mixed], by_type: bool, form: Form | None
+    ) -> tuple[Found, Events] | None:
+        """Detection on tables that are read as they are; `form` is the one that they came in, if it is another."""
+        from ensue.engine.mixed import read_from
+
         if not pieces:
             return None
         timestamps = pieces[0].timestamps
@@ -188,43 +210,63 @@ class _Asked:
         until = rules.time_of(self.request.until, timestamps)
         asked = until, self.rows, self.wanted, self.request.compiled, suppressed
         if self.request.provenance:
+            from ensue.engine.provenance import detect_mixed_sources
+
             found = detect_mixed_sources(program, pieces[0], *asked)
         else:
+            from ensue.engine.tables import detect_mixed
+
             instant = all(piece.start is piece.end for piece in pieces)
             cores = self._cores(program, sum(map(len, pieces)), instant)
             found = detect_mixed(program, pieces, *asked, cores)
-        read = replace(read_from(pieces, by_type=isinstance(source, dict)), suppressed=suppressed)
+        read = replace(read_from(pieces, by_type), suppressed=suppressed)
         return found, read if form is None else replace(read, form=form)
 
-    def _cores(self, program: typed.Program, rows: int, instant: bool) -> Cores | None:
-        """The threads for so many rows, and how events are cut for them; None for one thread.
+    def _cores(self, program: typed.Program, rows: int, instant: bool, in_file: bool = False) -> Cores | None:
+        """The threads for a number of rows, and the way to partition events for them; None for one thread.
 
-        `instant` says that each event has one time.
+        `instant` says that each event has one time. Rows `in_file` are read in parallel, too.
         """
-        from ensue.engine.cores import Cores
         from ensue.engine.structures.capacity import current
-        from ensue.partitioning import cuts_of
 
         threads = min(self.request.most_threads, rows // current().thread)
-        cuts = cuts_of(program, self.wanted, instant) if threads > 1 else None
-        if cuts is not None and not self.request.threads_asked_for:  # other ways pay off on many cores only
+        if threads <= 1:
+            return None
+        from ensue.engine.cores import Cores
+        from ensue.partitioning import cuts_of
+
+        cuts = cuts_of(program, self.wanted, instant)
+        if cuts is not None and not in_file and not self.request.threads_asked_for:  # dealing rows costs, too
             cuts = None if cuts.extent is None or cuts.rest is not None else replace(cuts, keys=None)
         return None if cuts is None else Cores(threads, cuts)
 
-    def _on_cores(self, file: PlainParquet) -> tuple[Found, Events] | None:
-        """Detection on a large file by several threads; None if it cannot be."""
+    def _can_be_cut(self, file: PlainParquet) -> bool:
+        """True if threads can read row groups of a file separately, and there are enough to be worth it."""
+        from ensue.engine.structures.capacity import current
+
+        return (
+            self.request.most_threads > 1
+            and file.file.metadata.num_rows >= 2 * current().thread
+            and len(file.groups) > 1
+            and file.ordered
+        )
+
+    def _on_cores(self, file: PlainParquet, large: bool) -> tuple[Found, Events] | None:
+        """Detection on a file by several threads; None if it cannot be.
+
+        One that is not large is read as a whole, by threads of Arrow, where slices of time can be cut: that costs less.
+        """
         import pyarrow as pa
 
         from ensue.engine.large_files import detect_large_file
-        from ensue.engine.mixed import read_from
 
         schema = file.file.schema_arrow
         rules = self.rules.knowing(dict.fromkeys(self.rules.typed.events, schema))
         timestamps = pa.types.is_timestamp(schema.field(file.end).type)
         rules.check_unit(timestamps)
         program = rules.typed_for_timestamps if timestamps else rules.typed
-        cores = self._cores(program, sum(group.rows for group in file.groups), file.instant)
-        if cores is None:
+        cores = self._cores(program, sum(group.rows for group in file.groups), file.instant, in_file=True)
+        if cores is None or not (large or cores.cuts.extent is None):
             return None
         until = rules.time_of(self.request.until, timestamps)
         suppressed: dict[int, int] = {}
@@ -232,12 +274,7 @@ class _Asked:
             program, file, self.request.columns, rules.used_attributes, until, self.rows, self.wanted,
             self.request.compiled, suppressed, cores,
         )  # fmt: skip
-        if found is None:
-            return None
-        read = read_from((found[1],), by_type=file.only is not None)
-        rows = sum(group.rows for group in file.groups)
-        last = file.groups[-1].last
-        return found[0], replace(read, last_end=last, rows=rows, used=True, suppressed=suppressed)
+        return None if found is None else (found[0], replace(found[1], suppressed=suppressed))
 
     def _in_pieces(self, file: PlainParquet) -> tuple[Found, Events]:
         """Detection on a file that is not read at once."""
@@ -292,9 +329,11 @@ class _Asked:
         rules, columns = self.rules, self.request.columns
         try:
             tables = plain_tables(list(read.parts), columns, rules.declared_attributes, rules.read_attributes)
-        except DataError:  # it is said again where rows are looked at
+        except DataError:  # it is reported where rows are looked at
             return None
-        return None if tables is None else self._on_tables(rules, tables, Columns(), read.form)
+        if tables is None:
+            return None
+        return self._on_pieces(rules, self._pieces(rules, tables, Columns()), isinstance(tables, dict), read.form)
 
 
 def read_parts_for(rules: Rules, events: Any, request: Request) -> Read:
@@ -328,7 +367,7 @@ def read_events_for(rules: Rules, events: Any, request: Request) -> tuple[typed.
         asked=rules.attributes_by_event,
     )
     if read.last_end is None and rules.typed.unit is None and until is not None and is_timestamp(until):
-        read = replace(read, timestamps=True)  # no event says what times are, so this does
+        read = replace(read, timestamps=True)  # no event decides the kind of times, so this does
     try:
         if read.last_end is not None:
             rules.check_unit(read.timestamps)
@@ -341,7 +380,7 @@ def read_events_for(rules: Rules, events: Any, request: Request) -> tuple[typed.
 
 
 def _warn(rules: Rules, events: Any, read: Events, request: Request) -> None:
-    """Says what of the events was not used, or is not as the rules have it, to who called `Program.detect`."""
+    """Warns the caller of `Program.detect` of events that were not used, or do not fit the rules."""
     above = 4
     if read.bad_count and request.on_bad_row is not None:
         for row in read.bad:

@@ -2,11 +2,11 @@
 
 
 class DetectError(Exception):
-    """A program that cannot be evaluated on these events; the message says why and what to do."""
+    """A program that cannot be evaluated on these events; the message gives the reason and a remedy."""
 
 
 class LimitError(DetectError):
-    """A rule that derives or keeps more than is allowed; the message names it, and says what to do."""
+    """A rule that derives or keeps more than is allowed; the message names it and a remedy."""
 
 
 class BadRowsWarning(UserWarning):
@@ -14,19 +14,19 @@ class BadRowsWarning(UserWarning):
 
 
 class EmptyAttributeWarning(UserWarning):
-    """An attribute that the rules use is null in every row, as it is when its column has another name."""
+    """An attribute that the rules use is null in every row, perhaps because its column has another name."""
 
 
 class UnusedTypeWarning(UserWarning):
-    """Events were handed over under the name of a type that the rules do not use, as a misspelt one is."""
+    """Events were passed under the name of a type that the rules do not use, perhaps a misspelt one."""
 
 
 class NoEffectWarning(UserWarning):
-    """Something was asked for that has no effect on these events."""
+    """An option has no effect on these events."""
 
 
 class FunctionWarning(UserWarning):
-    """A function that was handed over to `compile` failed for some values, and is null for these."""
+    """A function that was passed to `compile` failed for some values; its result is null there."""
 
 
 class LateEventsWarning(UserWarning):
@@ -38,4 +38,4 @@ class OnePartitionWarning(UserWarning):
 
 
 class MissingTableWarning(UserWarning):
-    """A table that the rules declare and use has no rows: nobody handed it over."""
+    """A table that the rules declare and use has no rows: it was not passed."""

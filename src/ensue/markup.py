@@ -1,4 +1,4 @@
-"""HTML for notebooks: text in a box and small tables, in which nothing is markup but what is written here."""
+"""HTML for notebooks: text in a box and small tables; all other text is escaped."""
 
 from __future__ import annotations
 

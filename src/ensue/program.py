@@ -1,6 +1,6 @@
-"""A compiled program: what people call.
+"""A compiled program: the main entry point of the Python API.
 
-What only detection needs is imported when something is to be detected, so that rules are checked at once.
+Modules that only detection needs are imported by the first detection, so that checking rules is fast.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def compile(
 ) -> Program:
     """Reads and checks rules: a text, or the path of a file (a `Path`, or a string that ends with ``.ensue``).
 
-    `functions` are Python functions that the rules call, by name; their annotations say what they take and give, and
-    they give the same for the same arguments. `params` are values of parameters that the rules declare. Raises
-    `RuleError` with everything that is wrong.
+    `functions` are Python functions that the rules call, by name; their annotations give the types of parameters and
+    results, and they must return the same for the same arguments. `params` are values of parameters that the rules
+    declare. Raises `RuleError` with all errors.
 
     >>> program = compile("event order(id: int).  late(id) <- o: order(id), w: extend(o, 6).")
     >>> program.detect([{"type": "order", "time": 3, "id": 42}], until=10)
@@ -57,7 +57,7 @@ def compile(
 def check_rules(
     rules: str | Path, name: str | None = None, *, functions: Mapping[str, Callable[..., Any]] | None = None
 ) -> tuple[Diagnostic, ...]:
-    """Everything there is to say about rules: errors, warnings and notes; nothing is raised for them.
+    """Diagnostics of rules: errors, warnings and notes; none of them is raised.
 
     >>> [d.code for d in check_rules("event b(y: int).  a(x) <- b(y).")]
     ['E105']
@@ -113,7 +113,7 @@ class Program(Rules):
         by_type: bool | None = None,
         threads: int | None = None,
     ) -> Any:
-        """Finds what the rules describe, and gives it back in the form that the events came in.
+        """Detects the events that the rules derive, and returns them in the form that the events came in.
 
         `events` is an Arrow table or anything with the Arrow C stream interface, a pandas or Polars frame, a path or
         glob of ``.parquet``, ``.csv``, ``.json`` or ``.jsonl`` files (packed or not), an iterable of dicts, or a dict
@@ -121,49 +121,48 @@ class Program(Rules):
 
         `until` is the end of time seen, if it is not the last end among the events. `time`, or `start` and `end`,
         `type` and `sequence` name the columns; where none is named and events have `start` and `end` as well as `time`,
-        `start` and `end` count, and `time` only where both are empty. `time_unit` says what numbers count since 1970
-        (``"s"``, ``"ms"``, ``"us"``, ``"ns"``), `time_format` how text is written (``"%d/%b/%Y:%H:%M:%S %z"``),
-        `timezone` where clocks are that say no zone, `year` the year of text without one; times are then timestamps.
+        `start` and `end` count, and `time` only where both are empty. `time_unit` is the unit of numbers since 1970
+        (``"s"``, ``"ms"``, ``"us"``, ``"ns"``), `time_format` the format of text (``"%d/%b/%Y:%H:%M:%S %z"``),
+        `timezone` the zone of times without one, `year` the year of text without one; times are then timestamps.
         `columns` are columns by the names that rules have for them: ``{"user": "UserName"}``. Of files, `lines` is a
         regular expression with named groups for lines of text, `separator` the sign between fields, and `file_name`
-        takes columns from names of files (``docs/data.md``). `tables` hands over rows of static tables by
-        name. `emit` picks derived types.
+        takes columns from names of files (``docs/data.md``). `tables` are rows of static tables by name. `emit` picks
+        derived types.
 
-        With `by_type` detections come as a dict of what there is of each derived type, in the same form, without the
-        attributes of others: ``found["overdue"]``. Events that come by type give such a dict anyway, unless it is
-        False.
+        With `by_type` detections come as a dict by derived type, in the same form, without the attributes of other
+        types: ``found["overdue"]``. Events that come by type give such a dict anyway, unless it is False.
 
-        Rows that cannot be used are left out and warned of; `strict` makes the first an error, and `on_bad_row` is
+        Rows that cannot be used are left out with a warning; `strict` makes the first an error, and `on_bad_row` is
         called with each instead of the warning.
 
-        `on_suppressed` is called with how many events each rule did not keep that says how often it derives (``once per
-        id in 1h``), a dict by the name of the rule, or else by its event. For Spark frames that is `suppressed`.
+        `on_suppressed` is called with the number of events that each rule suppressed (``once per id in 1h``), a dict by
+        the name of the rule, or else by its event. For Spark frames that is `suppressed`.
 
         With `provenance` each detection has `sources`: the numbers of the rows that it came from, the first being 0.
-        For Spark tables it may name a column that tells rows apart, whose values they are then.
+        For Spark tables it may name a column that identifies rows, whose values they are then.
 
-        `keep` is a largest lifetime, as in `keeping`, and `params` are values of parameters, as in `with_params`.
+        `keep` is a longest lifetime, as in `keeping`, and `params` are values of parameters, as in `with_params`.
 
-        Rules are compiled where there are many events; `compiled` says so, or not, whatever their number. Large tables
-        and files are cut into slices of time that run side by side on all cores, where rules look back a bounded length
-        of time; `threads`, or the environment variable ENSUE_THREADS, says on how many threads, and has other rules cut
-        by key. What is found is the same, in the same order.
+        Rules are compiled where there are many events; `compiled` forces or prevents it, whatever their number. Large
+        tables and files are cut into slices of time that run in parallel on all cores, where rules look back a bounded
+        length of time; `threads`, or the environment variable ENSUE_THREADS, sets the number of threads, and has events
+        of other rules partitioned by key. The detections are the same, in the same order.
 
-        A `RecordBatchReader` or an iterator of Arrow batches is taken in as it comes, so it may be larger than memory:
-        what is found comes back as a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`;
-        those that come later still are left out and warned of. Events in all other forms are put in order first, so
-        `lateness` has no effect on them.
+        A `RecordBatchReader` or an iterator of Arrow batches is read as it comes, so it may be larger than memory; the
+        result is a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`; those that come
+        later still are left out with a warning. Events in all other forms are sorted first, so `lateness` has no effect
+        on them.
 
         `max_ahead` is for streams of Spark, as in `start`.
 
-        `max_matches` is how many events of a type one call may derive (10 million, or 100 for each event, if nothing is
-        said), and `max_state` how many bytes all rules may keep (a number or a text such as "4GB"; half of the memory):
-        what exceeds them is a `LimitError` that names the rule.
+        `max_matches` limits the events of a type that one call may derive (by default 10 million, or 100 for each
+        event), and `max_state` the bytes that all rules may keep (a number or a text such as "4GB"; by default half of
+        the memory). A rule that exceeds them raises a `LimitError` that names it.
 
         Spark frames are evaluated where they are, lazily: the answer is a frame of Spark (``docs/spark.md``). With
         `rejected` it has a last column of that name for rows that cannot be used, with `suppressed` one for the rule
-        and the number of events that it did not keep, in rows to be summed up; `slices` is into how many slices of
-        time a key's events are cut, where these are too many for one part.
+        and the number of events that it suppressed, in rows to be summed up; `slices` is the number of slices of time
+        into which a key's events are cut, where these are too many for one part.
         """
         names = columns_of(
             time, start, end, type, sequence, time_unit=time_unit, time_format=time_format, timezone=timezone,
@@ -177,7 +176,7 @@ class Program(Rules):
         return detection.detect(self, events, request)
 
     def detect_tables(self, events: Any, request: Request = USUAL) -> tuple[dict[str, pa.Table], Events]:
-        """For other parts of ensue: what `detect` finds as a table for each type, and the events as they were read."""
+        """For other parts of ensue: the detections as a table for each type, and the events as they were read."""
         return detection.detect_tables(self, events, request)
 
     def explain(
@@ -205,18 +204,18 @@ class Program(Rules):
         max_matches: int | None = None,
         max_state: int | str | None = None,
     ) -> Explanation:
-        """How the rules are run, and why: an `Explanation`, which prints as text and has `json()` and `mermaid()`.
+        """Explains how rules are run, and why: an `Explanation`, which prints as text and has `json()` and `mermaid()`.
 
         Given events are taken to have one time each, unless `intervals` says that they have a start and an end. With
-        `events`, in any form that `detect` takes, it also says what really happens: they are run, and what each part of
-        a rule takes, hands on and keeps is counted. The other arguments are those of `detect`.
+        `events`, in any form that `detect` takes, it also reports what really happens: it runs them, and counts what
+        each part of a rule takes, passes on and keeps. The other arguments are those of `detect`.
 
         >>> program = compile("event a(k: int). event b(k: int). d(k) <- a(k) seq b(k) within 10.")
         >>> print(program.explain())
-        Given events are taken to have one time each, and no interval.
+        Input events are assumed to have one time each, not an interval.
         <BLANKLINE>
         d (line 1)
-          in a session: handed out at once
+          in a session: returned at once
           a match takes 10 at most
           match
           │ cost: checks each match
@@ -294,29 +293,31 @@ class Program(Rules):
     ) -> Session:
         """Starts detection on events that are still to come: a `Session`, to which they are sent.
 
-        `lateness` is how much after others that end later an event may come: a number in the unit of the time column,
-        a duration such as ``"1h30m"``, or a timedelta. Columns, times, `tables` and `emit` are those of `detect`.
+        `lateness` is the length of time by which an event may come after others that end later: a number in the unit of
+        the time column, a duration such as ``"1h30m"``, or a timedelta. Columns, times, `tables` and `emit` are those
+        of `detect`.
 
         `actions` are the functions that reactions of the rules call, by name; without any, reactions do nothing. One
-        that takes a keyword `key` is handed the same key again for the same event, and one that takes a keyword `rules`
-        the rules for its type, with what is said about them (`Program.rules`).
+        that takes a keyword `key` gets the same key again for the same event, and one that takes a keyword `rules` the
+        rules for its type, with their descriptions (`Program.rules`).
         `on_late` is called with each event that came too late, a dict, and `on_bad_row` with each row that cannot be
         used, both instead of a warning. With `provenance` each detection has the positions of the events that it came
         from, counted in the order in which they were sent.
 
-        `keep` is a largest lifetime, as in `keeping`; it goes on when the session is resumed. `params` are values of
+        `keep` is a longest lifetime, as in `keeping`; it goes on when the session is resumed. `params` are values of
         parameters; a session with values is resumed by a program with the same ones, `program.with_params(…)`.
 
         `max_ahead` is how far ahead of the wall clock an event may end, as in ``"1h"``; one that ends later is a bad
         row, and does not move time.
 
-        `max_matches` and `max_state` are those of `detect`. A rule that exceeds them has forgotten what it knew, and
-        the session goes on.
+        `max_matches` and `max_state` are those of `detect`. A rule that exceeds them loses its state, and the session
+        continues.
 
         A detection that no later event can change is given at once, others when their step is complete. With `in_order`
         all of them wait for that, and come in the order of their ends.
 
-        Rules are compiled once many events have come in tables; `compiled` says from the first event on, or never.
+        A thread compiles the rules from the first event on, and sends do not wait for it unless they bring many events.
+        With `compiled=True` the first event waits for it, with False rules are never compiled.
 
         >>> program = compile("event order(id: int).  late(id) <- o: order(id), w: extend(o, 6).")
         >>> session = program.start()
@@ -350,7 +351,7 @@ class Program(Rules):
     ) -> Session:
         """Goes on with a session where `Session.save` left it, with the same rules.
 
-        Raises `StateError` for what is no state, is damaged, or is of another version or of other rules.
+        Raises `StateError` for bytes that are no state, are damaged, or are of another version or of other rules.
         """
         from ensue.live.session import Session
 
@@ -360,11 +361,11 @@ class Program(Rules):
         self, actions: Mapping[str, Callable[..., object]], *, tables: Mapping[str, Any] | None = None,
         strict: bool = False,
     ) -> Reacting:  # fmt: skip
-        """A function for `foreachBatch` of a Spark stream that does what the rules say: ``on late(id) do notify(id)``.
+        """A function for `foreachBatch` of a Spark stream that runs reactions: ``on late(id) do notify(id)``.
 
         `actions` are the functions by the names that the rules call them. They run in the driver's process, at least
-        once for each detection; one that takes a keyword `key` is handed the same key again for the same detection.
-        What they raise is logged and noted; with `strict` it ends the query, so that the batch comes again.
+        once for each detection; one that takes a keyword `key` gets the same key again for the same detection. Their
+        exceptions are logged and noted; with `strict` they end the query, so that Spark runs the batch again.
         """
         from ensue.spark.reacting import Reacting
 

@@ -1,9 +1,9 @@
 """Regular expressions that run in time linear in the text: RE2, as Arrow brings it.
 
-A pattern that goes back over what it has read (`(a+)+$` in Python) can take years on a short text, and patterns may
-come from data. RE2 has none of what needs that: no look-around, no references back to a group. Arrow compiles a
-pattern with each call, so many texts are asked about in one (`search_all`, `groups_all`). All of it is part of the
-meaning: the reference and the engine use the same.
+A pattern that backtracks (`(a+)+$` in Python) can take years on a short text, and patterns may come from data. RE2 has
+no features that need backtracking: no look-around, no references back to a group. Arrow compiles a pattern with each
+call, so one call handles many texts (`search_all`, `groups_all`). All of it is part of the meaning: the reference and
+the engine use the same.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _problem(pattern: str) -> str | None:
 
 
 def advice(pattern: str) -> str | None:
-    """Advice on a pattern that is wrong, where it has what RE2 lacks."""
+    """Advice on a wrong pattern with features that RE2 lacks; None if it has none."""
     if re.search(r"\(\?<?[=!]", pattern):
         return "there is no look-around, which takes more than linear time: use a second `matches`, or `not matches(…)`"
     if re.search(r"\\[1-9]|\(\?P=|\\k<", pattern):
@@ -93,7 +93,7 @@ def groups_all(texts: Sequence[str], pattern: str) -> list[Groups | None]:
 
 
 def count_groups(pattern: str) -> int:
-    """How many groups a pattern has, the whole of it aside.
+    """Number of groups in a pattern, without the whole match.
 
     >>> count_groups(r"(a)(?:b)\\((?P<name>[()])")
     2
@@ -116,7 +116,7 @@ def named_groups_all(texts: pa.Array, pattern: str) -> tuple[pa.Array, dict[str,
 
     A group that took no part in a match is empty; where there is no match, it is null.
     """
-    import pyarrow.compute as pc
+    from ensue import compute as pc
 
     found = pc.extract_regex(texts, _with_names(pattern))
     columns = {name: pc.struct_field(found, number) for name, number in group_names(pattern).items()}
@@ -138,7 +138,8 @@ def _answers(function: str, texts: Sequence[str], pattern: str) -> list[Any]:
 
 def _call(function: str, texts: Sequence[str], pattern: str) -> Any:
     import pyarrow as pa
-    import pyarrow.compute as pc
+
+    from ensue import compute as pc
 
     options = pc.ExtractRegexOptions if function == "extract_regex" else pc.MatchSubstringOptions
     return pc.call_function(function, [pa.array(texts, pa.large_string())], options(pattern))

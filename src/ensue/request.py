@@ -1,16 +1,17 @@
-"""A request: what `detect`, `start` and the commands are asked for, in one object that is handed on as it is."""
+"""A request: the arguments of `detect`, `start` and the commands, in one object that is passed on unchanged."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ensue.data.columns import Columns
 from ensue.data.errors import BadRow, DataError, shortened
-from ensue.data.moments import Length, Moment, check_lateness
+from ensue.data.moments import Length, Moment, check_length
 from ensue.engine.limits import Limits
+from ensue.records import dataclass
 
 DEFAULT_ENGINE = "embedded"
 ENGINES = (DEFAULT_ENGINE, "reference")
@@ -19,7 +20,7 @@ ENGINES = (DEFAULT_ENGINE, "reference")
 
 @dataclass(frozen=True)
 class Request:
-    """How events are read, what is wanted of them, and how that is computed; see `Program.detect`.
+    """Options for reading events, for the result and for its computation; see `Program.detect`.
 
     >>> Request(until=10, compiled="maybe")
     Traceback (most recent call last):
@@ -36,7 +37,7 @@ class Request:
     on_bad_row: Callable[[BadRow], object] | None = None
     engine: str = DEFAULT_ENGINE
     provenance: bool | str = False
-    """Tell whether detections have their sources; on Spark also the column that tells rows apart."""
+    """True if detections have their sources; on Spark also the column that identifies rows."""
     compiled: bool | None = None
     lateness: Length = 0
     keep: Length | None = None
@@ -48,19 +49,21 @@ class Request:
     buckets: int | None = None
     heartbeat: Length | None = None
     max_ahead: Length | None = None
-    """How far ahead of the clock an event may end."""
+    """Longest time by which an event may end ahead of the clock."""
     max_matches: int | None = None
     max_state: int | str | None = None
     in_order: bool = True
-    """Of a session: whether every detection waits until its step is complete."""
+    """True if every detection of a session waits until its step is complete."""
     on_suppressed: Callable[[dict[str, int]], object] | None = None
     threads: int | None = None
-    """How many threads may detect; None for as many as ENSUE_THREADS says, or as there are cores."""
+    """Largest number of threads; None for that of ENSUE_THREADS, or else of the cores."""
     by_type: bool | None = None
-    """Tell whether detections come as a dict by type; None as the events came."""
+    """True if detections come as a dict by type; None as the events came."""
 
     def __post_init__(self) -> None:
-        check_lateness(self.lateness)
+        check_length(self.lateness, "The lateness")
+        if self.max_ahead is not None:
+            check_length(self.max_ahead, "`max_ahead`")
         if self.compiled is not None and not isinstance(self.compiled, bool):
             raise DataError(f"`compiled` is {shortened(self.compiled)}; it is True, False, or None to leave it open.")
         if self.by_type is not None and not isinstance(self.by_type, bool):
@@ -75,17 +78,17 @@ class Request:
 
     @property
     def limits(self) -> Limits:
-        """The limits on what rules derive at once, and keep."""
+        """The limits on derived events and on state."""
         return Limits.of(self.max_matches, self.max_state)
 
     @property
     def threads_asked_for(self) -> bool:
-        """Tell whether somebody said how many threads may detect."""
+        """True if the caller or ENSUE_THREADS sets the number of threads."""
         return self.threads is not None or bool(os.environ.get("ENSUE_THREADS", "").strip())
 
     @property
     def most_threads(self) -> int:
-        """How many threads may detect at most."""
+        """Largest number of threads for a detection."""
         if self.threads is not None:
             return self.threads
         said = os.environ.get("ENSUE_THREADS", "").strip()
@@ -96,7 +99,7 @@ class Request:
         return int(said)
 
     def check_embedded_provenance(self) -> None:
-        """Refuse a column that tells rows apart, where they have numbers."""
+        """Reject a column that identifies rows, where rows have numbers."""
         if isinstance(self.provenance, str):
             raise DataError(
                 f"`provenance` is {shortened(self.provenance)}, and a column that tells rows apart is for Spark "
@@ -104,11 +107,11 @@ class Request:
             )
 
     def check_embedded(self) -> None:
-        """Refuses what is for Spark frames only."""
+        """Rejects options that are for Spark frames only."""
         if self.max_ahead is not None:
             raise DataError("`max_ahead` is for events that are still to come: for sessions, and streams of Spark.")
         if self.suppressed:
-            raise DataError("`suppressed` is for Spark frames. Here `on_suppressed` is told the numbers.")
+            raise DataError("`suppressed` is for Spark frames. Use `on_suppressed` here.")
         self.check_embedded_provenance()
         for name in ("rejected", "slices", "buckets", "heartbeat"):
             given = getattr(self, name)
@@ -120,7 +123,7 @@ class Request:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not every system tells

@@ -1,6 +1,6 @@
-"""Rules that have been checked: a text, its tree, its typed program, and what can be asked of them without events.
+"""Checked rules: a text, its tree, its typed program, and the properties that are known without events.
 
-Every execution takes them; `ensue.program` has what people call.
+Every execution takes them; `ensue.program` has the public functions.
 """
 
 from __future__ import annotations
@@ -39,10 +39,14 @@ if TYPE_CHECKING:
     from ensue.data import Events
 
 ASKING = typed.Holds | typed.Lookup | typed.StaticLiteral
-"""Nodes that ask for rows of a table."""
+"""Nodes that look up rows of a table."""
 
 PLAIN = frozenset(("string", "int", "float", "bool"))
 """Types of columns whose values rules hold as Python has them."""
+
+
+BYTE_ORDER_MARK = "\ufeff"
+"""Some programs write it at the beginning of a text; it is no part of one."""
 
 
 def source_of(rules: str | Path, name: str | None) -> Source:
@@ -58,7 +62,7 @@ def source_of(rules: str | Path, name: str | None) -> Source:
         return Source(text, name or str(path))
     if not isinstance(rules, str):
         raise TypeError(f"rules are a text or a path, not {type(rules).__name__}")
-    return Source(rules.removeprefix("\ufeff"), name or "<rules>")
+    return Source(rules.removeprefix(BYTE_ORDER_MARK), name or "<rules>")
 
 
 class Rules:
@@ -103,7 +107,7 @@ class Rules:
         return f"<ensue.{type(self).__name__} {source}: {count} rules for {derived or 'nothing'}>"
 
     def _repr_html_(self) -> str:
-        """The rules in a notebook: what they take and derive, their text, and what is to be said about them."""
+        """The rules in a notebook: the events that they take and derive, their text, and warnings."""
         from ensue.markup import box, code, folded, table
 
         program, source = self.typed, self.file.source
@@ -126,14 +130,14 @@ class Rules:
     @cached_property
     def notes(self) -> tuple[Diagnostic, ...]:
         """Notes on the rules that are worth knowing, and may be just what is meant: one for each that keeps something
-        for ever, for each that the largest lifetime may change, for windows that leave their ends out, and for what
+        for ever, for each that the longest lifetime may change, for windows that leave their ends out, and for what
         counts events that may have been merged."""
         report = Report(self.file.source)
         note(self.typed, report)
         return report.sorted()
 
     def keeping(self, keep: Length) -> Self:
-        """The same rules with a largest lifetime (``keep 7d.``), instead of one that they state.
+        """The same rules with a longest lifetime (``keep 7d.``), instead of one that they state.
 
         It is a number in the unit of the time column, a duration such as ``"7d"``, or a timedelta.
 
@@ -185,7 +189,7 @@ class Rules:
         return self.rewritten(text, self._known)
 
     def _refused(self, params: Mapping[str, Any], written: Mapping[str, str], error: RuleError) -> str:
-        """Say which values the rules cannot have: those that are wrong alone, else all of them together."""
+        """Message on values that the rules cannot have: those that are wrong alone, else all of them together."""
         found: dict[str, RuleError] = {}
         for name, value in written.items():
             try:
@@ -202,7 +206,7 @@ class Rules:
 
     @property
     def rules(self) -> tuple[RuleInfo, ...]:
-        """The event rules: name, event, title, and what else is said about each.
+        """The event rules: name, event, title, and further description of each.
 
         >>> import ensue
         >>> text = 'rule late "Not shipped" [severity = "high"]: overdue(id) <- o: order(id), w: extend(o, 6).'
@@ -236,7 +240,7 @@ class Rules:
             names = " and ".join(f"{each.name!r} ({each.type})" for each in missing)
             first = missing[0].name
             raise DataError(
-                f"The rules need a value for the parameter{'s' if len(missing) > 1 else ''} {names}: hand it over, "
+                f"The rules need a value for the parameter{'s' if len(missing) > 1 else ''} {names}: pass it, "
                 f'`params={{"{first}": …}}` or `--param {first}=…`, or state one in the rules, `param {first}: '
                 f"{missing[0].type} = ….`"
             )
@@ -254,9 +258,9 @@ class Rules:
         return program
 
     def knowing(self, schemas: Mapping[str, pa.Schema]) -> Self:
-        """For other parts of ensue: the rules with what schemas, by type, say of events that are not declared.
+        """For other parts of ensue: the rules with the types of undeclared events, from schemas by type.
 
-        So values have types beforehand, and what is found has. A timestamp without a zone is given back as it is.
+        So values and detections have known types. A timestamp without a zone is returned unchanged.
         """
         import pyarrow as pa
 
@@ -284,7 +288,7 @@ class Rules:
         return self._knowing[key]
 
     def check_unit(self, timestamps: bool) -> None:
-        """For other parts of ensue: lengths with units on integer times need to know what one of these is."""
+        """For other parts of ensue: raise an error if lengths have units and integer times have no stated unit."""
         if self.typed.durations and self.typed.unit is None and not timestamps:
             raise DataError(
                 "The rules write lengths of time with units, or ask for parts of times, but the times of these events "
@@ -316,7 +320,8 @@ class Rules:
     @cached_property
     def used_attributes(self) -> set[tuple[str, str]]:
         """For other parts of ensue: the attributes that rules use, each with its event."""
-        return {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
+        fields = {(a.event, name) for rule in self.typed.rules for a in atoms(rule.body) for name, _ in a.fields}
+        return fields | self.read_attributes
 
     @cached_property
     def attributes_by_event(self) -> dict[str, dict[str, str]]:
@@ -339,8 +344,15 @@ class Rules:
 
     @cached_property
     def read_attributes(self) -> set[tuple[str, str]]:
-        """For other parts of ensue: those of which a value decides something, or is handed on."""
+        """For other parts of ensue: attributes whose values decide something, or are passed on."""
         return read_attributes(self.typed)
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """For other parts of ensue: a hash of the rules, by which a saved state knows its program."""
+        from ensue.engine.state import fingerprint
+
+        return fingerprint(self.file)
 
     def unused_types(self, names: Iterable[str]) -> list[str]:
         """For other parts of ensue: a sentence for each type that the rules do not use, which is likely a slip.
@@ -351,9 +363,9 @@ class Rules:
         return [f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}" for name, hint in hints.items()]
 
     def missing_tables(self, tables: Mapping[str, Any] | None) -> list[str]:
-        """For other parts of ensue: a sentence for each table that rules use, and that nobody has handed over.
+        """For other parts of ensue: a sentence for each table that rules use, and that was not passed.
 
-        Tables with facts or static rules are not meant, nor those that were handed over without a row.
+        Tables with facts or static rules are left out, and those that were passed without a row.
         """
         program = self.typed
         if not any(predicate.declared for predicate in program.predicates.values()):
@@ -362,7 +374,7 @@ class Rules:
         used = {node.predicate for node in nodes(tuple(asked)) if isinstance(node, ASKING)}
         derived = {rule.predicate for rule in program.static_rules}
         return [
-            f"The rules use the table {name!r}, and nobody has handed it over, so it has no rows. Hand it over: "
+            f"The rules use the table {name!r}, which was not passed, so it has no rows. Pass it: "
             f'`tables={{"{name}": …}}`, or `--table {name}=FILE`.'
             for name, predicate in program.predicates.items()
             if predicate.declared and name in used - derived and not predicate.facts and name not in (tables or {})
@@ -371,7 +383,7 @@ class Rules:
     def rows_of_tables(self, tables: Mapping[str, Any] | None) -> dict[str, list[tuple[Any, ...]]]:
         """For other parts of ensue: rows of declared tables in any form, as rules hold them."""
         if tables is not None and not isinstance(tables, Mapping):
-            raise DataError(f"`tables` is {shortened(tables)}; hand over a dict of tables by name.")
+            raise DataError(f"`tables` is {shortened(tables)}; pass a dict of tables by name.")
         return {name: self.static_rows(name, source) for name, source in (tables or {}).items()}
 
     def declared_table(self, name: str) -> typed.Predicate:
@@ -424,6 +436,6 @@ def _wrong_with(error: RuleError) -> str:
 
 
 def check_program(program: object, name: str) -> None:
-    """Refuse what is no program, such as the text of rules, where a function of that name needs one."""
+    """Refuse an argument that is not a program, such as the text of rules; `name` is the function that needs one."""
     if not isinstance(program, Rules):
-        raise TypeError(f"`ensue.{name}` takes a program, not {shortened(program)}: hand over `ensue.compile(…)`.")
+        raise TypeError(f"`ensue.{name}` takes a program, not {shortened(program)}: pass `ensue.compile(…)`.")

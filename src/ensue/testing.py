@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data import DataError
 from ensue.data.results import arrow_type
 from ensue.errors import DetectError
@@ -18,15 +18,16 @@ from ensue.language import syntax, typed
 from ensue.language.build import MICROSECONDS
 from ensue.language.diagnostics import RuleError
 from ensue.language.print import show
+from ensue.language.semantics import as_text
 from ensue.language.types import is_list, item_of
 from ensue.program import Program
+from ensue.records import dataclass
 from ensue.request import Request
-from ensue.values import as_text
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What a test expected of one type and did not get, or got and did not expect."""
+    """Events of one type that a test expected and did not get, or got and did not expect."""
 
     event: str
     missing: tuple[str, ...]
@@ -35,7 +36,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a test ended."""
+    """Result of a test."""
 
     test: typed.Test
     differences: tuple[Difference, ...]
@@ -51,7 +52,7 @@ Row = tuple[dict[str, Any], int, int]
 _DURATION = r"-?(\d+(\.\d+)?(us|ms|s|m|h|d))+"
 
 Execution = Callable[[Program, dict[str, pa.Table], int | None, list[str]], dict[str, pa.Table]]
-"""Finds what a program derives from tables by type, up to a time, of the types asked for."""
+"""Finds the events of the wanted types that a program derives from tables by type, up to a time."""
 
 
 def _detected(request: Request) -> Execution:
@@ -92,11 +93,11 @@ def run_tests(program: Program, execution: Execution = EXECUTIONS["embedded"]) -
 
 
 def run_test(program: Program, test: typed.Test, execution: Execution = EXECUTIONS["embedded"]) -> Outcome:
-    """Runs one test; what cannot be evaluated has failed."""
+    """Runs one test; a test that cannot be evaluated has failed."""
     try:
         if test.settings:
             program = program.with_params({name: _given(value) for name, value in test.settings.items()})
-        found = execution(program, _tables(program, test), test.until, list(test.expect))
+        found = execution(program, given_tables(program, test), test.until, list(test.expect))
     except (DataError, DetectError, RuleError) as error:
         return Outcome(test, (), str(error))
     differences = []
@@ -121,7 +122,7 @@ def _given(value: syntax.Expression) -> Any:
     return value.value if isinstance(value, syntax.Literal) else show(value)
 
 
-def _tables(program: Program, test: typed.Test) -> dict[str, pa.Table]:
+def given_tables(program: Program, test: typed.Test) -> dict[str, pa.Table]:
     """The events of a test as tables by type, as any execution takes them."""
     tables = {}
     when = pa.timestamp("us", tz="UTC") if test.timestamps else pa.int64()

@@ -1,4 +1,4 @@
-"""What rules derive by themselves is, taken together, what the program derives: on every case."""
+"""Rules that run alone derive, taken together, the same as the program: on every case."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CASES = sorted(chain((ROOT / "tests" / "cases").rglob("*.ensue"), (ROOT / "docs"
 
 
 def by_rules(program: Program, tables: dict[str, pa.Table], until: int | None, emit: list[str]) -> dict[str, pa.Table]:
-    """Runs each rule alone, and puts together what rules of one type derive."""
+    """Runs each rule alone, and combines the events of rules of one type."""
     known, read, moment = read_events_for(program, tables, Request(until=until))
     names = [name for name, event in known.events.items() if event.derived]
     rows = program.rows_of_tables(None)

@@ -1,4 +1,4 @@
-"""Backtests: what is counted by time and key, what is compared, and in which forms it comes."""
+"""Backtests: counts by time and key, comparisons, and the forms of the result."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_spans_of_plain_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "said"), [("0", "more than nothing"), ("often", "no length of time"), ("1", "more than 10,000 spans")]
+    ("by", "said"), [("0", "more than nothing"), ("often", "not a length of time"), ("1", "more than 10,000 spans")]
 )
 def test_spans_that_make_no_sense(by: str, said: str) -> None:
     with pytest.raises(ensue.DataError, match=said):
@@ -256,7 +256,7 @@ def test_an_earlier_version_from_git(folder: Path) -> None:
         (["shop.ensue", "events.jsonl", "-o", "page.html", "--json"], "leave it out"),
         (["-", "-"], "cannot both come from standard input"),
         (["shop.ensue", "events.jsonl", "--against", "--upload-pack=x:shop.ensue"], "names no version"),
-        (["shop.ensue", "events.jsonl", "--by", "often"], "no length of time"),
+        (["shop.ensue", "events.jsonl", "--by", "often"], "not a length of time"),
         (["shop.ensue", "nothing.jsonl"], "nothing.jsonl"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A folder with rules and events, and two ways to call the command line: in this process, and in one of its own."""
+"""A folder with rules and events, and two ways to call the command line: in this process, and in a new one."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def ensue(folder: Path) -> Command:
 
 @pytest.fixture
 def process(folder: Path) -> Process:
-    """Calls the command line in a process of its own, and sees to it that nobody ever sees a traceback."""
+    """Calls the command line in a new process, and asserts that it prints no traceback."""
 
     def call(*arguments: str, **settings: Any) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "ensue", *arguments]

@@ -104,8 +104,8 @@ def test_not_everything_that_is_wrong_with_garbage_is_shown(ensue: Command, fold
     ("name", "content", "sentence"),
     [
         ("missing.ensue", None, "ensue: There is no rule file missing.ensue.\n"),
-        ("bin.ensue", b"ab\n\xff\xfe\x00", "ensue: bin.ensue:2 is not UTF-8 text, so bin.ensue is no rule file.\n"),
-        ("nul.ensue", b"a\0b", "ensue: nul.ensue holds binary data, so it is no rule file.\n"),
+        ("bin.ensue", b"ab\n\xff\xfe\x00", "ensue: bin.ensue:2 is not UTF-8 text, so bin.ensue is not a rule file.\n"),
+        ("nul.ensue", b"a\0b", "ensue: nul.ensue holds binary data, so it is not a rule file.\n"),
         ("", None, "ensue: The path of the rule file is empty.\n"),
         ("a\nb" * 200, None, None),
     ],

@@ -41,7 +41,7 @@ def test_rules_call_the_functions_of_a_file(ensue: Command) -> None:
     assert ensue("test", "own.ensue", "--engine", "all", "--functions", "own.py").stdout.endswith(
         "3 passed, 0 failed\n"
     )
-    assert "asked of Python once" in ensue("explain", "own.ensue", "--functions", "own.py").stdout
+    assert "computed in Python, once" in ensue("explain", "own.ensue", "--functions", "own.py").stdout
 
 
 def test_without_them_the_rules_are_wrong(ensue: Command) -> None:

@@ -1,4 +1,4 @@
-"""`--json`: what commands say to people, for programs."""
+"""`--json`: the output of commands for programs."""
 
 from __future__ import annotations
 

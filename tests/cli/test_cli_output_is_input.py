@@ -1,4 +1,4 @@
-"""What is written never replaces what is read."""
+"""Output never replaces input."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Values of parameters, and what is said about rules, on the command line; and a file for each type."""
+"""Values of parameters, and descriptions of rules, on the command line; and a file for each type."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_what_is_said_about_rules(ensue: Command, rules: str) -> None:
     assert ensue("run", rules, "events.jsonl", *given, "--about", "tags", "-o", "found/").exit_code == 0
     assert found(Path("found/late.jsonl").read_text())[0]["tags"] == ["shop", "sla"]
     unknown = ensue("run", rules, "events.jsonl", *given, "--about", "severty")
-    assert "No rule says anything about 'severty'" in unknown.stderr
+    assert "No rule has a value for 'severty'" in unknown.stderr
     assert "Did you mean 'severity'?" in unknown.stderr
 
 

@@ -1,4 +1,4 @@
-"""The command line as a process: exit codes, pipes, terminals, and what it imports."""
+"""The command line as a process: exit codes, pipes, terminals, and imports."""
 
 import os
 import subprocess
@@ -11,6 +11,7 @@ import pytest
 
 import ensue as package
 from ensue.cli import commands, progress
+from ensue.cli.run import run
 from ensue.data import DataError
 from tests.cli.conftest import Command, Process
 
@@ -117,7 +118,7 @@ def raising(error: BaseException) -> Callable[..., int]:
 
 
 def test_an_interruption(ensue: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands.ensue.commands["run"], "callback", raising(KeyboardInterrupt()))
+    monkeypatch.setattr(run, "callback", raising(KeyboardInterrupt()))
     result = ensue("run", "shop.ensue", "events.jsonl")
     assert (result.exit_code, result.stdout, result.stderr.strip()) == (130, "", "")
 
@@ -139,7 +140,7 @@ def test_failures_are_one_sentence(
     code: int,
     sentence: str,
 ) -> None:
-    monkeypatch.setattr(commands.ensue.commands["run"], "callback", raising(error))
+    monkeypatch.setattr(run, "callback", raising(error))
     with pytest.raises(SystemExit) as ended:
         commands.ensue.main(["run", "shop.ensue", "events.jsonl"])
     assert ended.value.code == code
@@ -147,7 +148,7 @@ def test_failures_are_one_sentence(
 
 
 def test_a_bug_shows_its_traceback_on_demand(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands.ensue.commands["run"], "callback", raising(KeyError("x")))
+    monkeypatch.setattr(run, "callback", raising(KeyError("x")))
     monkeypatch.setenv("ENSUE_TRACEBACK", "1")
     with pytest.raises(KeyError):
         commands.ensue.main(["run", "shop.ensue", "events.jsonl"])
@@ -157,7 +158,7 @@ def test_a_bug_shows_its_traceback_on_demand(folder: Path, monkeypatch: pytest.M
 
 
 def on_terminal(arguments: list[str], **environment: str) -> str:
-    """What a command prints on standard error where that is a terminal."""
+    """Output of a command on standard error where that is a terminal."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     environment = {"PATH": os.environ["PATH"], "TERM": "xterm", **environment}

@@ -1,4 +1,4 @@
-"""Progress of what takes long, and what is said of rules that are slow; times come from clocks that are handed in."""
+"""Progress of long runs, and reports on slow rules; the tests pass their own clocks."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def test_what_is_slow_is_said_once() -> None:
 
 def test_each_cause_has_its_sentence() -> None:
     (compiled,) = said("compiling", ("cross", "text", "path", "plain"), 3.0)
-    assert compiled.startswith("Compiling cross (line 6), text (line 7), path (line 8) and 1 other took 3.0 s;")
+    assert compiled.startswith("Compiling cross (line 6), text (line 7), path (line 8) and 1 other took 3.0 s. ")
     (static,) = said("asking", ("path",), 2.0, on="reach")
-    assert static.startswith("path (line 8): static rules are asked for `reach`")
+    assert static.startswith("path (line 8): static rules prove `reach`")
     (pairs,) = said("running", ("plain", "cross"), 5.0)
     assert pairs.startswith("cross (line 6) looks at very many pairs (for each b: every a), and has taken 5.0 s so far")
     assert said("running", ("plain",), 50.0) == []  # it is much data, and nothing is wrong with the rule
@@ -75,7 +75,7 @@ def test_detection_tells_which_rule_asks_what(
         program.detect(events(60), tables={"near": [{"x": 1, "y": 2}, {"x": 2, "y": 3}]}, compiled=False)
     shown = capsys.readouterr().err
     assert shown.count("text (line 7): `lpad(t, 9)` is computed in Python") == 1
-    assert shown.count("path (line 8): static rules are asked for `reach`") == 1
+    assert shown.count("path (line 8): static rules prove `reach`") == 1
     with detecting("Detecting…", program, quiet=True):
         program.detect(events(60), tables={"near": []}, compiled=False)
     assert capsys.readouterr().err == ""
@@ -92,7 +92,7 @@ def test_run_says_it_unless_it_is_quiet(slow_clock: None, ensue: Command, folder
 
 
 class Watching(Progress):
-    """Keeps all that it is told."""
+    """Keeps all reports."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

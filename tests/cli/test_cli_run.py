@@ -1,4 +1,4 @@
-"""`ensue run`: where events come from, and where what was found goes."""
+"""`ensue run`: sources of events, and output of detections."""
 
 import json
 from pathlib import Path
@@ -296,7 +296,7 @@ def test_until_on_timestamps(ensue: Command, folder: Path, until: str) -> None:
 def test_until_that_is_no_time(ensue: Command) -> None:
     result = ensue("run", "shop.ensue", "events.jsonl", "--until", "soon")
     assert result.exit_code == 2
-    assert result.stderr.startswith("ensue: 'soon' is no time")
+    assert result.stderr.startswith("ensue: 'soon' is not a time")
 
 
 def test_a_table(ensue: Command, folder: Path) -> None:
@@ -316,7 +316,7 @@ def test_a_table(ensue: Command, folder: Path) -> None:
         assert result.stderr.startswith("ensue: ") and result.stderr.count("\n") == 1
 
 
-# --- what stops it ----------------------------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------------------------------
 
 
 def test_rules_that_are_wrong(ensue: Command, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What commands on Spark say before Spark is there, and how they put what it says."""
+"""Messages of commands on Spark: those before Spark starts, and those that they make of Spark's own."""
 
 import sys
 from types import SimpleNamespace
@@ -65,12 +65,12 @@ def test_an_error_of_ours_in_a_worker_is_one_sentence() -> None:
     said = """[STREAM_FAILED] Query [id = 3, runId = 4] terminated with exception: Job aborted due to stage failure:
 org.apache.spark.api.python.PythonException: Traceback (most recent call last):
   File "worker.py", line 5, in main
-ensue.engine.state.StateError: The checkpoint has 4 buckets, and 8 were asked for: their number
+ensue.engine.state.StateError: The checkpoint has 4 buckets, not 8: their number
 cannot change.
 
 \tat org.apache.spark.api.python.BasePythonRunner.read(PythonRunner.scala:1)
 Driver stacktrace: SQLSTATE: XXKST"""
-    wanted = "The checkpoint has 4 buckets, and 8 were asked for: their number cannot change."
+    wanted = "The checkpoint has 4 buckets, not 8: their number cannot change."
     assert sentence_of(said) == wanted
 
 

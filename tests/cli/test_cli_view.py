@@ -1,4 +1,4 @@
-"""`ensue view`: the page that it writes, and what it says."""
+"""`ensue view`: the page that it writes, and its messages."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_it_says_as_json_what_it_wrote(ensue: Command) -> None:
     }
 
 
-def test_notes_are_said(ensue: Command) -> None:
+def describe_test_notes_are(ensue: Command) -> None:
     result = ensue("view", "shop.ensue", "events.jsonl", "--to", "4")
     assert "ensue: 2 events outside the window of time are left out.\n" in result.stderr
 
@@ -48,6 +48,13 @@ def test_a_trace_is_written(ensue: Command, folder: Path) -> None:
     result = ensue("view", "shop.ensue", "events.jsonl", "--format", "perfetto")
     assert result.stderr == "3 events and 2 detections; written to timeline.perfetto-trace\n"
     assert len((folder / "timeline.perfetto-trace").read_bytes()) > 100
+
+
+def test_a_picture_is_written(ensue: Command, folder: Path) -> None:
+    result = ensue("view", "shop.ensue", "events.jsonl", "--format", "svg")
+    assert result.stderr == "3 events and 2 detections; written to timeline.svg\n"
+    assert (folder / "timeline.svg").read_text(encoding="utf-8").startswith("<svg xmlns=")
+    assert ensue("view", "shop.ensue", "events.jsonl", "--format", "svg", "-o", "-").stdout.endswith("</svg>\n")
 
 
 def test_a_page_is_opened(ensue: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

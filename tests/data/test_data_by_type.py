@@ -66,7 +66,7 @@ def test_events_by_type_may_give_one_table():
 
 
 def test_batches_give_one_table():
-    with pytest.raises(ensue.DataError, match="ask for one type with `emit`"):
+    with pytest.raises(ensue.DataError, match="choose one type with `emit`"):
         ensue.compile(RULES).detect(TABLE.to_reader(), by_type=True)
     with pytest.raises(ensue.DataError, match="`by_type` is 'yes'; it is True, False, or None"):
         ensue.compile(RULES).detect(TABLE, by_type="yes")

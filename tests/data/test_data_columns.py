@@ -1,4 +1,4 @@
-"""Which columns hold the time, the type and the sequence."""
+"""Columns of the time, the type and the sequence."""
 
 import pyarrow as pa
 import pytest
@@ -58,21 +58,21 @@ def test_tables_by_type_may_differ():
     [
         (
             Columns(time="tmie"),
-            "The table handed over has no column 'tmie', it has 'type', 'time', 'id'. Did you mean 'time'?",
+            "The given table has no column 'tmie', it has 'type', 'time', 'id'. Did you mean 'time'?",
         ),
         (
             Columns(time="TIME"),
-            "The table handed over has no column 'TIME', it has 'type', 'time', 'id'. Did you mean 'time'?",
+            "The given table has no column 'TIME', it has 'type', 'time', 'id'. Did you mean 'time'?",
         ),
         (
             Columns(start="time"),
-            "The table handed over has no column 'end', it has 'type', 'time', 'id'.",
+            "The given table has no column 'end', it has 'type', 'time', 'id'.",
         ),
         (
             Columns(type="typ"),
-            "The table handed over has no column 'typ', it has 'type', 'time', 'id'. Did you mean 'type'?",
+            "The given table has no column 'typ', it has 'type', 'time', 'id'. Did you mean 'type'?",
         ),
-        (Columns(sequence="xyz"), "The table handed over has no column 'xyz', it has 'type', 'time', 'id'."),
+        (Columns(sequence="xyz"), "The given table has no column 'xyz', it has 'type', 'time', 'id'."),
         (Columns(time="time", end="id"), "name the one or the other two, not both."),
     ],
 )
@@ -88,7 +88,7 @@ def test_no_time_column():
 
 
 def test_no_type_column():
-    with pytest.raises(DataError, match=r'type=, or hand the tables over by type: {"order": table} \(order=FILE'):
+    with pytest.raises(DataError, match=r'type=, or pass the tables by type: {"order": table} \(order=FILE'):
         read_events([{"kind": "a", "time": 1}], Columns(), {})
 
 

@@ -206,6 +206,11 @@ def test_a_long_header(read):
         read("x" * 200_000 + ",time\n")
 
 
+def test_a_header_without_a_name(read):
+    with pytest.raises(DataError, match=r"events\.csv has a header in which no column has a name"):
+        read('"",\n1,2\n')
+
+
 def test_a_quote_that_never_closes(read):
     events = read('type,time,x\na,1,1\na,2,"abc\na,3,3\n', {"a": {"x": "int"}})
     assert events.tables["a"]["start"].to_pylist() == [1]

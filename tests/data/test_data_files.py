@@ -122,12 +122,12 @@ def test_no_expression_takes_more_than_linear_time():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"lines": "("}, "which is no regular expression"),
+        ({"lines": "("}, "which is not a regular expression"),
         ({"lines": "x"}, "it needs named groups"),
-        ({"lines": 7}, "`lines` is 7, which is no regular expression"),
+        ({"lines": 7}, "`lines` is 7, which is not a regular expression"),
         ({"lines": r"(?P<x>a)(?=b)"}, "There is no look-around"),
         ({"lines": r"(?P<x>a)\1"}, "no reference back to a group"),
-        ({"lines": "(?P<x>.)", "separator": ";"}, "say one of lines and separator"),
+        ({"lines": "(?P<x>.)", "separator": ";"}, "give either lines or separator"),
         ({"file_name": "x-(.*)"}, "it needs named groups"),
     ],
 )

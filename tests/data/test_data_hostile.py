@@ -24,10 +24,19 @@ def table(texts):
     return pa.table({"type": ["a"] * 3, "time": [1, 2, 3], "s": texts})
 
 
-@pytest.mark.parametrize("program", [TEXT, UNDECLARED])
-def test_a_table_with_text_that_is_not_utf8(program):
+REASONS = (r"attribute 's' is b'\xff', not a string", r"attribute 's' is b'\xc3(', not a string")
+
+
+@pytest.mark.parametrize("engine", ["embedded", "reference"])
+def test_a_table_with_text_that_is_not_utf8(engine):
+    bad = []
+    assert TEXT.detect(table(not_utf8()), on_bad_row=bad.append, engine=engine)["s"].to_pylist() == ["a"]
+    assert [row.reason for row in bad] == [*REASONS]
+
+
+def test_text_that_is_not_utf8_where_nothing_is_declared():
     with pytest.raises(ensue.DataError, match=r"'s' holds text that is not UTF-8: b'\\xff', in row 1"):
-        program.detect(table(not_utf8()))
+        UNDECLARED.detect(table(not_utf8()))
 
 
 @pytest.mark.parametrize("texts", [not_utf8(), pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), not_utf8())])
@@ -44,7 +53,7 @@ def test_a_session_leaves_text_that_is_not_utf8_out(texts):
 
 def test_a_file_with_text_that_is_not_utf8(tmp_path):
     pq.write_table(table(not_utf8()), tmp_path / "x.parquet")
-    with pytest.raises(ensue.DataError, match=r"UTF-?8"):
+    with pytest.raises(ensue.DataError, match=r"x\.parquet is not .*: Column 2: .*UTF-?8 sequence at string index 1"):
         TEXT.detect(tmp_path / "x.parquet")
 
 
@@ -58,6 +67,9 @@ def test_a_zone_that_does_not_exist():
 def test_rules_may_begin_with_a_byte_order_mark():
     assert ensue.compile("\ufeffevent a(s: string). seen(s) <- a(s).").detect(table(["a", "b", "c"])).num_rows == 3
     assert ensue.check_rules("\ufeffevent a(s: string). seen(s) <- a(s).") == ()
+    session = TEXT.start()
+    session.add("\ufeffrule again: again(s) <- a(s).")
+    assert {row["type"] for row in session.send([{"type": "a", "time": 4, "s": "b"}])} == {"seen", "again"}
 
 
 def test_no_folder_is_left_behind_where_the_cache_cannot_be_written(tmp_path):

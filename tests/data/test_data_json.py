@@ -1,4 +1,4 @@
-"""JSON lines: what the lines say exactly, at once or one by one."""
+"""JSON lines: exactly their values, read at once or one by one."""
 
 import math
 from pathlib import Path

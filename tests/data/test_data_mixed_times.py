@@ -1,4 +1,4 @@
-"""Timestamps beside integer times: what would mix two units is refused, and what knows the unit runs."""
+"""Timestamps beside integer times: rules that would mix two units are refused; those with a known unit run."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever the values: every form of the same events gives the same Events, and what is written comes back."""
+"""Random values: every form of the same events gives the same Events, and written values come back."""
 
 import json
 import tempfile
@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ensue.data import Columns, Events, Form, combined, read_events, write_events
+from ensue.data.convert import convert, ints_of_text
 from ensue.data.give_back import give_back, in_kind
 from ensue.data.iso import micros_of_column, micros_of_text
 from ensue.data.json_lines import json_lines
 from ensue.data.python_values import as_int_text
-from ensue.data.values import convert, ints_of_text
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 MOMENTS = st.datetimes()
@@ -113,7 +113,7 @@ def test_what_is_given_back_is_the_same_again(table, kind, by_type):
 @settings(deadline=None, max_examples=100)
 @given(tables())
 def test_undeclared_types_of_rows_and_of_json_lines_agree(table):
-    """Where JSON has the types: with a row of strings, integers, truth values and floats."""
+    """Timestamps are left out: JSON has strings, integers, truth values and floats."""
     table = table.drop("t")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "events.jsonl"

@@ -69,7 +69,7 @@ def test_nothing(source):
         ([{"a": "x", "b": 2.5}], "table linked, row 0: attribute 'b' is 2.5, not an int"),
         ([{"a": "x", "bb": 2}], "The table 'linked' has no column 'b', it has 'a', 'bb'. Did you mean 'bb'?"),
         ([{"a": "x", "b": 1}, 5], "table linked, row 1: is 5, not a dict"),
-        ({"a": ["x"], "b": [1]}, "The table 'linked' is a dict; hand over a table, a path, or a list of rows."),
+        ({"a": ["x"], "b": [1]}, "The table 'linked' is a dict; pass a table, a path, or a list of rows."),
         (5, "The table 'linked' is 5, which is no form of events"),
         ("nothing.csv", "There is no file nothing.csv."),
     ],

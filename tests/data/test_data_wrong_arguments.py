@@ -11,17 +11,17 @@ PROGRAM = ensue.compile("event a(k: int). table t(k: int). r(k) <- a(k) where t(
 WRONG = {
     "a series": (lambda: PROGRAM.detect(pd.Series([1])), "is a pandas.* that gives no Arrow table"),
     "a series that is sent": (lambda: PROGRAM.start().send(pd.Series([1])), "is a pandas.* that gives no Arrow table"),
-    "tables in a list": (lambda: PROGRAM.detect([], tables=[1]), r"`tables` is \[1\]; hand over a dict"),
+    "tables in a list": (lambda: PROGRAM.detect([], tables=[1]), r"`tables` is \[1\]; pass a dict"),
     "a number for types": (
         lambda: PROGRAM.detect([], emit=5),
         "`emit` is 5; it is the name of a type that rules derive",
     ),
     "bytes for types": (lambda: PROGRAM.start(emit=b"r"), "`emit` is b'r'; it is the name of a type"),
     "a number for a column": (lambda: PROGRAM.detect([], time=5), "`time` is 5; it is the name of a column"),
-    "actions": (lambda: PROGRAM.start(actions=5), "`actions` is 5; hand over a dict"),
+    "actions": (lambda: PROGRAM.start(actions=5), "`actions` is 5; pass a dict"),
     "two columns of a name": (
         lambda: PROGRAM.detect(pd.DataFrame([["a", 1, 2, 3]], columns=["type", "time", "k", "k"])),
-        "^The table handed over has more than one column 'k'",
+        "^The given table has more than one column 'k'",
     ),
 }
 

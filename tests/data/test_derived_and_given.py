@@ -36,7 +36,7 @@ def written(path):
 
 
 def found_in(program, events, **more):
-    """What is derived, type by type."""
+    """Values of the derived events, by type."""
     found = program.detect(events, **more)
     if isinstance(found, dict):
         return {name: [row["x"] for row in rows_of(each)] for name, each in found.items() if len(each)}

@@ -1,4 +1,4 @@
-"""What editors ask about rules, also about rules that are wrong or not finished."""
+"""Answers to editors about rules, also about rules that are wrong or not finished."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ late(id) <- o: order(id, "😋"), w: extend(o, 6), while [w]: not shipped(id).
 
 
 class Client:
-    """An editor: it sends requests, and keeps what the server tells by itself."""
+    """An editor: it sends requests, and keeps the server's notifications."""
 
     def __init__(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "ensue", "lsp", *arguments]

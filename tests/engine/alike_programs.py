@@ -1,4 +1,4 @@
-"""Programs with several rules of one shape, which differ in constants, in names, and in what they derive."""
+"""Programs with several rules of one shape, which differ in constants, in names, and in derived types."""
 
 import re
 

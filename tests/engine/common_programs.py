@@ -43,7 +43,7 @@ ENDS = (
     " seq v(_, _)",
     " seq b({k}, _) seq c({k}, _)",
 )
-"""How they go on."""
+"""Continuations of the common part."""
 
 AROUND = (
     "{part}{end}",

@@ -1,4 +1,4 @@
-"""Programs that cover between them what can be compiled, and streams for them.
+"""Programs that together cover everything that can be compiled, and streams for them.
 
 Domains are small and many events end together, so that whatever can meet does.
 """
@@ -161,7 +161,7 @@ PROGRAMS = {
         near(k) <- e: a(k, _) par o: b(k, _) within 9.
     """,
 }
-"""Rules by what they are about."""
+"""Rules by their subjects."""
 
 
 def program_text(title: str) -> str:
@@ -179,7 +179,7 @@ TEXTS = ["", "p", "q", "é", "P", "pp"]
 def stream(
     rng: Random, types: Sequence[str], count: int, *, nulls: bool, odd: bool, instant: bool, step: int = 1
 ) -> list[dict[str, Any]]:
-    """So many events, a few of which end together; time goes on by up to `step` from one to the next."""
+    """A number of events, a few of which end together; time advances by up to `step` from one to the next."""
     events = []
     time = 0
 

@@ -1,4 +1,4 @@
-"""Every execution finds what the reference finds, on random programs and streams.
+"""Every execution agrees with the reference, on random programs and streams.
 
 `python -m tests.fuzz` does the same for as long as you like.
 """
@@ -14,7 +14,7 @@ from tests.agreement import EXECUTIONS, check, meaning
 from tests.random_programs import compiled, given_types, programs, streams
 
 FAMILIES = ("plain", "small", "detect", "session")
-"""How executions are called first: which rules run how, and what is called."""
+"""Families of executions by the first word of their names: how rules run, and which function is called."""
 
 FLAVOURS = {
     "plain": {"values": ["plain"]},
@@ -44,7 +44,7 @@ def ends_of_time(draw, events):
 
 
 def differently(what):
-    """Where the same programs are drawn every time, others for each test."""
+    """Decorator with a seed for each test, so that they draw different programs where draws are the same every time."""
     return seed(zlib.crc32(what.encode())) if settings().derandomize else lambda function: function
 
 

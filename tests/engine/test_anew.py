@@ -1,5 +1,5 @@
-"""What is negated or gathered and uses names from outside: conditions that are pulled out, and patterns matched
-anew."""
+"""Negated and gathered patterns that use names from outside: conditions that are pulled out, and patterns that are
+matched again for each match."""
 
 import zlib
 

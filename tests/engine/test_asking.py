@@ -51,7 +51,7 @@ def shipments(seed, count, sites, nulls=False):
 
 
 def derived(program, rows, tables, compiled, cuts=(), restored=False):
-    """What a run derives: at the times where it is cut, it may be saved and restored in another."""
+    """Events that a run derives; at the times in `cuts`, it may be saved and restored in another run."""
     run = Run(program, tables, compiled=compiled)
     found, before = [], -1
     for time in (*cuts, len(rows)):

@@ -1,4 +1,4 @@
-"""Machine code is kept in a folder: used again if it is what is wanted, made anew if not, done without if need be."""
+"""Machine code is kept in a folder: reused if it fits, compiled again if not; without a folder all still works."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ assert [row["y"] for row in found] == [1, 2, 3], found
 
 
 def run(folder):
-    """Runs rules in a process of its own."""
+    """Runs rules in a new process."""
     ended = subprocess.run(
         [sys.executable, "-W", "error", "-c", SCRIPT],
         env={**os.environ, "ENSUE_CACHE_DIR": str(folder)}, capture_output=True, text=True,
@@ -37,7 +37,7 @@ def filled(tmp_path_factory):
 
 @pytest.fixture
 def folder(filled, tmp_path):
-    """A folder with what was compiled before."""
+    """A folder with code that was compiled before."""
     return shutil.copytree(filled, tmp_path / "cache")
 
 

@@ -1,4 +1,4 @@
-"""Equal parts of rules: what is kept of them, who shares them, and that it makes no difference to what is found."""
+"""Equal parts of rules: their state, the rules that share them, and that sharing does not change detections."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -30,7 +30,7 @@ def stream():
 
 
 def kept(*rules, compiled=False):
-    """How many tuples a session keeps, part by part."""
+    """Numbers of tuples that a session keeps, part by part."""
     session = ensue.compile(EVENTS + "\n".join(rules)).start(compiled=compiled)
     session.send(stream())
     session.advance(11)
@@ -45,7 +45,7 @@ def parts(text, options=ALL, apart=True):
     return [[len(part.users) for part in code.together.common] for code in prepared.codes]
 
 
-# --- what is kept
+# --- state
 
 ALONE = [8, 16]
 """A rule keeps each `a`, and each pair of an `a` and a `b`."""
@@ -66,7 +66,7 @@ def test_names_make_no_difference():
 
 @pytest.mark.parametrize("length", [12, 20, 90])
 def test_the_longest_length_counts(length):
-    """Of what is kept for 12 nothing is over yet."""
+    """Of the rows that are kept for 12 none is over yet."""
     assert kept(FIRST, SECOND.replace("20", str(length))) == ALONE
 
 
@@ -142,7 +142,7 @@ def test_what_comes_in_rounds_is_not_shared():
 
 
 def test_rules_that_wait_do_not_hold_up_others():
-    """In a session detections of a rule without absence are handed out at once, so it runs in a unit of its own."""
+    """In a session detections of a rule without absence are emitted at once, so it runs in a separate unit."""
     text = EVENTS + FIRST + "two(k) <- (a(k, _) seq b(k, _) seq d(k)) without c(k) within 20."
     assert parts(text) == [[], []]
     assert parts(text, apart=False) == [[2]]
@@ -195,7 +195,7 @@ def test_what_cannot_stay_together_is_refused():
     assert len(session.send(stream()[4:]) + session.close()) == 24
 
 
-# --- what is found
+# --- detections
 
 
 def compiled_program(text):
@@ -238,7 +238,7 @@ HEADER = "unit s." + DECLARATIONS
 @settings(max_examples=20, deadline=None)
 @given(st.data(), st.integers(0, 999), st.booleans())
 def test_rules_that_come_and_go_find_what_they_find_alone(data, number, small):
-    """Each rule finds what it finds in the events after it came, up to when it went."""
+    """Each rule detects in the events after it was added, until it was removed."""
     rng, part, rules = Random(number), data.draw(st.sampled_from(PARTS)), {}
     for i in range(5):
         rule = data.draw(variants(i, part))

@@ -1,4 +1,4 @@
-"""Rules whose events all have one key, in every order of types: what is looked up, shared and ended.
+"""Rules whose events all have one key, in every order of types: rows that are looked up, shared and ended.
 
 Programs drawn from the whole language seldom have a key in all of their atoms; here each rule has.
 """

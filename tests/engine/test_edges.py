@@ -1,4 +1,5 @@
-"""Where executions are most likely to part ways: numbers that wrap, values that equal nothing, the ends of time."""
+"""Edge cases in which executions are most likely to differ: numbers that wrap, values that equal nothing, the ends
+of time."""
 
 import math
 from random import Random
@@ -7,9 +8,8 @@ import numpy as np
 import pytest
 
 import ensue
-from ensue.engine.generated import FARTHEST
 from ensue.engine.run import Run
-from ensue.language.limits import LONGEST
+from ensue.language.limits import FARTHEST, LONGEST
 from tests.agreement import EXECUTIONS, check, reference
 
 QUICK = (
@@ -33,7 +33,7 @@ def at(time, type_, *values, start=None):
 
 
 def found_by_all(rules, events, until=None, names=QUICK):
-    """What the rules find: (start, end, attributes …) of each derived event. All executions must find it."""
+    """Detections of the rules: (start, end, attributes …) of each derived event. All executions must find them."""
     program = ensue.compile(DECLARATIONS + rules)
     found = reference(program, events, until)
     for name in names:
@@ -42,7 +42,7 @@ def found_by_all(rules, events, until=None, names=QUICK):
 
 
 def value(expression, event):
-    """What an expression over one event is."""
+    """Value of an expression over one event."""
     binding = {"a": "a(k, x)", "f": "f(y, z)", "s": "s(t, k)"}[event["type"]]
     ((_, _, found),) = found_by_all(f"d(v = {expression}) <- {binding}.", [event])
     return found
@@ -220,7 +220,7 @@ BEYOND = {
 
 @pytest.mark.parametrize(("rules", "events"), BEYOND.values(), ids=BEYOND)
 def test_times_beyond_that_are_refused(rules, events):
-    """By the engine itself; people are told of bad rows."""
+    """The engine itself raises an error; `detect` warns of bad rows."""
     program = ensue.compile(DECLARATIONS + rules)
     with pytest.raises(ensue.DetectError, match="Times must lie within"):
         EXECUTIONS["plain"](program, events, None, Random(0))
@@ -271,7 +271,7 @@ def test_many_attributes():
 
 
 def test_numbers_of_numpy_do_not_come_out():
-    """What comes out are Python's own values, whatever the engine holds them in."""
+    """Results are Python's own values, whatever the engine holds them in."""
     program = ensue.compile(DECLARATIONS + "d(k, q = x / 2, t = k = 1) <- a(k, x).")
     for compiled in (False, True):
         run = Run(program.typed, compiled=compiled)

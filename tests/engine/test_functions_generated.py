@@ -1,4 +1,4 @@
-"""Functions and operators on numbers in generated code, against what the language says of them, bit by bit."""
+"""Functions and operators on numbers in generated code, against the language's definitions, bit by bit."""
 
 import itertools
 import math
@@ -15,9 +15,9 @@ from ensue.engine.generate.writer import Writer
 from ensue.engine.run import Run
 from ensue.language import typed
 from ensue.language.functions import FUNCTIONS, apply
+from ensue.language.semantics import calculate, compare, held
 from ensue.reference.expressions import evaluate
 from ensue.reference.matches import Match
-from ensue.values import calculate, compare, held
 
 TERMS = [
     *(f"{name}({v})" for name in ("abs", "sign", "round", "floor", "ceil", "trunc", "sqrt", "exp", "ln", "log10")

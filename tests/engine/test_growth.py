@@ -8,7 +8,7 @@ import pytest
 
 import ensue
 from ensue.data import Columns
-from ensue.engine.mixed import mixed_of
+from ensue.engine.plain_tables import mixed_of
 from ensue.engine.run import Run
 from ensue.engine.state import encode
 from ensue.engine.structures.capacity import USUAL, using
@@ -38,7 +38,7 @@ PIECE = 200
 
 
 def rows(piece, rules, keys=None):
-    """A piece of a stream: an event at each time, three in a row for each key; keys come again after so many."""
+    """A piece of a stream: an event at each time, three in a row for each key; the number of keys may be limited."""
     types = "aabaabaab" if rules == BOUNDED["used up"] else "abbaabaaa"
     found = []
     for time in range(piece * PIECE, (piece + 1) * PIECE):
@@ -49,7 +49,7 @@ def rows(piece, rules, keys=None):
 
 
 def advanced(rules, pieces):
-    """Rules as generated code after so many pieces of a stream."""
+    """Rules as generated code after a number of pieces of a stream."""
     run = Run(ensue.compile(DECLARATIONS + rules).typed, compiled=None, instant=True)
     for piece in range(pieces):
         batch = run.batch()
@@ -64,13 +64,13 @@ def kept(run):
 
 
 def room_in(run):
-    """How many rows there is room for, by array."""
+    """Capacity in rows, by array."""
     return [(type(each).__name__, {name: len(array) for name, array in each.arrays.items() if name != "old_slots_"})
             for each in kept(run)]  # fmt: skip
 
 
 def keys_in(run):
-    """How many keys are known, in all structures."""
+    """Largest number of known keys of any structure."""
     structures = [structure for lane in run.lanes for structure in lane.structures.values()]
     numbered = [each.used for each in structures if isinstance(each, KeyNumbers)]
     return max([*numbered, *(each.slots for each in kept(run) if hasattr(each, "slots"))], default=0)
@@ -110,7 +110,7 @@ def test_and_found_when_they_come_again(rules):
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("rules", BOUNDED.values(), ids=BOUNDED)
 def test_a_state_is_as_large_as_what_it_holds(rules):
-    """Saved bytes count rows, not the room for them, nor what has been."""
+    """Saved bytes grow with rows, not with capacity or past rows."""
     few, many = (len(encode(advanced(rules, pieces).saved())) for pieces in (5, 20))
     assert many < 2 * few
 

@@ -1,4 +1,4 @@
-"""What is stored while a stream goes on: no more than the plan says.
+"""State while a stream goes on: no more than the plan says.
 
 Tuples are counted, not time: four times as many events leave no more behind where something bounds them.
 """
@@ -29,7 +29,13 @@ BOUNDED = {
     "a composite side streams": ("d(k) <- e: a(k), f: b(k), g: c(k), e before g, f before g within 10.", 120),
     "nothing waits": ("d(k) <- c(k) seq (a(k) seq b(k)).", 0),
     "a policy, and an instant": ("d(k) <- a(k) seq c(k) policy restricted.", 3 * KEYS),
+    "the newest instant decides": ("d(k) <- o: a(k), w: extend(o, 40), while w: not b(k).", 24 + KEYS),
+    "the newest instant decides, without": ("d(k) <- (c(k) seq b(k)) without a(k).", KEYS),
     "around parentheses": ("d(k) <- a(k) seq (b(k) seq a(k)) within 10.", 150),
+    "beginnings too old for what is counted since": (
+        "d(k, n = count(e)) <- while since a(k): collect e: b(k) within 9.",
+        4 * KEYS,
+    ),
     "inside an alternative": ("d(k) <- (a(k) seq b(k) within 9) or (b(k) seq a(k) within 7).", 120),
 }
 """Rules, and how many tuples they may keep: one that has just been ended is still there."""
@@ -46,7 +52,7 @@ def rows(count):
 
 
 def stored(rules, count, compiled, options=ALL):
-    """How many tuples are stored after so many steps."""
+    """Number of tuples that are stored after `count` steps."""
     declared = DECLARATIONS.replace("event a(k: int)", "event a(k: int, s: int)") if "a(s)" in rules else DECLARATIONS
     rules = rules.replace("a(s)", "a(_, s)")
     run = Run(ensue.compile(declared + rules).typed, compiled=compiled, options=options)

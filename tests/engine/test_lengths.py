@@ -1,4 +1,4 @@
-"""Rules that use derived events: what follows from how long these last changes nothing that is found."""
+"""Rules that use derived events: reasoning on their lengths does not change detections."""
 
 import pytest
 from hypothesis import given, settings

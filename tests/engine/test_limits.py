@@ -1,10 +1,14 @@
-"""Limits on what a rule derives at once and on what rules keep: a sentence that names the rule."""
+"""Limits on derived events and on state: the error names the rule."""
+
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
 import ensue
 from ensue.engine.limits import Limits, limiting
+from ensue.engine.run import Run
+from ensue.engine.structures.capacity import USUAL, using
 
 CROSS = """
 event a(x: int).
@@ -84,6 +88,20 @@ def test_recursion_that_doubles():
     rules = "event a(x: int). r(x, n = 0) <- a(x). r(x, n = n + x) <- r(x, n) seq a(_)."
     with pytest.raises(ensue.LimitError, match="A rule for `r` derives more than 1,000"):
         ensue.compile(rules).detect([{"type": "a", "time": n, "x": n} for n in range(200)], max_matches=1_000)
+
+
+def test_few_events_that_take_long_become_machine_code():
+    """A hundred thousand events follow from a hundred: as Python that takes minutes."""
+    rules = "event a(x: int). r(x, n = 0) <- a(x). r(x, n = n + x) <- r(x, n) seq a(_)."
+    program = ensue.compile(rules)
+    rows = [{"type": "a", "time": n, "x": n} for n in range(100)]
+    with using(replace(USUAL, seconds=0.0)):
+        run = Run(program.typed, compiled=None)
+        batch = run.batch()
+        batch.rows = [("a", {"x": row["x"]}, row["time"], row["time"], None, row["time"]) for row in rows]
+        run.advance(batch, 99, 0)
+    assert [lane._fast for lane in run.lanes] == [True]
+    assert len(program.detect(rows, compiled=None)) == 161_899
 
 
 @pytest.mark.parametrize("term", ["concat(s, s)", 'replace(s, "x", "xxxx")'])

@@ -1,4 +1,4 @@
-"""Static predicates as body items in generated code: which rows are joined, what they bind, and their order."""
+"""Static predicates as body items in generated code: joined rows, their bindings, and their order."""
 
 import math
 import zlib
@@ -99,7 +99,7 @@ def test_columns_that_hold_integers_among_floats():
 
 
 class Lane:
-    """What `Answers` need of a lane."""
+    """The part of a lane that `Answers` need."""
 
     def __init__(self, rows):
         self.rows, self.knowledge, self.values = rows, self, Dictionary()
@@ -113,7 +113,7 @@ class Lane:
     def _decoded(self, held, kind):
         return held
 
-    def _encoded(self, value, kind):
+    def encoded(self, value, kind):
         return value
 
 

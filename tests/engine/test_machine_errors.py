@@ -1,4 +1,4 @@
-"""Code outside the subset: the message names the function, the line and what is wrong."""
+"""Code outside the subset: the message names the function, the line and the problem."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ CASES = {
     "touch(a)": "a is not a structure",
     "grow(a)": "a is not a structure",
     "prefetch(a, 1)": "a is not a column",
+    "a = word_at(store.key, 0)": "store.key is no column of bytes",
     "for i in range(1, 2, a): pass": "step of a range is a constant",
     "for i in range(1, 2, 0): pass": "step of a range is a constant",
     "for i in range(): pass": "range takes one to three",

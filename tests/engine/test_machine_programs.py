@@ -1,4 +1,4 @@
-"""Random programs of the subset: machine code of both levels does what Python does, down to every array."""
+"""Random programs of the subset: machine code of both levels does the same as Python, down to every array."""
 
 from __future__ import annotations
 

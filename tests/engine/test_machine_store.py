@@ -1,4 +1,4 @@
-"""Object code kept on disk: used when it is whole and the user's own, made anew otherwise."""
+"""Object code on disk: used when it is whole and the user's own, compiled again otherwise."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from ensue.engine.machine import build, cached_object, load, store, translate
-from ensue.engine.structures.structure import Frame
+from ensue.engine.machine import Texts, build, cached_object, load, store
+from ensue.engine.structures.structure import Frame, Layout
 from tests.engine.test_machine_units import STORE  # skips without llvmlite  # noqa: F401
 
 
@@ -30,7 +30,11 @@ def built(monkeypatch):
     return levels
 
 
-IR = translate(["def run(a: int) -> int:\n    return a + 1\n"], {}, ["run"])
+def unit(added: int) -> Texts:
+    return Texts([f"def run(a: int) -> int:\n    return a + {added}\n"], {}, ["run"])
+
+
+UNIT = unit(1)
 
 
 def works(code: bytes) -> bool:
@@ -38,52 +42,64 @@ def works(code: bytes) -> bool:
 
 
 def test_the_second_time_nothing_is_built(folder, built):
-    first = cached_object(IR, 0)
-    assert cached_object(IR, 0) == first
+    first = cached_object(UNIT, 0)
+    assert cached_object(UNIT, 0) == first
     assert built == [0]
     assert works(first)
     assert len(list(folder.iterdir())) == 1
 
 
 def test_levels_and_texts_are_told_apart(folder, built):
-    other = translate(["def run(a: int) -> int:\n    return a + 2\n"], {}, ["run"])
-    for ir, level in ((IR, 0), (IR, 2), (other, 0), (IR, 0)):
-        cached_object(ir, level)
+    for each, level in ((UNIT, 0), (UNIT, 2), (unit(2), 0), (UNIT, 0)):
+        cached_object(each, level)
     assert built == [0, 2, 0]
+
+
+def test_layouts_are_told_apart(folder, built):
+    texts = ["def run(a: int) -> int:\n    return a + store.high\n"]
+    for base in (8, 9, 8):
+        cached_object(Texts(texts, {"store": (Layout(("low", "high"), ()), base)}, ["run"]), 0)
+    assert built == [0, 0]
+
+
+def test_what_was_kept_is_not_translated_again(folder, monkeypatch):
+    first = cached_object(unit(3), 0)
+    monkeypatch.setattr(Texts, "ir", property(lambda _: pytest.fail("it was translated")))
+    assert cached_object(unit(3), 0) == first
 
 
 @pytest.mark.parametrize(
     "damage", [lambda data: b"", lambda data: data[:-1], lambda data: data[:40] + b"x" + data[41:]]
 )
 def test_a_damaged_file_is_ignored_and_replaced(folder, built, damage):
-    first = cached_object(IR, 0)
+    first = cached_object(UNIT, 0)
     (path,) = folder.iterdir()
     path.write_bytes(damage(path.read_bytes()))
-    assert cached_object(IR, 0) == first
-    assert cached_object(IR, 0) == first
+    assert cached_object(UNIT, 0) == first
+    assert cached_object(UNIT, 0) == first
     assert built == [0, 0]
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such owners")
 def test_a_file_that_others_may_write_is_ignored(folder, built):
-    cached_object(IR, 0)
+    cached_object(UNIT, 0)
     (path,) = folder.iterdir()
     path.chmod(0o666)
-    cached_object(IR, 0)
+    cached_object(UNIT, 0)
     assert built == [0, 0]
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such owners")
 def test_a_file_of_another_user_is_ignored(folder, built, monkeypatch):
-    cached_object(IR, 0)
+    cached_object(UNIT, 0)
     monkeypatch.setattr(os, "getuid", lambda: 123456)
-    cached_object(IR, 0)
+    cached_object(UNIT, 0)
     assert built == [0, 0]
 
 
 def test_an_unwritable_folder_is_fine(tmp_path, monkeypatch, built):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ENSUE_CACHE_DIR", str(tmp_path / "file"))
-    assert works(cached_object(IR, 0))
-    assert works(cached_object(IR, 0))
+    assert works(cached_object(UNIT, 0))
+    assert works(cached_object(UNIT, 0))
     assert built == [0, 0]

@@ -38,6 +38,18 @@ def run(a: int, x: float) -> float:
     agree(text, [("run", 3, 0.25), ("run", -(2**40), -1e300)], {"store": STORE})
 
 
+def test_eight_bytes_are_one_number():
+    text = """
+def run(a: int) -> int:
+    while store.capacity < 16:
+        grow(store)
+    for i in range(12):
+        store.flag[i] = (a * i) & 255
+    return word_at(store.flag, 0) ^ wrap(word_at(store.flag, 1) * 3) ^ word_at(store.flag, 4)
+"""
+    agree(text, [("run", 3), ("run", 37), ("run", -1)], {"store": STORE})
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_narrow_elements_are_cut_and_extended(level):
     text = """

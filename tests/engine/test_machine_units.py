@@ -160,7 +160,7 @@ def test_entries_outlive_their_machine():
 
 
 def test_the_lock_is_released_while_machine_code_runs():
-    """One thread waits in machine code for what another one writes."""
+    """One thread waits in machine code for a value that another one writes."""
     text = "def run() -> None:\n    while shared.count + ask(shared, 5) == 0:\n        pass\n"
     world, waits = World({"shared": STORE}), threading.Event()
     machine = load(build(translate([text], world.places, ["run"]), 0), ["run"])

@@ -63,7 +63,7 @@ def test_groups(pattern, text, found):
 
 @pytest.mark.parametrize("options", [{"engine": "reference"}, {"compiled": False}, {"compiled": True}])
 def test_a_number_matches_nothing_and_is_no_pattern(options):
-    """Where values have any type: on Spark, where columns have one, this is an error that says so."""
+    """Here values have any type; on Spark, where columns have one, this is an error."""
     program = ensue.compile("found(m = matches(t, r)) <- o(t = t, r = r).")
     for t, r, found in ((3, "3", None), ("3", 3, None), ("3", "3", True)):
         (row,) = program.detect([{"type": "o", "time": 1, "t": t, "r": r}], **options)

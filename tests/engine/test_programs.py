@@ -1,4 +1,4 @@
-"""Rules of every kind find what they mean, as plain code and as machine code.
+"""Rules of every kind agree with the reference, as plain code and as machine code.
 
 The reference judges short streams. Longer ones, for which it takes too long, are judged by plain code: machine code
 must find the same, however events are cut and whatever is saved and resumed on the way.
@@ -43,7 +43,7 @@ def test_generated_code_finds_what_the_rules_mean(program):
         for name in ("plain", "small, cut", "machine, cut"):
             assert check(name, program, events, None, 5, wanted)
         found |= {each.type for each in wanted}
-    assert found == derived_types(program)  # to agree on nothing says nothing
+    assert found == derived_types(program)  # an agreement on no events would prove nothing
 
 
 @pytest.mark.slow

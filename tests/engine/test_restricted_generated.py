@@ -1,4 +1,4 @@
-"""``policy restricted`` in generated code: what it finds, what it keeps, and how long that takes."""
+"""``policy restricted`` in generated code: its detections, its state, and its cost."""
 
 import random
 import sys
@@ -38,14 +38,14 @@ PLAIN = [name for name in EXECUTIONS if name != "compiled"]
 
 
 def agree(text, events, execution, number=0):
-    """Whether an execution finds what the reference finds."""
+    """Assert that an execution finds the same as the reference."""
     program = ensue.compile(DECLARATIONS + text)
     wanted = reference(program, events)
     found = outcome(EXECUTIONS[execution], program, events, None, random.Random(number))
     assert difference(wanted, found) is None, f"{text}\n{events}\n{difference(wanted, found)}"
 
 
-# --- what it finds
+# --- detections
 
 
 class Drawn:
@@ -166,7 +166,7 @@ LONG = [
     "d(k, x) <- (i(k, x) seq (a(k, x) and b(k, _))) without c(k, _) within 30 policy restricted.",
     "d(k) <- a(k, _) without (b(k, _) seq i(k, _)) policy restricted.",
 ]
-"""Rules whose state grows, is swept, and is searched: chains of groups, jumps, sides that are told apart by more."""
+"""Rules whose state grows, is swept, and is searched: chains of groups, jumps, sides with further keys."""
 
 
 @pytest.mark.parametrize("compiled", MODES)
@@ -231,11 +231,11 @@ def test_what_is_negated_may_be_derived_by_the_rule_itself(compiled):
             agree(rule, stream, "compiled" if compiled else "cut")
 
 
-# --- what it keeps
+# --- state
 
 
 def tables(text, rows, instant=False):
-    """What a rule keeps instances and times in, after some rows."""
+    """Structures in which a rule keeps instances and times, after some rows."""
     at_work = Run(ensue.compile(DECLARATIONS + text).typed, compiled=False, instant=instant)
     batch = at_work.batch()
     batch.rows = rows
@@ -244,7 +244,7 @@ def tables(text, rows, instant=False):
 
 
 def kept(text, rows, instant=False):
-    """How many instances and times that is."""
+    """Number of instances and times in them."""
     return sum(table.size()[1] for table in tables(text, rows, instant))
 
 
@@ -362,7 +362,7 @@ def events_of_one_key(text, begins, count):
 
 
 def lines_run(text, rows):
-    """How many lines of generated code run."""
+    """Number of lines of generated code that run."""
     count = 0
 
     def each(frame, event, _):

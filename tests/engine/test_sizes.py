@@ -1,4 +1,4 @@
-"""How much a program at work keeps, also after a state was saved and resumed."""
+"""Sizes of a running program's state, also after it was saved and resumed."""
 
 from typing import Any
 

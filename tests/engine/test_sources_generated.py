@@ -1,4 +1,4 @@
-"""The inputs that derived events came from: handles of sets, how they grow, and what is left out again."""
+"""The inputs that derived events came from: handles of sets, their growth, and their removal."""
 
 from random import Random
 

@@ -66,6 +66,31 @@ def test_a_hash_depends_on_every_letter():
     assert len(changed | {hash_of(raw)}) == len(raw) + 1
 
 
+TEXTS = ["", "a", "é", "seven77", "eight888", "nine99999", "sixteen sixteen!", "seventeen seventee", "ééééé", "a" * 40]
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.large_string()])
+def test_strings_of_any_length_are_found_at_the_end_of_a_buffer(type_):
+    """A hash reads eight letters at once where there are as many: the last string of a buffer has none behind it."""
+    values = Dictionary(SMALL)
+    codes = [values.code(text) for text in TEXTS]
+    for past in range(1, len(TEXTS) + 1):
+        whole = pa.array(TEXTS[:past], type_)
+        _, offsets, letters = whole.buffers()
+        size = sum(len(text.encode()) for text in TEXTS[:past])
+        cut = pa.Array.from_buffers(type_, past, [None, offsets, letters.slice(0, size)])
+        assert values.encode(cut).tolist() == codes[:past]
+        assert values.encode(cut.slice(past - 1)).tolist() == codes[past - 1 : past]
+
+
+@pytest.mark.parametrize(
+    "texts", [["a", "ab"], ["abcdefgh", "abcdefg", "abcdefgi"], ["x" * 9, "x" * 8 + "y", "y" + "x" * 8]]
+)
+def test_strings_that_are_nearly_the_same_have_codes_of_their_own(texts):
+    values = Dictionary(SMALL)
+    assert sorted(values.encode(pa.array(texts)).tolist()) == list(range(len(texts)))
+
+
 RULES = """
 event e(s: string, t: string).
 made(u = upper(s), l = lower(s), n = length(s), m = length(concat(s, t)), c = concat(s, "-", t),

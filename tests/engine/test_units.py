@@ -1,4 +1,4 @@
-"""Which rules become one unit: those that hand events to each other, within bounds, in an order in which they can
+"""Rules that become one unit: those that pass events to each other, within limits, in an order in which they can
 run."""
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ def units_in(text, emit=None, **settings_):
 
 
 def assert_in_order(program, found):
-    """Each rule is in one unit, which takes what it derives itself or what was derived before."""
+    """Each rule is in one unit, which reads events that it derives itself or that were derived before."""
     assert sorted(i for unit in found for i in rules_of(unit)) == list(range(len(program.rules)))
     derived, all_derived = set(), {event for unit in found for event in derived_by(unit)}
     last = {event: number for number, unit in enumerate(found) for event in derived_by(unit)}
@@ -33,7 +33,7 @@ def assert_in_order(program, found):
         assert unit.uses & all_derived <= derived
         assert all(last[event] <= number for event in unit.uses & all_derived)
         heads = {head for own in unit.heads.values() for head in own}
-        assert not unit.uses & heads  # which are told apart outside
+        assert not unit.uses & heads  # which are distinguished outside
 
 
 def derived(found):
@@ -59,7 +59,7 @@ def test_what_nobody_takes_stays_inside():
 
 
 def test_what_several_types_are_derived_by_is_told_apart_outside():
-    """The last rule takes what the first derives, and one of those that run as one."""
+    """The last rule reads the events of the first, and of one of those that run as one."""
     rules = [f"r{i}(k) <- p(k, x) where x > {i}." for i in range(5)]
     text = "\n".join(["p(k, x) <- a(k, x).", *rules, "s(k) <- r3(k) seq p(k, _).", "t(k) <- p(k, x) seq b(k, x)."])
     found = units_in(text, emit=["s", "t"])
@@ -100,7 +100,7 @@ SHAPES = (
 
 @st.composite
 def layered(draw):
-    """A program whose rules take what earlier ones derive, some of them of one shape."""
+    """A program whose rules read events of earlier ones, some of them of one shape."""
     lines, types = [], ["a", "b"]
     for number in range(draw(st.integers(2, 7))):
         shape = draw(st.sampled_from(SHAPES))

@@ -1,4 +1,4 @@
-"""Functions of one's own in rules."""
+"""User-defined functions in rules."""
 
 import functools
 import math
@@ -30,7 +30,7 @@ EXECUTIONS = [{"engine": "reference"}, {"compiled": False}, {"compiled": True}]
 
 
 def found(rules, functions, *rows, **settings):
-    """The attributes of what is detected, the same on every execution."""
+    """The attributes of detections, the same on every execution."""
     program = ensue.compile(EVENTS + rules, functions=functions)
     answers = [program.detect([*rows], **how, **settings) for how in EXECUTIONS]
     session = program.start(in_order=True, **settings)
@@ -39,7 +39,7 @@ def found(rules, functions, *rows, **settings):
     return [{k: v for k, v in row.items() if k not in ("type", "start", "end")} for row in answers[0]]
 
 
-# --- what they take and give
+# --- parameters and results
 
 
 def test_values_of_every_type_go_in_and_come_out():
@@ -252,7 +252,7 @@ def test_functions_are_handed_over_again_to_resume():
     session = ensue.compile(text, functions={"distance": distance}).resume(state)
     assert [r["v"] for r in session.send(row(2))] == [1.5]
     with pytest.raises(
-        ensue.RuleError, match=r'no function or table `distance`[^$]*handed over: `functions=\{"distance"'
+        ensue.RuleError, match=r'no function or table `distance`[^$]*pass your own with `functions=\{"distance"'
     ):
         ensue.compile(text)
 
@@ -272,7 +272,7 @@ def test_a_largest_lifetime():
     assert [r["v"] for r in program.keeping(5).detect([row()])] == [1.5]
 
 
-# --- what is wrong
+# --- errors
 
 
 def nothing(x: int):
@@ -314,8 +314,8 @@ def constant() -> int:
         ({"f": bare}, "The parameter `x` of the function 'f' has no annotation"),
         ({"f": listed}, r"The parameter `x` of the function 'f' is annotated `list\[int\]`; rules take int"),
         ({"f": either}, r"is annotated `int \| str`; rules take"),
-        ({"f": several}, r"The function 'f' has a parameter `\*x: int`; rules hand over arguments by position"),
-        ({"f": keyword}, "The function 'f' has a parameter `y: int`; rules hand over"),
+        ({"f": several}, r"The function 'f' has a parameter `\*x: int`; rules pass arguments by position"),
+        ({"f": keyword}, "The function 'f' has a parameter `y: int`; rules pass"),
         ({"f": unknown}, "The annotations of the function 'f' cannot be read: name 'Missing' is not defined"),
         ({"f": constant}, "The function 'f' takes no argument"),
         ({"f": 5}, "The function 'f' is 5, which cannot be called"),
@@ -325,12 +325,12 @@ def constant() -> int:
         ({"extend": distance}, "cannot be called 'extend', as this is a timer"),
         ({"where": distance}, "cannot be called 'where', as this is a keyword"),
         ({"neg": distance}, "cannot be called 'neg', as this is an operator"),
-        ({"a-b": distance}, "'a-b' is no name for a function"),
-        ({3: distance}, "3 is no name for a function"),
-        ([distance], "`functions` is .* hand over a dict"),
+        ({"a-b": distance}, "'a-b' is not a name for a function"),
+        ({3: distance}, "3 is not a name for a function"),
+        ([distance], "`functions` is .* pass a dict"),
     ],
 )
-def test_what_cannot_be_used_is_said(functions, said):
+def describe_test_what_cannot_be_used_is(functions, said):
     with pytest.raises(ensue.DataError, match=said):
         ensue.compile(EVENTS, functions=functions)
 
@@ -338,8 +338,8 @@ def test_what_cannot_be_used_is_said(functions, said):
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ("table distance(x: int).", "E106: `distance` is the name of a function that was handed over"),
-        ("distance(1).", "E106: `distance` is the name of a function that was handed over"),
+        ("table distance(x: int).", "E106: `distance` is the name of one of your functions"),
+        ("distance(1).", "E106: `distance` is the name of one of your functions"),
         ("d(x) <- a(x, _, _, _, _) where distance(x) > 1.", "E201: `distance` takes 2 arguments, here is 1"),
         (
             "d(x) <- a(x, _, s, _, _) where distance(x, s) > 1.",
@@ -351,13 +351,13 @@ def test_what_cannot_be_used_is_said(functions, said):
         ("d(x) <- a(x, _, _, _, _) where distnce(x, x) > 1.", "E103.*[^$]*did you mean `distance`"),
     ],
 )
-def test_what_is_wrong_in_rules_is_said(rules, said):
+def describe_test_what_is_wrong_in_rules_is(rules, said):
     with pytest.raises(ensue.RuleError, match=said):
         ensue.compile(EVENTS + rules, functions={"distance": distance})
     assert ensue.check_rules(EVENTS + rules, functions={"distance": distance})
 
 
-# --- random programs: functions of the language, written anew
+# --- random programs: functions of the language, written again in Python
 
 
 def own_lower(s: str) -> str:

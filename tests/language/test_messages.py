@@ -1,8 +1,8 @@
-"""Every message of the checker is held in a golden file: what it says, and where its carets point.
+"""Golden files of every message of the checker: its text, and the positions of its carets.
 
 `tests/messages/<code>_<what>.ensue` is a small rule file with that one mistake (`many_<what>` has several), and
 `<code>_<what>.txt` beside it is everything that is printed for it. After a change of a message,
-`ENSUE_UPDATE_GOLDEN=1 pytest tests/language/test_messages.py` writes the golden files anew; read the difference.
+`ENSUE_UPDATE_GOLDEN=1 pytest tests/language/test_messages.py` rewrites the golden files; read the difference.
 """
 
 from __future__ import annotations
@@ -130,9 +130,9 @@ def test_every_message_has_a_golden_file(monkeypatch: pytest.MonkeyPatch) -> Non
 # --- the document -----------------------------------------------------------------------------------------------------
 
 SECTIONS = re.findall(
-    r"^### ([EW]\d{3}): .*?\n```\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    r"^### ([EW]\d{3}): .*?\n```ensue\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
 )
-DECLARATIONS = re.search(r"```\n(event .*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+DECLARATIONS = re.search(r"```ensue\n(event .*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
 
 
 @pytest.mark.parametrize(("code", "example"), SECTIONS, ids=[code for code, _ in SECTIONS])

@@ -1,4 +1,4 @@
-"""What is printed parses to the same tree, and formatting a file loses nothing and is done once."""
+"""Printed rules parse to the same tree; formatting a file loses nothing, and formatting it again changes nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def statements(text: str) -> tuple[syntax.Statement, ...]:
     source = Source(text)
     report = Report(source)
     found = parse(source, report).statements
-    assert not report.found, f"{text}\n{report.found[0]}"
+    assert not report.found, f"{text}\n{next(iter(report.found))}"
     return found
 
 
@@ -77,17 +77,17 @@ def tuples(each: st.SearchStrategy, least: int = 0, most: int = 3) -> st.SearchS
 
 
 def is_number(node: syntax.Node) -> bool:
-    """Whether a minus before it would make it another number."""
+    """True if a minus before it would make it another number."""
     return isinstance(node, syntax.Literal) and type(node.value) in (int, float) and bool(node.value)
 
 
 def ends_repeated(node: syntax.Node) -> bool:
-    """Whether it ends with ``p+`` or ``p*``, which a minus or ``do`` would make an addition or a product."""
+    """True if it ends with ``p+`` or ``p*``, which a minus or ``do`` would make an addition or a product."""
     return show(node)[-1] in "+*"
 
 
 def is_needed(group: syntax.Group) -> bool:
-    """Whether the parser keeps these parentheses."""
+    """True if the parser keeps these parentheses."""
     dropped = (syntax.Group, syntax.Call, syntax.Name, syntax.Attribute, syntax.Literal)
     items = group.body.items
     return len(items) > 1 or bool(group.body.suffixes) or not isinstance(items[0], dropped)

@@ -24,7 +24,7 @@ many = settings(max_examples=int(os.environ.get("ENSUE_FUZZ_EXAMPLES", "200")))
 
 
 def checked(text: str) -> tuple[Diagnostic, ...]:
-    """What the checker says, each diagnostic shown and inside the text."""
+    """Diagnostics of the checker; each can be shown, and lies inside the text."""
     text += "\n" if text.endswith(".ensue") else ""  # else it is a path
     found = ensue.check_rules(text, "rules")
     for diagnostic in found:
@@ -154,6 +154,7 @@ def test_deep_nesting(shape: str, depth: int) -> None:
 LARGE = {
     "a condition of 2,000 alternatives": "c(x) <- a(x) where " + " or ".join(f"x = {i}" for i in range(2000)) + ".",
     "a pattern of 1,000 alternatives": "c(x) <- " + " or ".join("a(x)" for _ in range(1000)) + ".",
+    "a sequence of 75 events": "c(x) <- " + " seq ".join("a(x)" for _ in range(75)) + " within 100.",
     "a body of 1,000 conditions": "c(x) <- a(x)" + "".join(f", x != {i}" for i in range(1000)) + ".",
     "a body of 400 absences": "c(x) <- o: a(x)" + "".join(f", while o: not b({i})" for i in range(400)) + ".",
     "a body of 300 timers": "c(x) <- o0: a(x)" + "".join(f", o{i + 1}: shift(o{i}, 1)" for i in range(300)) + ".",
@@ -166,6 +167,10 @@ LARGE = {
 @pytest.mark.parametrize("what", LARGE)
 def test_large_rules_are_accepted(what: str) -> None:
     assert codes(EVENTS + LARGE[what]) == set()
+
+
+def test_a_body_of_149_events_is_accepted() -> None:
+    assert codes(EVENTS + "c(x) <- a(x)" + ", a(x)" * 148 + ".") == {"W001", "W003"}
 
 
 def test_a_body_of_1000_events_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Certain detections come in the send that completes it; in all, what comes is what the reference gives."""
+"""Certain detections come in the send that completes them; in all, they are those of the reference."""
 
 from collections import Counter
 
@@ -383,5 +383,5 @@ def test_why_a_rule_waits(rule, why):
     last = len(rules) - 1 - rules[::-1].index("d")
     assert waiting_rules(program.typed)[last] == why
     assert ("d" in certain_types(program.typed)) == (why is None)
-    said = "handed out at once" if why is None else f"waits for its step, because {why}"
+    said = "returned at once" if why is None else f"waits for its step, because {why}"
     assert f"in a session: {said}" in program.explain().text()

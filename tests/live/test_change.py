@@ -212,7 +212,7 @@ def test_a_longer_event_is_no_matter_where_nothing_depends_on_it():
 
 
 def test_a_type_that_was_given_is_derived_now():
-    """What was given may have lasted any time, so this is what is counted on."""
+    """Given events may have any length, so the session still assumes that."""
     session = ensue.compile("event a(x: int). two(x) <- z(x = x) seq a(x) within 9.").start()
     session.send({"type": "z", "start": 1, "end": 6, "x": 1})
     session.add("z(x) <- a(x).")
@@ -222,7 +222,7 @@ def test_a_type_that_was_given_is_derived_now():
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_rules_that_stay_are_planned_as_before(saved):
-    """Of two rules the one that derives the longer events goes, and comes again."""
+    """The rule that derives the longer events is removed, and added again."""
     program = ensue.compile(USING.replace("within 5", "within 3") + LONG.replace("50", "7"))
     wanted = ensue.compile(USING.replace("within 5", "within 3")).detect([event(*each) for each in STREAM])
     session, found = program.start(), []
@@ -246,7 +246,7 @@ def test_rules_that_stay_are_planned_as_before(saved):
 
 @pytest.mark.parametrize("number", [2, 3])
 def test_a_rule_that_comes_again_knows_nothing_of_the_past(number):
-    """Tell whether it is like others, so that they run as one, or has parts in common with one."""
+    """True if it is like others, so that they run as one, or has parts in common with one."""
     rules = [f"rule r{i}: r{i}(x) <- a(x) seq b(x) within {i + 5}." for i in range(number)]
     session = ensue.compile("event a(x: int). event b(x: int)." + "".join(rules)).start()
     session.send(event("a", 1))

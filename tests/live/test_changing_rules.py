@@ -43,11 +43,27 @@ SHAPES = (
     "f = first(v)) <- o: p(k, _), u: extend_backward(o, {d}), while u: collect r(k, v).",
     "v, x) <- recent r(k, v) seq p(k, x).",
     "v, x) <- not z(k, _) in [q(k, v, _), p(k, x)].",
+    "f = first(w)) <- o: p(k, _), u: extend_backward(o, {d}), while [u]: collect q(k, _, w).",
+    "f = first(w), i = list(w)) <- while last {d}: collect q(k, _, w).",
+    "w) <- recent q(k, _, w) seq p(k, _).",
+    "w, n) <- q(k, _, w) and p(k, n) within {d} once per k in 2.",
 )
+"""Events that rules find; the last rules read no `v`, which decides before `w` which of several events is the first."""
 
 
-def drawn_rule(random, number):
-    return f"rule r{number}: f{number}(k, " + random.choice(SHAPES).format(d=random.choice([2, 3, 6, 20]))
+SHARING = (
+    "v, t = last(s)) <- q(k, v, _) seq z(k, s){{2}}.",
+    "v, t = first(s), u = max(s)) <- q(k, v, _) seq z(k, s){{3}}.",
+    "f = first(v), g = max(s)) <- while last {d}: collect (q(k, v, _) seq z(k, s)).",
+    "f = last(v), g = min(s)) <- while last {d}s: collect (q(k, v, _) seq z(k, s)).",
+    "f = first(v)) <- o: p(k, _), u: extend_backward(o, {d}), while u: collect (q(k, v, _) and z(k, s)).",
+    "v, x) <- q(k, v, _) seq z(k, _) seq p(k, x) within {d}.",
+)
+"""Rules that have a part in common: they are one unit of code, whose numbers change when one of them goes."""
+
+
+def drawn_rule(random, number, shapes=SHAPES):
+    return f"rule r{number}: f{number}(k, " + random.choice(shapes).format(d=random.choice([2, 3, 6, 20]))
 
 
 def drawn_event(random, end, instants):
@@ -65,7 +81,7 @@ def as_table(rows):
 
 
 class Played:
-    """A random session: what was sent, found, and when rules came and went."""
+    """A random session: sent events, detections, and the times when rules came and went."""
 
     def __init__(self, seed):
         random = self.random = Random(seed)
@@ -146,13 +162,47 @@ class Played:
             ), (rule, expected, found)
 
 
+class Sharing(Played):
+    """A session of rules that share parts: events, then rules go, then events again."""
+
+    def __init__(self, seed):
+        random = self.random = Random(seed)
+        self.head = EVENTS + "unit s.\n"
+        self.rules = {number: drawn_rule(random, number, SHARING) for number in range(1, random.randint(3, 5))}
+        self.in_order, self.lateness = True, 0
+        self.came, self.went, self.sent, self.found = {}, {}, [], []
+        self.session = ensue.compile("\n".join([self.head, *self.rules.values()])).start(in_order=True, compiled=False)
+
+    def play(self):
+        time = 0
+        for turn in range(6):
+            rows = []
+            for _ in range(8):
+                time += self.random.choice([0, 0, 1])
+                rows.append(drawn_event(self.random, time, True))
+            self.send([row for row in rows if self.session.time is None or row["end"] > self.session.time])
+            if turn in (1, 3):
+                self.remove(self.random.choice(sorted(self.rules)))
+        self.found += self.session.close()
+        return self
+
+    def send(self, rows):
+        self.found += self.session.send(rows)
+        self.sent += rows
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rules_that_share_parts_keep_what_they_know(seed):
+    Sharing(seed).play().check()
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_rules_that_come_and_go_leave_others_alone(seed):
     Played(seed).play().check()
 
 
 def test_groups_stay_when_a_rule_beside_them_goes():
-    """Both rules share what they store, so they run as one; the groups of one are its own."""
+    """Both rules share their stores, so they run as one; the groups of one are its own."""
     session = ensue.compile(
         EVENTS + "rule one: one(k, f = first(v)) <- o: p(k, _), w: extend_backward(o, 6), while w: collect "
         "(q(k, v, _) and z(k, s)). rule two: two(k, v, t = last(s)) <- q(k, v, _) seq z(k, s){2}."

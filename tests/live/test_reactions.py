@@ -1,4 +1,4 @@
-"""What is called: functions for detections, and the actions of reactions."""
+"""Calls: functions for detections, and the actions of reactions."""
 
 import logging
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ EVENTS = [
 
 
 def called(reactions, events=EVENTS, **actions):
-    """What the actions were called with; each is given as the function that makes the record."""
+    """Calls of the actions with their arguments; `actions` says for each how it is recorded."""
     calls = []
 
     def recording(name, make):

@@ -1,4 +1,4 @@
-"""A session as its users see it: what comes in, time, what comes out."""
+"""A session as its users see it: input, time, output."""
 
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import ensue
+from ensue.live.waiting import Waiting
 
 SHOP = """
 event order(id: int, product: string).
@@ -563,3 +564,24 @@ def test_many_small_tables_that_wait_are_taken_apart(in_order, by_type):
     expected += dicts.close()
     shown = [(row["start"], row["end"], row["x"]) for row in found]
     assert shown == [(row["start"], row["end"], row["x"]) for row in expected] and len(shown) > 50
+
+
+def test_tables_that_wait_are_not_looked_through_before_they_are_due():
+    class Part:
+        looked = 0
+
+        def __len__(self):
+            return 100
+
+        @property
+        def end(self):
+            Part.looked += 1
+            return [7, 9]
+
+    waiting = Waiting()
+    for _ in range(50):
+        waiting.add_columns("a", Part())
+    Part.looked = 0
+    assert not waiting.has(6) and waiting.has(7) and waiting.earliest() == 7
+    assert waiting.take(6, {}) == ([], {})
+    assert Part.looked == 0

@@ -1,4 +1,4 @@
-"""The encoding of states: everything comes back as it was, and what is no state is refused."""
+"""The encoding of states: everything comes back as it was, and other bytes are refused."""
 
 import hashlib
 import math
@@ -91,7 +91,7 @@ def test_depth_does_not_matter():
         (value,) = value
 
 
-def test_what_cannot_be_saved_is_said():
+def describe_test_what_cannot_be_saved_is():
     with pytest.raises(StateError, match="type object cannot be saved"):
         encode([object()])
     with pytest.raises(StateError, match="complex128"):
@@ -118,10 +118,10 @@ def test_every_change_of_a_byte_is_noticed():
         unseal(data + b"0", PROGRAM)
 
 
-def test_what_is_wrong_is_said():
+def describe_test_what_is_wrong_is():
     data = seal([1], PROGRAM)
     for other in (b"", b"PAR1 and so on", "text", None):
-        with pytest.raises(StateError, match="the bytes that `save` gave"):
+        with pytest.raises(StateError, match="the bytes that `save` returned"):
             unseal(other, PROGRAM)
     with pytest.raises(StateError, match="cut short"):
         unseal(data[:-1], PROGRAM)
@@ -189,3 +189,33 @@ def a_session():
 SESSION = a_session()
 STATE = SESSION.save()
 _BEFORE = len(STATE) - len(encode(unseal(STATE, ensue.engine.state.fingerprint(SESSION.program.file))))
+
+
+FOLD = """
+event i(k: int, x: int) instant.
+total(k, t = x) <- i(k, x).
+total(k, t = u + x) <- recent total(k, u) seq i(k, x) where u < 20.
+"""
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("first", [-40, -2, 0, 40])
+def test_what_waits_from_before_time_0_is_saved(first, compiled):
+    program = ensue.compile(FOLD)
+    at_work = program.start(compiled=compiled)
+    at_work.send({"type": "i", "time": first, "k": 2, "x": 2})
+    at_work.send({"type": "other", "time": first + 1, "k": 2})
+    at_work = program.resume(at_work.save())
+    found = [*at_work.send({"type": "i", "time": first + 90, "k": 2, "x": 3}), *at_work.close()]
+    assert [(row["start"], row["t"]) for row in found] == [(first, 5), (first + 90, 3)]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_keys_from_before_time_0_stay_when_others_are_freed(compiled):
+    program = ensue.compile("event a(k: int) instant. event b(k: int) instant. m(k) <- recent a(k) seq b(k).")
+    keys = 3000
+    opened = [{"type": "a", "time": -keys + k, "k": k} for k in range(keys)]
+    closed = [{"type": "b", "time": 1 + k, "k": k} for k in range(keys)]
+    at_work = program.start(compiled=compiled)
+    found = [row for event in (*opened, *closed) for row in at_work.send(event)] + at_work.close()
+    assert [row["k"] for row in found] == list(range(keys))

@@ -87,3 +87,10 @@ def test_a_resumed_session_has_it_still():
 def test_tables_have_no_clock():
     with pytest.raises(ensue.DataError, match="`max_ahead` is for events that are still to come"):
         ensue.compile(RULES).detect([event("a", NOW)], max_ahead="1h")
+
+
+@pytest.mark.parametrize("wrong", ["abc", "-5s", -1, True, 2**70])
+def test_a_wrong_length_is_refused_at_once(wrong):
+    for option in ("max_ahead", "lateness"):
+        with pytest.raises(ensue.DataError, match=r"is not a length|less than nothing|that far apart"):
+            ensue.compile(RULES).start(**{option: wrong})

@@ -1,6 +1,6 @@
-"""Plans: which operators a rule becomes, with what temporal reasoning found about each, as a golden file.
+"""Plans: the operators of a rule, with the results of temporal reasoning for each, as a golden file.
 
-`ENSUE_UPDATE_GOLDEN=1 pytest tests/plan` writes the golden file anew; read the difference.
+`ENSUE_UPDATE_GOLDEN=1 pytest tests/plan` rewrites the golden file; read the difference.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A playground in this process, with child processes of its own, on rules and events in a folder."""
+"""A playground in this process, with its child processes, on rules and events in a folder."""
 
 from __future__ import annotations
 

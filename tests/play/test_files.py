@@ -55,7 +55,7 @@ OUTSIDE = ("../x.ensue", "/x.ensue", "a/b.ensue", "..\\x.ensue", "C:x.ensue", ".
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_a_name_leads_nowhere_else(files: Files, name: str) -> None:
-    with pytest.raises(DataError, match="no name of a file"):
+    with pytest.raises(DataError, match="not the name of a file"):
         files.save("rules", "a().", name, True)
 
 

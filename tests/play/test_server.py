@@ -1,4 +1,4 @@
-"""Who is answered, and who is not: the token, the host, the origin, and what the page may load."""
+"""Requests that are answered, and those that are refused: token, host, origin, and the page's own resources."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_wrong_token_is_refused(playground: Playground, query: str) -> None:
 
 
 def test_another_host_name_is_refused(playground: Playground) -> None:
-    """A page of elsewhere whose name was made to point here (DNS rebinding) is asked under that name."""
+    """A page of another site whose name was made to point here (DNS rebinding) sends that name as the host."""
     for host in (
         "evil.example",
         f"evil.example:{playground.guard.port}",

@@ -1,4 +1,4 @@
-"""What the page asks for: problems, detections, plans and tests, and rules that take too much."""
+"""Requests of the page: problems, detections, plans and tests, and rules that take too much."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ ALLOWED = {
     "E501",
     "E601",
 }
-"""Why the checker may refuse a random program."""
+"""Errors for which the checker may refuse a random program."""
 
 
 def compiled(text):
@@ -59,7 +59,7 @@ def test_the_order_of_rows_does_not_matter(text, events, rng):
 @given(programs(), streams(), st.integers(0, 16))
 @settings(max_examples=90)
 def test_what_comes_later_changes_nothing(text, events, until):
-    """Detections up to a time depend only on what had ended by then."""
+    """Detections up to a time depend only on events that had ended by then."""
     program = compiled(text)
     assume(any(event["end"] <= until for event in events))
     everything = detected(program, events, until=20)

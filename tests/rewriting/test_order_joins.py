@@ -16,8 +16,8 @@ from ensue.rewriting.conjunctions import conjunction_of, splits
 from ensue.rewriting.join_trees import Joins
 from ensue.rewriting.rates import powers, rates_of
 from ensue.temporal.constraints import constrain
+from ensue.temporal.describe import describe_events
 from ensue.temporal.instants import with_instants
-from ensue.temporal.said import events_said
 from tests.agreement import attributes_of
 from tests.rewriting.test_rewriting import DECLARATIONS, found_in, program_of
 
@@ -135,7 +135,7 @@ def test_any_order_means_the_same(rules, instant, data):
 
 
 def run_on(program, events, **settings_):
-    """What the engine finds."""
+    """Detections of the engine."""
     run = Run(program, options=replace(ALL, ordering=False, rewriting=False), **settings_)
     batch = run.batch()
     batch.rows = [(e["type"], attributes_of(e), e["start"], e["end"], e.get("n"), n) for n, e in enumerate(events)]
@@ -176,7 +176,7 @@ def order_of(rules, counts=None, instant=True):
     program = program_of(rules) if "event" not in rules else ensue.compile(rules).typed
     known = with_instants(program) if instant else program
     rule = rewritten_rule(known.rules[0], known.events, rates_of(program, counts or {})).rule
-    return [(events_said(pair.left), events_said(pair.right)) for pair in pairs(rule.body.pattern)]
+    return [(describe_events(pair.left), describe_events(pair.right)) for pair in pairs(rule.body.pattern)]
 
 
 MACHINES = """unit s.
@@ -208,7 +208,7 @@ def test_what_is_close_together_is_joined_first():
 
 
 def test_what_a_join_checks_is_not_left_to_the_end():
-    """Where events last, an `a` before an `i` is not the first or the last of what covers it and a `b`."""
+    """With intervals, `e before g` is checked in the join of these two, which comes first."""
     rule = "d(k) <- e: a(k, _), g: a(k, _), f: b(k, _), e before[..10] g."
     assert order_of(rule, instant=False) == [("a", "b"), ("a", "a")]
 
@@ -227,10 +227,68 @@ def test_equal_values_may_differ_so_events_that_share_one_stay_in_their_order():
 
 
 def test_more_events_than_six_stay_as_they_are_written():
-    chain = " seq ".join(["a(k, _)"] * 6)
-    assert order_of(f"d(k) <- {chain}.")[-1] == ("a", "a") and len(order_of(f"d(k) <- {chain}.")) == 5
-    program = program_of(f"d(k) <- {chain} seq b(k, _).")
+    program = program_of(f"d(k) <- {' and '.join(['a(k, _)'] * 7)} within 9.")
     assert order_joins(program.rules[0].body, program.events) is program.rules[0].body
+
+
+# --- sequences
+
+KINDS = "".join(f"event e{n}(k: int, x: int).  " for n in range(9))
+
+
+def sequence(length, terms="k, _", rest=" within 9"):
+    return f"{KINDS}\nd() <- {' seq '.join(f'e{n}({terms})' for n in range(length))}{rest}."
+
+
+def from_the_last(length):
+    """Each event on the left, and all that follow it on the right."""
+    return [(f"e{n}", ", ".join(f"e{m}" for m in range(n + 1, length))) for n in range(length - 1)]
+
+
+@pytest.mark.parametrize(("length", "terms"), [(3, "_, _"), (3, "_, 1"), *((n, "k, _") for n in (4, 5, 7, 9))])
+def test_a_sequence_is_joined_from_its_last_event(length, terms):
+    assert order_of(sequence(length, terms)) == from_the_last(length)
+    assert order_of(sequence(length, terms), instant=False) == from_the_last(length)
+
+
+def test_a_long_sequence_is_joined_from_its_last_event_whatever_the_numbers_of_events():
+    counts = {"e0": 1, "e1": 1000, "e6": 1_000_000}
+    assert order_of(sequence(7), counts) == from_the_last(7)
+    assert order_of(sequence(5), {f"e{n}": 10**n for n in range(5)}) != from_the_last(5)
+    assert order_of(sequence(5), {f"e{n}": 10 ** (4 - n) for n in range(5)}) == from_the_last(5)
+    assert order_of(sequence(3, "_, _"), {"e0": 1, "e1": 1, "e2": 1000}) == [("e0, e1", "e2"), ("e0", "e1")]
+
+
+def test_three_events_with_a_key_stay_as_they_are_written():
+    assert order_of(sequence(3)) == [("e0, e1", "e2"), ("e0", "e1")]
+
+
+def test_conditions_on_single_events_leave_a_sequence_as_it_is():
+    one = f"{KINDS}\nd() <- e0(k, x) seq e1(_, _) seq e2(_, _) where x > 3 and k > 1 within 9."
+    assert order_of(one) == from_the_last(3)
+    both = f"{KINDS}\nd() <- e0(_, x) seq e1(_, y) seq e2(_, _) where x > y within 9."
+    assert order_of(both) == [("e0, e1", "e2"), ("e0", "e1")]
+
+
+def test_what_few_events_share_or_what_is_close_together_decides_in_a_sequence_too():
+    shared = f"{KINDS}\nd() <- e0(_, x) seq e1(_, x) seq e2(_, _) within 9."
+    assert order_of(shared)[-1] == ("e0", "e1")
+    close = f"{KINDS}\nd() <- a: e0(_, _), b: e1(_, _), c: e2(_, _), a before[..1] b, b before[..900] c."
+    assert order_of(close)[-1] == ("e0", "e1")
+
+
+@settings(max_examples=40)
+@given(st.integers(3, 5), st.sampled_from(["k, _", "_, _", "l, _"]), st.sampled_from(["", " within 6"]), st.data())
+def test_sequences_from_the_last_event_find_the_same(length, terms, rest, data):
+    kinds = data.draw(st.lists(st.sampled_from("aaabi"), min_size=length, max_size=length))
+    labels = ", ".join(f"s{n} = e{n}.start, t{n} = e{n}.end" for n in range(length))
+    atoms = " seq ".join(f"e{n}: {kind}({terms})" for n, kind in enumerate(kinds))
+    program = program_of(f"d({labels}) <- {atoms}{rest}.")
+    events = data.draw(events_of(14, instant=False))
+    assert found_in(rewritten(program), events) == found_in(program, events)
+    wanted = sorted((start, end, attributes) for _, start, end, attributes, _ in found_in(program, events))
+    for compiled in (False, True):
+        assert run_on(rewritten(program), events, compiled=compiled) == wanted
 
 
 def test_rates_are_powers_of_ten():

@@ -1,4 +1,4 @@
-"""Rewrites: golden pairs of before and after, a file for each, and that what is rewritten means the same.
+"""Rewrites: golden pairs of before and after, a file for each, and that rewritten rules mean the same.
 
 In a golden file a rule is followed by ``=>`` and what it becomes, or ``=> same``. Before it may stand how many events
 are ``given`` of each type.
@@ -46,7 +46,7 @@ def program_of(rules):
 
 
 def rates_in(rules):
-    """How frequent types are, where a pair says so."""
+    """Frequencies of types, if a golden pair gives them."""
     given_ = re.match(r"given.*", rules)
     return powers({name: int(count) for count, name in re.findall(r"(\d+) (\w+)", given_[0])} if given_ else {})
 
@@ -60,14 +60,14 @@ def applied(rewrite, program, rates=()):
 
 
 def shape(program):
-    """The rules without numbers, and what is only there for those who read: spans, words, parentheses."""
+    """The rules without numbers, and without parts that do not change the meaning: spans, words, parentheses."""
     (rule,) = program.rules
     shown = repr(_plain(rule.body))
     return re.sub(r"(id|pair|pattern)=\d+|initiator=\w+|word='\w+'", "", shown)
 
 
 def _plain(body):
-    """A body whose parentheses that say nothing are gone, as are names of attributes that must have one value."""
+    """A body without redundant parentheses, and without names of attributes that must have one value."""
 
     def plain(pattern):
         match pattern:

@@ -22,7 +22,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="session")
 def spark():
-    """A session on two cores, whose workers import what is tested from this checkout."""
+    """A session on two cores, whose workers import the sources of this checkout."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT), *([before] if before else [])])
     session = local_session("ensue tests", cores=2, settings=SETTINGS)

@@ -17,16 +17,16 @@ from ensue.program import Program
 from ensue.spark.batch import OnePartitionWarning
 from tests.agreement import IN_ORDER, Outcome, difference
 
-NEEDED = "Ask for one of them with emit"
+NEEDED = "Choose one of them with emit"
 
 
 def found_on_spark(
     spark: Any, program: Program, tables: Mapping[str, pa.Table], until: Any = None, emit: Iterable[str] | None = None,
     counts: Counter[str] | None = None, **options: Any,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """What is detected in Arrow tables by type on Spark: a table for each type, in no order.
+    """Detections on Spark in Arrow tables by type: a table for each type, in no order.
 
-    `counts` takes how many events rules did not keep, if one frame holds all types.
+    `counts` takes the numbers of suppressed events, if one frame holds all types.
     """
     wanted = picked(program.typed, emit)
     frames = {name: as_frame(spark, table) for name, table in tables.items()}
@@ -65,6 +65,6 @@ def in_order(table: pa.Table) -> list[dict[str, Any]]:
 
 
 def difference_in_sets(wanted: Outcome, found: Outcome) -> str | None:
-    """How detections differ; Spark gives them in no order."""
+    """Difference of detections apart from their order, which Spark does not keep."""
     said = difference(wanted, found)
     return None if said is not None and said.startswith(IN_ORDER) else said

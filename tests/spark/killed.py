@@ -1,6 +1,6 @@
-"""A stream in a process of its own, which may be killed: ``python -m tests.spark.killed FOLDER``.
+"""A stream in a separate process, which may be killed: ``python -m tests.spark.killed FOLDER``.
 
-Reads the files in ``FOLDER/in``, one for each micro-batch, and writes what is found to ``FOLDER/out``.
+Reads the files in ``FOLDER/in``, one for each micro-batch, and writes detections to ``FOLDER/out``.
 """
 
 from __future__ import annotations

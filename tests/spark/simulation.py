@@ -35,7 +35,7 @@ NOT_ATTRIBUTES = ("type", "time", "start", "end")
 
 @dataclass
 class Memory:
-    """What Spark keeps for one operator: states and timers by key."""
+    """Spark's state for one operator: states and timers by key."""
 
     states: dict[tuple[str, Any], Any] = field(default_factory=dict)
     timers: set[tuple[Any, int]] = field(default_factory=set)
@@ -206,7 +206,7 @@ def run(
     program: Program, tables: Mapping[str, pa.Table], until: int | None, rng: Random, lateness: int = 0,
     compiled: bool | None = None, suppressed: Counter[str] | None = None,
 ) -> dict[str, list[dict[str, Any]]]:  # fmt: skip
-    """What a stream finds in events that come in micro-batches, none later than it may, up to the end of time."""
+    """Detections of a stream in events that come in micro-batches, none later than allowed, up to the end of time."""
     instants = all("time" in table.column_names for table in tables.values())
     at_work, rows = query(program, tables, lateness, rng.choice((1, 2, 5)), until, compiled, instants)
     ends = rows.column("time" if instants else "end").cast(pa.int64()).to_pylist()

@@ -32,7 +32,7 @@ def put(table: pa.Table, folder: Path, number: int) -> None:
 
 
 def stream_of(spark: Any, folder: Path, files_at_once: int = 1) -> Any:
-    """The files of a folder as a stream; one must be there, to tell the schema."""
+    """The files of a folder as a stream; one must exist, for the schema."""
     first = next(iter(sorted(folder.glob("*.parquet"))))
     schema = spark.read.parquet(str(first)).schema
     return spark.readStream.schema(schema).option("maxFilesPerTrigger", files_at_once).parquet(str(folder))
@@ -75,7 +75,7 @@ def found_on_stream(
     spark: Any, folder: Path, program: Program, tables: Mapping[str, pa.Table], until: int | None,
     emit: Sequence[str], rng: Random, lateness: int = 0, **options: Any,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """What is detected in Arrow tables by type that come as a stream: a table for each type, in no order."""
+    """Detections in Arrow tables by type that come as a stream: a table for each type, in no order."""
     pieces = in_pieces(tables, until, lateness, 2, rng)
     try:
         for number, piece in enumerate(pieces):

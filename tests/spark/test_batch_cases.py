@@ -1,4 +1,4 @@
-"""Every case file, and random programs, on Spark tables: what the reference finds.
+"""Every case file, and random programs, on Spark tables: they agree with the reference.
 
 Of each file the longest tests, with and without an end of time, and values of parameters; a job takes half a second.
 """
@@ -18,7 +18,7 @@ from tests.spark.detecting import difference_in_sets, found_on_spark
 from tests.test_cases import PROGRAMS
 
 MOST = 2
-"""So many tests of one kind run of a file."""
+"""Number of tests of one kind that run of a file."""
 
 
 def longest(program):

@@ -1,4 +1,5 @@
-"""What makes no sense on Spark frames is said at once, in words for people; what fails later keeps its message."""
+"""Options that make no sense on Spark frames are reported at once, in words for people; later errors keep their
+messages."""
 
 import pyarrow as pa
 import pytest
@@ -40,11 +41,11 @@ def test_a_frame_of_nothing(spark):
         ({"time": "tiem"}, "has no column 'tiem', it has 'type', 'time', 'k'. Did you mean 'time'?"),
         ({"sequence": "n"}, "has no column 'n'"),
         ({"on_bad_row": print}, "Ask for them with rejected=True"),
-        ({"engine": "reference"}, "for 'reference' hand over df.toArrow()"),
+        ({"engine": "reference"}, "for 'reference' pass df.toArrow()"),
         ({"provenance": "ids"}, "`provenance` names the column 'ids', and The Spark frame has 'type', 'time', 'k'"),
         ({"slices": 0}, "`slices` is 0; it is a number of slices, one at least."),
         ({"emit": "abc"}, "No rule derives 'abc'"),
-        ({"until": "2026-01-01"}, "plain integers"),
+        ({"until": "2026-01-01"}, "integers without a unit"),
         ({"tables": {"t": []}}, "The rules declare no table 't'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A key that half of all events have: its time is cut into slices where that is asked for and possible."""
+"""A key that half of all events have: its time is cut into slices where that is requested and possible."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""Values of every kind on Spark tables: what `detect` finds in the same Arrow table."""
+"""Values of every kind on Spark tables: the same detections as in the same Arrow table."""
 
 import warnings
 from datetime import UTC, date, datetime
@@ -22,7 +22,7 @@ AUTUMN = datetime(2026, 10, 25, 2, 30)
 
 
 def same_on_spark(spark, program, table, **options):
-    """What is found in a table by other executions, once Spark has found the same."""
+    """Detections in a table by the embedded engine; asserts that Spark finds the same."""
     program = ensue.compile(program) if isinstance(program, str) else program
     wanted = program.detect(table, **options)
     frame = (
@@ -201,7 +201,7 @@ def test_names_may_be_anything(spark):
 
 
 def test_a_chain_of_keys(spark):
-    """Each stage has a key of its own, and hands on the times and attributes that the next one asks for."""
+    """Each stage has its own key, and passes on the times and attributes that the next one needs."""
     times = [datetime(2026, 3, 1, 12, minute, tzinfo=UTC) for minute in range(8)]
     table = pa.table(
         {

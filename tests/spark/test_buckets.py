@@ -1,4 +1,4 @@
-"""The bucket of an event is a matter of the event alone, never of what comes with it."""
+"""The bucket of an event depends on the event alone, never on other events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ensue.data.values import arrow_type_of
+from ensue.data.convert import arrow_type_of
 from ensue.partitioning import ByKey
 from ensue.spark.buckets import NOWHERE, Buckets, _hash, _number
 from ensue.spark.wire import Column, Wire
@@ -56,7 +56,7 @@ def test_keys_are_spread() -> None:
 
 
 def test_keys_are_read_as_events_are():
-    """What an earlier stage derived as a time, or as the float of a decimal, is in the bucket of the same value."""
+    """A time, or the float of a decimal, that an earlier stage derived is in the bucket of the same given value."""
     parting = ByKey({"e": ("k",)}, ("time",), frozenset())
     wire = Wire((Column("c", "k", "bigint"),), instants=True, sequence=False)
     for kind, one, other in (

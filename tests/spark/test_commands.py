@@ -1,4 +1,4 @@
-"""Whole Spark jobs from the command line: they find what `ensue run` finds."""
+"""Whole Spark jobs from the command line: they find the same as `ensue run`."""
 
 import json
 import os
@@ -146,7 +146,7 @@ def test_a_stream_goes_on_and_its_state_can_be_read(ensue: Command, folder: Path
     arrive(folder / "arriving", 3, order(90_001, 45))
     other = ensue(*arguments[:-1], "3")
     assert other.exit_code == 2
-    assert other.stderr.splitlines()[-1].startswith("ensue: The checkpoint has 2 buckets, and 3 were asked for")
+    assert other.stderr.splitlines()[-1].startswith("ensue: The checkpoint has 2 buckets, not 3")
     assert other.stderr.endswith("or start with a new checkpoint.\n")
 
 

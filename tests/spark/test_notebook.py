@@ -1,4 +1,4 @@
-"""The notebook on Spark runs, and shows what it says."""
+"""The notebook on Spark runs, and shows its stored outputs."""
 
 import tempfile
 

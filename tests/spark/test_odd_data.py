@@ -1,4 +1,4 @@
-"""Times in any format, nested and renamed columns, values that nearly fit: Spark finds what other executions find."""
+"""Times in any format, nested and renamed columns, values that nearly fit: Spark agrees with other executions."""
 
 import warnings
 

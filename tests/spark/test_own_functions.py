@@ -1,4 +1,4 @@
-"""Functions of one's own on Spark: tables and streams."""
+"""User-defined functions on Spark: tables and streams."""
 
 import pyarrow as pa
 import pytest

@@ -1,4 +1,4 @@
-"""What Spark reads: only the columns, types and events that can matter, and still everything that does."""
+"""Reads of Spark: only the columns, types and events that can matter, and still everything that does."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -1,4 +1,4 @@
-"""What runs in the workers of a stream, without Spark: every case, random programs, and what Spark seldom does."""
+"""The code of a stream's workers, without Spark: every case, random programs, and rare behaviour of Spark."""
 
 from collections import Counter
 from random import Random
@@ -73,7 +73,7 @@ def test_random_programs(text, data, seed):
 
 @pytest.mark.parametrize("first", range(0, 90, 30))
 def test_chains_of_keys(first):
-    """Rules that are joined in several stages, each of which hands on what it matched."""
+    """Rules that are joined in several stages, each of which passes on its matches."""
     count = 0
     for seed in range(first, first + 30):
         rng = Random(seed)
@@ -143,7 +143,7 @@ def test_a_chain_keeps_what_its_lifetime_says_under_the_name_of_its_rule():
     assert {(size.rule, size.tuples) for size in kept.sizes() if size.tuples} == {("long", 1)}
 
 
-# --- what Spark seldom does
+# --- rare behaviour of Spark
 
 
 def begun(rules=PAIRS, lateness=0, buckets=3):
@@ -164,7 +164,7 @@ def rows_of(query, *events):
 
 
 def go_on(query, rules, buckets=3):
-    """The query as it is restarted with other rules: from what Spark kept."""
+    """The query after a restart with other rules, from Spark's state."""
     other = begun(rules, buckets=buckets)
     other.memories, other.watermark, other.largest = query.memories, query.watermark, query.largest
     simulation.bucket_state._sessions.clear()
@@ -214,7 +214,7 @@ def test_rules_that_stay_keep_what_they_know():
 
 
 def test_rules_alike_keep_what_they_know_when_others_come_and_go():
-    """They run as one, and what they keep they keep together; a rule that comes later knows nothing of it."""
+    """They run as one, with one state; a rule that comes later knows nothing of it."""
 
     def alike(*lengths):
         rules = [f"both_{length}(x) <- a(x) seq b(x) within {length}." for length in lengths]
@@ -243,7 +243,7 @@ def test_rules_alike_keep_what_they_know_when_others_come_and_go():
 @pytest.mark.parametrize(
     ("rules", "buckets", "said"),
     [
-        (PAIRS, 4, "The checkpoint has 3 buckets, and 4 were asked for"),
+        (PAIRS, 4, "The checkpoint has 3 buckets, not 4"),
         (PAIRS + "event c(x: int).", 3, "new: `event c(x: int).`"),
         (
             "event a(x: int). event b(x: int).  both(x) <- a(x) seq b(y).\n",

@@ -1,4 +1,4 @@
-"""Programs through Spark Connect, in a process of their own: its sessions and classic ones do not go together.
+"""Programs through Spark Connect, in a separate process: its sessions and classic ones do not go together.
 
 Run as ``python -m tests.spark.through_connect``: starts a server on this machine, runs each program, and writes a line
 of JSON for each, its name and what was found.
@@ -51,7 +51,7 @@ def streams(spark: Any) -> Any:
 
 
 PROGRAMS = {"tables": tables, "streams": streams}
-"""By name: a function from a session to what was found, as JSON can hold it."""
+"""By name: a function from a session to detections, as JSON can hold them."""
 
 
 def main() -> None:

@@ -25,8 +25,9 @@ def detect_in_parts(
     wanted: Iterable[str],
     rng: Random,
     tables: Tables | None = None,
+    buckets: int = BUCKETS,
 ) -> list[Event]:
-    """What is derived of the types that are wanted, in the order of events."""
+    """Derived events of the wanted types, in the order of events."""
     wanted = set(wanted)
     horizon = until if until is not None else max((end for *_, end, _ in given), default=None)
     if horizon is None:
@@ -36,7 +37,7 @@ def detect_in_parts(
     known = list(given)
     found: list[Event] = []
     for stage in stages(program, wanted):
-        derived = _run(program, stage, known, horizon, first_end, rng, tables or {})
+        derived = _run(program, stage, known, horizon, first_end, rng, tables or {}, buckets)
         known += [(e.type, e.attributes, e.start, e.end, None) for e in derived]
         found += [e for e in derived if e.type in wanted]
     return sorted(found, key=lambda e: e.key)
@@ -50,12 +51,13 @@ def _run(
     first_end: int | None,
     rng: Random,
     tables: Tables,
+    count: int,
 ) -> list[Event]:
     rules = stage_program(program, stage)
     read = [row for row in known if row[0] in stage.reads]
     found: dict[Any, Event] = {}
-    for begin, last, rows in _parts(stage, read, horizon, rng):
-        # What a stage does not say that it needs, it does not get: the last end of its own rows must do, then.
+    for begin, last, rows in _parts(stage, read, horizon, rng, count):
+        # A stage gets only what it declares that it needs: otherwise the last end of its own rows must do.
         until = last if stage.ends_by_itself else None
         first = first_end if stage.from_first_end else None
         rows = [row for row in rows if row[3] <= last]
@@ -66,8 +68,10 @@ def _run(
     return list(found.values())
 
 
-def _parts(stage: Stage, read: list[Given], horizon: int, rng: Random) -> Iterator[tuple[int | None, int, list[Given]]]:
-    """The parts of a stage: from when and up to when what is derived counts, and events."""
+def _parts(
+    stage: Stage, read: list[Given], horizon: int, rng: Random, count: int
+) -> Iterator[tuple[int | None, int, list[Given]]]:
+    """The parts of a stage: the times between which derived events count, and events."""
     match stage.parting:
         case BySlices(extent=extent):
             assert extent == stage.extent
@@ -75,9 +79,9 @@ def _parts(stage: Stage, read: list[Given], horizon: int, rng: Random) -> Iterat
                 if rows or stage.ends_by_itself:
                     yield begin, last, rows
         case ByKey() as by_key:
-            buckets: list[list[Given]] = [[] for _ in range(BUCKETS)]
+            buckets: list[list[Given]] = [[] for _ in range(count)]
             for row in read:
-                if (bucket := _bucket(by_key, row, rng)) is not None:
+                if (bucket := _bucket(by_key, row, rng, count)) is not None:
                     buckets[bucket].append(row)
             for rows in filter(None, buckets):  # a part without events does not run
                 if stage.extent is not None and rng.random() < 0.3:
@@ -85,9 +89,9 @@ def _parts(stage: Stage, read: list[Given], horizon: int, rng: Random) -> Iterat
                 else:
                     yield None, horizon, rows
         case ByRow() if stage.reads:
-            buckets = [[] for _ in range(BUCKETS)]
+            buckets = [[] for _ in range(count)]
             for row in read:
-                buckets[rng.randrange(BUCKETS)].append(row)
+                buckets[rng.randrange(count)].append(row)
             for rows in filter(None, buckets):
                 yield None, horizon, rows
         case _:
@@ -102,15 +106,15 @@ def _slices(extent: int, read: list[Given], horizon: int, rng: Random) -> Iterat
         yield begin, end - 1, rows
 
 
-def _bucket(by_key: ByKey, row: Given, rng: Random) -> int | None:
+def _bucket(by_key: ByKey, row: Given, rng: Random, count: int) -> int | None:
     """The part that an event goes to; None where it goes nowhere."""
     if row[0] not in by_key.keys:
-        return rng.randrange(BUCKETS)
+        return rng.randrange(count)
     values = [row[1].get(attribute) for attribute in by_key.keys[row[0]]]
     if None in values and row[0] not in by_key.nulls:
         return None
     plain = [_plain(value, kind) for value, kind in zip(values, by_key.kinds, strict=True)]
-    return zlib.crc32(repr(plain).encode()) % BUCKETS
+    return zlib.crc32(repr(plain).encode()) % count
 
 
 def _plain(value: Any, kind: str) -> Any:

@@ -166,7 +166,7 @@ def test_why_there_are_no_stages(title):
     assert hindrance(program, 0) == reason
     (stage,) = stages(program, ["d"])
     assert isinstance(stage.parting, Whole)
-    said = stage.parting.obstacles[0].said(program)
+    said = stage.parting.obstacles[0].describe(program)
     assert (f"its chain of keys is not followed in stages because {reason}" in said) == (reason is not None)
 
 
@@ -188,7 +188,7 @@ def test_only_what_is_asked_for_is_handed_on():
 
 
 def split_programs(first, last):
-    """Random programs with a rule that is split: the text, the program, and what is left to chance."""
+    """Random programs with a rule that is split: the text, the program, and the random generator."""
     for seed in range(first, last):
         rng = Random(seed)
         text = chain_program(rng)

@@ -1,4 +1,4 @@
-"""How long derived events last by their rules, and that none is ever shorter or longer."""
+"""Lengths of derived events by their rules; no event is ever shorter or longer."""
 
 import pytest
 from hypothesis import assume, given, settings

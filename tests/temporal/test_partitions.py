@@ -1,4 +1,4 @@
-"""Stages: how rules are parted, on rules written for the purpose, and that parts find what the whole finds."""
+"""Stages: the partitioning of rules written for the purpose; parts together find the same as the whole."""
 
 import math
 import re
@@ -431,7 +431,7 @@ def test_why_everything_is_in_one_part():
         program = ensue.compile(DECLARATIONS.strip() + "\n" + rules)
         (stage,) = stages(program.typed, picked(program.typed, None))
         assert isinstance(stage.parting, Whole)
-        return [each.said(program.typed, program.file.source) for each in stage.parting.obstacles]
+        return [each.describe(program.typed, program.file.source) for each in stage.parting.obstacles]
 
     no_key = "runs in one part: no variable has one value in everything that it matches"
     assert said("rule far: d() <- a(_, _) seq b(_, _).") == [
@@ -486,7 +486,7 @@ def test_many_rules_are_parted_at_once():
     assert stage.parting.kinds == ("int", "int")
 
 
-# --- parts find what the whole finds
+# --- parts together find the same as the whole
 
 
 VALUES = {

@@ -1,4 +1,4 @@
-"""What follows from the temporal conditions of rules: the examples of the papers, and rules written for the purpose."""
+"""Conclusions from the temporal conditions of rules: the examples of the papers, and rules written for the purpose."""
 
 import pytest
 from hypothesis import assume, given, settings
@@ -15,6 +15,7 @@ from ensue.reference import detect
 from ensue.temporal.adjacent import ended_by
 from ensue.temporal.check import check
 from ensue.temporal.constraints import BODY, constrain, labelled
+from ensue.temporal.describe import describe_relation
 from ensue.temporal.implied import implied, without_implied
 from ensue.temporal.joins import sides_of
 from ensue.temporal.lifetimes import Frame, Lifetime
@@ -34,7 +35,7 @@ def program_of(rules):
 
 
 def only(rules):
-    """The one rule of a text, and what its events are."""
+    """The only rule of a text, and its event types."""
     program = program_of(rules)
     (rule,) = program.rules
     return rule, program.events
@@ -61,7 +62,7 @@ def lifetimes(rules):
 
 
 def kept(rules):
-    """What a rule keeps, part by part: what it is, and what bounds it."""
+    """Parts of a rule's state: the kept events, and the bound of each."""
     plan = described(rules)
     return [(each.what, each.memory.kind, each.memory.size) for part in plan.walk() for each in part.kept]
 
@@ -70,7 +71,7 @@ def kept(rules):
 
 
 def test_distances_between_all_points_of_a_rule():
-    """[003] 5.2.1: what is said of neighbours is filled in for all others."""
+    """[003] 5.2.1: distances between neighbours imply those between all others."""
     rule, events = only("d(u) <- e: i(u), f: j(u), g: i(u), e before[2] f, f before[1..3] g.")
     ids = dict(labelled(rule.body.pattern))
     points = [(ids[name], True) for name in "efg"]
@@ -122,6 +123,13 @@ def test_lifetimes_of_the_sides_of_joins(rules, wanted):
     assert lifetimes(rules) == wanted
 
 
+@pytest.mark.parametrize("written", ["before", "before[..4]", "before[3..5]", "before[3..]", "meets", "meets[2]"])
+def test_relations_are_shown_as_they_are_written(written):
+    rule, _ = only(f"d(u) <- a(u, _) {written} b(_, _).")
+    (pair,) = pairs(rule.body.pattern)
+    assert describe_relation(pair.relation) == written
+
+
 def test_what_is_around_parentheses_bounds_what_is_inside():
     assert kept("d() <- i(_) seq (j(_) seq i(_)) within 10.") == [("i", Kind.WINDOW, 10), ("j", Kind.WINDOW, 9)]
 
@@ -160,7 +168,7 @@ def test_the_rewritten_join_streams():
 
 
 def test_left_streaming_join():
-    """`i during j`: what is inside ends first, so what is around it is not stored."""
+    """`i during j`: the inner event ends first, so the outer one is not stored."""
     assert joins("d() <- a(_, _) contains b(_, _).") == [((False, False), (True, False))]
     assert joins("d() <- a(_, _) after b(_, _).") == [((False, True), (True, False))]
 
@@ -170,7 +178,7 @@ def test_what_depends_on_more_than_its_events_is_never_suppressed():
     assert outer == ((True, False), (False, False))
 
 
-# --- absences that end what waits
+# --- absences that end waiting rows
 
 
 def ends(rules):
@@ -200,7 +208,7 @@ def test_an_absence_between_instants_ends_what_waits():
         ),
         (
             "unit s. d(u) <- o: i(u), w: extend(o, 6h), while w: not j(u).",
-            [("matches of i until their timers end", Kind.WINDOW, 21600), ("j", Kind.WINDOW, 21600)],
+            [("matches of i until their timers end", Kind.WINDOW, 21600), ("j", Kind.CONSTANT, 2)],
         ),
         (
             "unit s. d(n = count(t)) <- o: i(_), w: extend_backward(o, 24h), while w: collect shipped(_, t).",
@@ -223,6 +231,10 @@ def test_an_absence_between_instants_ends_what_waits():
             [("a", Kind.UNBOUNDED, 0), ("i", Kind.UNBOUNDED, 0)],
         ),
         ("d(u) <- i(u){3}.", [("i", Kind.CONSTANT, 3)]),
+        (
+            "d(id) <- order(id, _, _) seq shipped(id, _)+ seq order(id, _, _) seq shipped(id, _) within 10.",
+            [("order", Kind.WINDOW, 9), ("order(id)", Kind.WINDOW, 9), ("shipped", Kind.WINDOW, 10)],
+        ),
         # [004] section 6: a sequence whose right side is instantaneous, or has a length
         ("d(u) <- a(u, _) seq i(u) policy restricted.", [("a", Kind.CONSTANT, 1)]),
         ("d(u) <- i(u) seq a(u, _) policy restricted.", [("i", Kind.UNBOUNDED, 0)]),
@@ -247,7 +259,7 @@ def test_what_bounds_memory(rules, wanted):
     [
         ("d(id) <- order(id, _, _) seq shipped(id, _).", "with `within`"),
         ("d(u, n = count(v)) <- while since i(u): collect a(u, v).", "`while last"),
-        ("d(u, n = count(v)) <- i(u), while last 3: collect a(u, v).", "a rule of its own"),
+        ("d(u, n = count(v)) <- i(u), while last 3: collect a(u, v).", "a separate rule"),
     ],
 )
 def test_what_is_kept_for_ever_comes_with_advice(rules, words):
@@ -257,7 +269,7 @@ def test_what_is_kept_for_ever_comes_with_advice(rules, words):
 
 
 def test_advice_is_given_only_where_it_helps():
-    """Instances are chosen by what is in the parentheses alone: a length around them bounds nothing there."""
+    """Only the parentheses' own conditions choose instances: a length around them bounds nothing there."""
     plan = described("d(u) <- recent (i(u) seq (recent j(u) seq a(u, _))) seq a(u, _).")
     advice = {each.what: each.advice for part in plan.walk() for each in part.kept if not each.memory.bounded}
     assert advice == {"i": None}
@@ -278,7 +290,7 @@ def test_what_is_longer_than_what_is_around_it_may_be_is_not_kept(rules):
     assert all(memory.bounded and memory.size <= 14_000_000 for memory in kept)
 
 
-# --- contradictions and what is implied
+# --- contradictions and implied bounds
 
 RELATIONS = [
     "before", "after", "meets", "met_by", "overlaps", "overlapped_by", "starts", "started_by", "during", "contains",
@@ -308,7 +320,7 @@ EVENTS = "event a(k: int, x: int). event b(k: int, y: float). event i(k: int, x:
 
 
 def typed_of(rules):
-    """The typed program, and the codes of what is wrong with it."""
+    """The typed program, and the codes of its errors."""
     source = Source(EVENTS + rules)
     report = Report(source)
     program = check(parse(source, report), report)

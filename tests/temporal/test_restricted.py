@@ -1,4 +1,4 @@
-"""What ``policy restricted`` keeps, and which expressions are bounded: section 6 of Carlson and Lisper."""
+"""State of ``policy restricted``, and the bounded expressions: section 6 of Carlson and Lisper."""
 
 import pytest
 from hypothesis import assume, given, settings
@@ -20,7 +20,7 @@ def body_of(text):
 
 
 def kept(text):
-    """What the operators keep that keep anything."""
+    """Memory of the operators that keep anything."""
     return sorted((memory for _, memory in memories(*body_of(text)) if memory != NOTHING), key=str)
 
 
@@ -80,7 +80,7 @@ def instantaneous(expression):
 
 
 def section_6(expression):
-    """Whether each sequence is bounded, or its right side is instantaneous."""
+    """True if each sequence is bounded, or its right side is instantaneous."""
     if expression.left is None:
         return True
     own = expression.operator != "seq" or expression.bound is not None or instantaneous(expression.right)

@@ -33,7 +33,7 @@ def open_page(page: Any, timeline: ensue.Timeline, folder: Path) -> Any:
 
 
 def settle(page: Any) -> None:
-    """Waits until all that was asked for is drawn."""
+    """Waits until all that was requested is drawn."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
@@ -52,7 +52,7 @@ def state(page: Any) -> dict[str, Any]:
 
 
 def place(page: Any, event: int) -> tuple[float, float]:
-    """Where an event is drawn."""
+    """Position of an event in the drawing."""
     found = page.evaluate(f"ensueTimeline.place({event})")
     return found["x"], found["y"]
 

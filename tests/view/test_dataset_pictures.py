@@ -1,4 +1,4 @@
-"""The pictures of data sets in the documents: `ENSUE_PICTURES=1` takes them anew, in a browser."""
+"""The pictures of data sets in the documents: `ENSUE_PICTURES=1` takes them again, in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of timelines in the documents: `ENSUE_PICTURES=1` takes them anew, in a browser.
+"""The pictures of timelines in the documents: `ENSUE_PICTURES=1` takes them again, in a browser.
 
 They look their best where the font Inter is installed (Debian's `fonts-inter`).
 """

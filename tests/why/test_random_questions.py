@@ -27,7 +27,7 @@ def lines_of(found):
 
 
 def followed(found):
-    """Tell whether all that a detection was derived from is shown."""
+    """True if all that a detection was derived from is shown."""
     if found.more < 0 or (not found.derivations):
         return False
     return all(followed(inner) for d in found.derivations for line in d.lines for inner in line.inner)

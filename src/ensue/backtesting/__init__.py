@@ -1,4 +1,4 @@
-"""Backtests: what rules would have found in events of the past, when, for whom, at what cost, and instead of what."""
+"""Backtests: detections of rules in events of the past, with times, keys and costs, beside those of other rules."""
 
 from ensue.backtesting.result import Backtest, Keys, RuleResult, TypeChange
 from ensue.backtesting.run import backtest, run_backtest

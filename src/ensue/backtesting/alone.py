@@ -1,14 +1,14 @@
-"""One rule by itself, on all events that it can see, those that other rules derive among them.
+"""Run one rule alone, on all events that it can see, those that other rules derive among them.
 
-What it derives has a name of its own, so that it can be told from what other rules of the same type derive. Since all
-derived events are handed to it, it finds what it contributes to the whole: recursion included, as what is derived in
-the end is what rules derive from it.
+Its events get a type of their own, to distinguish them from events that other rules of the same type derive. Since it
+reads all derived events, it finds its whole contribution: recursion included, as the final set of events is the one
+that rules derive from themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from ensue.engine.knowledge import Row
 from ensue.engine.run import Run
 from ensue.engine.structures.capacity import current
 from ensue.language import typed
+from ensue.records import dataclass
 from ensue.rewriting.rates import rates_of
 from ensue.temporal.instants import with_instants
 
@@ -50,7 +51,7 @@ class Material:
 
 
 def alone(material: Material, number: int, clock: Clock) -> Alone:
-    """A rule of a program, by its number, run by itself."""
+    """A rule of a program, by its number, run alone."""
     program = _program_of(material, number)
     name = program.rules[0].event
     tables = {each: _table(material, each) for each in _types(program)}

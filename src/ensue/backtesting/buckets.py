@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,15 +11,16 @@ from ensue.data.iso import text_of_micros
 from ensue.data.moments import length_of
 from ensue.language.build import MICROSECONDS
 from ensue.language.calendar import date_trunc
+from ensue.records import dataclass
 
 WORDS = {"second": "1s", "minute": "1m", "hour": "1h", "day": "1d", "week": "7d"}
 """Spans by name, with their lengths."""
 
 MOST = 10_000
-"""How many spans there may be."""
+"""Largest number of spans."""
 
 _FEW = 170
-"""Of the spans by name the first is chosen of which there are no more."""
+"""Largest number of spans for the default: the first named span is chosen of which there are no more."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Buckets:
     zone: str | None = None
 
     def count(self, times: Sequence[int]) -> tuple[int, ...]:
-        """How many of some times lie in each span."""
+        """Number of times that lie in each span."""
         places = np.searchsorted(np.asarray(self.edges), np.asarray(times, dtype=np.int64), side="right") - 1
         found = np.bincount(np.clip(places, 0, len(self) - 1), minlength=len(self))
         return tuple(int(number) for number in found) if len(self) else ()
@@ -44,14 +44,14 @@ class Buckets:
 
     @property
     def starts(self) -> tuple[int | str, ...]:
-        """Where each span begins: a number, or a timestamp as text."""
-        return tuple(said(edge, self.timestamps) for edge in self.edges[:-1])
+        """Start of each span: a number, or a timestamp as text."""
+        return tuple(describe_time(edge, self.timestamps) for edge in self.edges[:-1])
 
 
-def said(time: int, timestamps: bool) -> int | str:
-    """A time as it is shown.
+def describe_time(time: int, timestamps: bool) -> int | str:
+    """A time as results show it.
 
-    >>> said(0, True), said(7, False)
+    >>> describe_time(0, True), describe_time(7, False)
     ('1970-01-01T00:00:00Z', 7)
     """
     return text_of_micros(time) if timestamps else time

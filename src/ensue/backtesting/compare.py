@@ -1,4 +1,4 @@
-"""Compare what one set of rules finds with what another does, type by type."""
+"""Compare the detections of two sets of rules, type by type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIMES = ("start", "end")
 def compare(
     found: Mapping[str, pa.Table], before: Mapping[str, pa.Table], buckets: Buckets, samples: int
 ) -> tuple[TypeChange, ...]:
-    """The changes from what was found before, for each type of either; detections are alike if their times and the
+    """The changes from earlier detections, for each type of either; detections are equal if their times and the
     attributes that both have are."""
     names = dict.fromkeys((*found, *before))
     return tuple(_changes(name, found.get(name), before.get(name), buckets, samples) for name in names)
@@ -58,7 +58,7 @@ def _missing(table: pa.Table | None, other: pa.Table | None, names: Sequence[str
 def _moved(
     found: pa.Table | None, new: Sequence[int], before: pa.Table | None, gone: Sequence[int], names: Sequence[str]
 ) -> int:
-    """How many new rows have the attributes of one that is gone."""
+    """Number of new rows with the attributes of one that is gone."""
     if found is None or before is None or not new or not gone:
         return 0
     now, then = _rows(found, names), _rows(before, names)
@@ -78,7 +78,7 @@ def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def _comparable(value: Any) -> Hashable:
-    """A value by which rows are alike: all NaN are, and a list is by its items."""
+    """A value for comparing rows: all NaN are equal, and lists are compared by their items."""
     if isinstance(value, float) and value != value:
         return "NaN", float
     return repr(value) if isinstance(value, list | dict) else value

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from ensue.backtesting.result import Backtest, RuleResult, Sample, TypeChange
-from ensue.backtesting.text import changed_said, cost_said, head_said, keys_said
+from ensue.backtesting.text import describe_change, describe_cost, describe_head, describe_keys
 from ensue.data.json_text import to_json
 
 WIDTH, HEIGHT = 720, 60
@@ -36,7 +36,7 @@ def content(backtest: Backtest) -> str:
     return "\n".join(
         [
             f'<div class="ensue-backtest"><style>{_STYLE}</style>',
-            f"<h1>{escape(backtest.rules_name)}</h1><p>{escape(head_said(backtest))}</p>",
+            f"<h1>{escape(backtest.rules_name)}</h1><p>{escape(describe_head(backtest))}</p>",
             *(part for rule in backtest.rules for part in _rule(rule, backtest)),
             *_changes(backtest),
             "</div>",
@@ -49,11 +49,11 @@ def _rule(rule: RuleResult, backtest: Backtest) -> Iterator[str]:
     yield f'<h2>{escape(name)} <span class="note">line {rule.line}</span></h2>'
     if rule.title:
         yield f"<p>{escape(rule.title)}</p>"
-    yield f"<p>{escape(', '.join([f'{rule.found:,} found', *cost_said(rule)]))}</p>"
+    yield f"<p>{escape(', '.join([f'{rule.found:,} found', *describe_cost(rule)]))}</p>"
     if rule.found:
         yield _chart(rule.counts, backtest, "all")
     if rule.keys is not None:
-        yield f"<p>{escape(keys_said(rule.keys))}</p>"
+        yield f"<p>{escape(describe_keys(rule.keys))}</p>"
     yield from _samples(rule.samples)
 
 
@@ -67,7 +67,7 @@ def _changes(backtest: Backtest) -> Iterator[str]:
 
 def _change(change: TypeChange, backtest: Backtest) -> Iterator[str]:
     yield f"<h2>{escape(change.event)}</h2>"
-    yield f"<p>{escape(changed_said(change))}</p>"
+    yield f"<p>{escape(describe_change(change))}</p>"
     if change.ignored:
         said = f"not compared, as only one of the two has it: {', '.join(change.ignored)}"
         yield f'<p class="note">{escape(said)}</p>'

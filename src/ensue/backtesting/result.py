@@ -1,12 +1,13 @@
-"""A backtest as data: what each rule found, when, for which keys, and what other rules find instead."""
+"""A backtest as data: the detections of each rule, their times and keys, and those of other rules."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
-from ensue.backtesting.buckets import Buckets, said
+from ensue.backtesting.buckets import Buckets, describe_time
+from ensue.records import dataclass
 
 Sample = Mapping[str, Any]
 """A detection as JSON has it."""
@@ -32,15 +33,15 @@ class RuleResult:
     title: str | None
     found: int
     counts: tuple[int, ...]
-    """How many in each span of time."""
+    """Number of detections in each span of time."""
     keys: Keys | None
     samples: tuple[Sample, ...]
     seconds: float | None
-    """How long it takes by itself, compiling aside; None where that was not measured."""
+    """Seconds that it takes alone, without compilation; None if that was not measured."""
     kept: int | None
     """The most events and matches that it kept at once; None where that was not measured."""
     suppressed: int | None = None
-    """How many it did not keep, because of `once` or `at most`."""
+    """Number of events that `once` or `at most` suppressed."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class TypeChange:
     new_samples: tuple[Sample, ...]
     gone_samples: tuple[Sample, ...]
     moved: int = 0
-    """How many of the new ones are there instead of one that is alike but for its times."""
+    """Number of new detections that replace one with other times and the same attributes."""
     ignored: tuple[str, ...] = ()
     """Attributes that only one of the two has; they are not compared."""
 
@@ -72,18 +73,18 @@ class Backtest:
     buckets: Buckets
     rules: tuple[RuleResult, ...]
     seconds: float
-    """How long all rules took together, reading aside."""
+    """Seconds that all rules took together, without reading."""
     against_name: str | None = None
     changes: tuple[TypeChange, ...] = ()
-    """The difference from what other rules find, for each type that either derives."""
+    """The difference from the detections of other rules, for each type that either derives."""
 
     @property
     def found(self) -> int:
-        """How many detections there are of all rules."""
+        """Number of detections of all rules."""
         return sum(rule.found for rule in self.rules)
 
     def text(self, width: int = 80) -> str:
-        """The results for people who read, in lines of about so many characters."""
+        """The results as text, in lines of about `width` characters."""
         from ensue.backtesting.text import written
 
         return written(self, width)
@@ -100,8 +101,8 @@ class Backtest:
         found: dict[str, Any] = {
             "rules": self.rules_name,
             "events": self.events,
-            "first": None if self.first is None else said(self.first, timestamps),
-            "last": None if self.last is None else said(self.last, timestamps),
+            "first": None if self.first is None else describe_time(self.first, timestamps),
+            "last": None if self.last is None else describe_time(self.last, timestamps),
             "by": self.buckets.by,
             "spans": list(self.buckets.starts),
             "seconds": self.seconds,

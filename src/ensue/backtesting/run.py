@@ -1,4 +1,4 @@
-"""A backtest: rules on events of the past, each by itself, and beside other rules."""
+"""Run a backtest: rules on events of the past, each alone, and beside other rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ensue.rewriting.rates import rates_of
 
 Clock = Callable[[], float]
 Step = Callable[[str], object]
-"""Is told what is done next, in a few words."""
+"""Called with a short description of each step before it begins."""
 
 
 def backtest(
@@ -64,14 +64,14 @@ def backtest(
     max_matches: int | None = None,
     max_state: int | str | None = None,
 ) -> Backtest:
-    """Find what rules would have found in events of the past: a `Backtest`, which prints as text.
+    """Run rules on events of the past: a `Backtest`, which prints as text.
 
     `rules` is a program, or a text or file as for `compile`. Detections are counted for each rule, by spans of time:
     `by` is ``"hour"``, ``"day"``, ``"week"``, a length such as ``"15m"``, or a number of the time column's units; one
-    that suits the events if nothing is said. `key` is the attribute whose most frequent values are shown, and `samples`
-    how many detections are. With `measure` each rule also runs by itself, to see how long it takes and how much it
-    keeps. `against` are other rules, earlier ones as a rule: what would be found that they do not find, and what no
-    longer. The other arguments are those of `Program.detect`.
+    that suits the events by default. `key` is the attribute whose most frequent values are shown, and `samples` the
+    number of detections that are shown. With `measure` each rule also runs alone, to see how long it takes and how much
+    it keeps. `against` are other rules, usually earlier ones: the result lists detections that are new, and those that
+    are gone. The other arguments are those of `Program.detect`.
 
     >>> rules = "event order(id: int, qty: int).  big(id) <- order(id, qty) where qty > 5."
     >>> events = [{"type": "order", "time": t, "id": t % 3, "qty": t} for t in range(1, 11)]
@@ -212,5 +212,5 @@ def _result(
 
 
 def _zone(zone: str | None) -> str | None:
-    """A zone by which days are counted; None for UTC, and for one that nobody knows."""
+    """A zone by which days are counted; None for UTC, and for an unknown one."""
     return zone if zone not in (None, "UTC") and local(0, str(zone)) is not None else None

@@ -1,4 +1,4 @@
-"""`--about KEY`: what rules say about themselves, as a column of what is found."""
+"""`--about KEY`: descriptions of rules, as a column of the detections."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ about_option: Callable[[Any], Any] = click.option(
     "--about",
     metavar="KEY",
     multiple=True,
-    help="Add what is said about the rules for an event under this key, such as severity; also rule for their names, "
-    "and title. May be repeated.",
+    help="Add a column with this value of the rules behind a detection, such as severity; rule is their names, title "
+    "their titles. May be repeated.",
 )
 
 
 def check_about(program: Program, keys: Iterable[str], emit: Iterable[str]) -> None:
-    """Refuses keys that no rule has, and those that attributes of what is found have, too."""
+    """Rejects keys that no rule has, and those that are also attributes of detections."""
     from ensue.data import DataError
     from ensue.data.errors import did_you_mean, listed
 
@@ -31,8 +31,7 @@ def check_about(program: Program, keys: Iterable[str], emit: Iterable[str]) -> N
     for key in keys:
         if key not in known:
             raise DataError(
-                f"No rule says anything about {key!r}; they say something about {listed(known)}."
-                f"{did_you_mean(key, known)}"
+                f"No rule has a value for {key!r}; the rules have values for {listed(known)}.{did_you_mean(key, known)}"
             )
         for name in emit:
             if key in ("type", "start", "end", *program.typed.events[name].attributes):

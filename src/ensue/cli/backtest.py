@@ -1,4 +1,4 @@
-"""`ensue backtest`: what would these rules have found, and how does that differ from others?"""
+"""`ensue backtest`: runs rules on events of the past, and compares them with other rules."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 PAGES = (".html", ".htm")
 
 
-@click.command(short_help="Say what rules would have found, by time, and what changes.")
+@click.command(short_help="Show what rules would have found in the past.")
 @click.argument("rules")
 @click.argument("events", nargs=-1, required=True)
 @click.option("--against", metavar="RULES", help="Other rules: a file, or an earlier version, HEAD~1:shop.ensue.")
 @click.option("--by", metavar="SPAN", help="hour, day, week, minute, second; 15m and the like; or a number.")
-@click.option("--key", metavar="ATTRIBUTE", help="Whose values to count. [default: the one that events are joined by]")
+@click.option("--key", metavar="ATTRIBUTE", help="Count by the values of this attribute. [default: the join key]")
 @click.option("--samples", type=click.IntRange(0), default=3, show_default=True, help="How many detections to show.")
-@click.option("--measure/--no-measure", default=True, help="Run each rule by itself, too: its time, what it keeps.")
+@click.option("--measure/--no-measure", default=True, help="Also run each rule alone, to measure its time and memory.")
 @click.option("-o", "--output", metavar="FILE", help="Write a page, .html, instead of text.")
 @json_option
 @reading_options
-@click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
-@click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
+@click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
+@click.option("--keep", metavar="LENGTH", help="The longest lifetime: events that ended longer ago are dropped.")
 @limit_options
-@click.option("--emit", metavar="TYPE", multiple=True, help="Only this type is wanted; may be repeated.")
+@click.option("--emit", metavar="TYPE", multiple=True, help="Report only this type; may be repeated.")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @functions_option
 @quiet_option
 @parameter_options
-@click.option("--strict", is_flag=True, help="Stop at the first row that cannot be used, instead of leaving it out.")
+@click.option("--strict", is_flag=True, help="Stop at the first bad row, instead of leaving it out.")
 def backtest(
     rules: str,
     events: tuple[str, ...],
@@ -70,10 +70,10 @@ def backtest(
     params: str | None,
     strict: bool,
 ) -> int:
-    """Says what RULES would have found in EVENTS of the past: how many by hour, day or week, for whom, at what cost.
+    """Shows what RULES would have found in EVENTS of the past: counts by hour, day or week, keys, and costs.
 
-    With --against it also says what would be found that other rules do not find, and what no longer: a file, or an
-    earlier version of one from git, as in HEAD~1:shop.ensue.
+    --against compares with other rules: a file, or an earlier version from git such as HEAD~1:shop.ensue. It shows
+    which detections are new, and which are gone.
 
     EVENTS are named as for `ensue run`.
 

@@ -1,4 +1,4 @@
-"""What commands that read events say of rows that were left out, and of events that the rules do not use."""
+"""Reports of commands on rows that were left out, and on events that the rules do not use."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from ensue.program import Program
 
 MOST_BAD_ROWS = 20
-"""Up to how many rows that were left out are shown each; more are shown in groups."""
+"""Largest number of rejected rows that are shown one by one; more are shown in groups."""
 
 
 def report_bad_rows(read: Events) -> None:
-    """Says which rows were left out: each of a few, or in groups of one kind."""
+    """Reports the rows that were left out: each of a few, or in groups of one kind."""
     from ensue.data import DataError
     from ensue.data.errors import groups_said
 
@@ -30,7 +30,7 @@ def report_bad_rows(read: Events) -> None:
 
 
 def note_nothing_read(program: Program, read: Events) -> None:
-    """No result is the right one for no events, but hardly what someone wanted to see."""
+    """Explain a result that must be empty: there are no events, no rules, or no events of a type that rules use."""
     if read.last_end is None:
         say("There are no events in what was read.")
     elif not any(event.derived for event in program.typed.events.values()):

@@ -12,7 +12,7 @@ from ensue.cli.progress import progress
 from ensue.cli.rules import compiled, read_rules
 
 
-@click.command(short_help="Say what is wrong with rules.")
+@click.command(short_help="Check rule files, and report all problems.")
 @click.argument("rules", nargs=-1, required=True)
 @functions_option
 @parameter_options
@@ -20,9 +20,9 @@ from ensue.cli.rules import compiled, read_rules
 def check(
     rules: tuple[str, ...], functions: str | None, param: tuple[str, ...], params: str | None, as_json: bool
 ) -> int:
-    """Says everything that is wrong with rule files, and what to do about it.
+    """Reports all problems of rule files, and what to do about them.
 
-    RULES are rule files; - is standard input. The exit code is 0 if they can be run, 1 if they are wrong, and 2 if one
+    RULES are rule files; - is standard input. The exit code is 0 if they can run, 1 if they have errors, and 2 if one
     cannot be read.
 
     \b

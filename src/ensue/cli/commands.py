@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 from ensue import __version__
-from ensue.cli.backtest import backtest
-from ensue.cli.check import check
-from ensue.cli.demo import demo
-from ensue.cli.explain import explain
 from ensue.cli.failures import BROKEN_PIPE, INTERRUPTED, explained, hush_broken_pipes
-from ensue.cli.fmt import fmt
-from ensue.cli.lsp import lsp
-from ensue.cli.peek import peek
-from ensue.cli.play import play
-from ensue.cli.run import run
-from ensue.cli.spark.state import state
-from ensue.cli.spark.stream import stream
-from ensue.cli.test import test
-from ensue.cli.view import view
-from ensue.cli.why import why
+
+MODULES = {
+    "demo": "ensue.cli.demo",
+    "play": "ensue.cli.play",
+    "peek": "ensue.cli.peek",
+    "check": "ensue.cli.check",
+    "test": "ensue.cli.test",
+    "run": "ensue.cli.run",
+    "view": "ensue.cli.view",
+    "why": "ensue.cli.why",
+    "fmt": "ensue.cli.fmt",
+    "explain": "ensue.cli.explain",
+    "backtest": "ensue.cli.backtest",
+    "stream": "ensue.cli.spark.stream",
+    "state": "ensue.cli.spark.state",
+    "lsp": "ensue.cli.lsp",
+}
+"""Where each command is, in the order in which people need them. A command is imported when it is named."""
 
 
 class Commands(click.Group):
@@ -60,8 +65,12 @@ class Commands(click.Group):
         return code
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """As they were added, which is the order in which people need them."""
-        return list(self.commands)
+        return list(MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in MODULES and cmd_name not in self.commands:
+            self.add_command(getattr(import_module(MODULES[cmd_name]), cmd_name))
+        return super().get_command(ctx, cmd_name)
 
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -83,7 +92,3 @@ def ensue(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-for command in (demo, play, peek, check, test, run, view, why, fmt, explain, backtest, stream, state, lsp):
-    ensue.add_command(command)

@@ -1,9 +1,8 @@
-"""`ensue demo`: the rules and events that come with the package, and what is found."""
+"""`ensue demo`: the rules and events that come with the package, and their detections."""
 
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,11 @@ from ensue import datasets
 from ensue.cli.demo_output import (
     FEW,
     command,
-    from_here,
     heading,
     length,
     moment,
     new_console,
+    print_next,
     print_rules,
     print_table,
 )
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@click.command(short_help="Show what ensue does, on events that come with it.")
+@click.command(short_help="Run rules on a built-in data set.")
 @click.argument("name", required=False, type=click.Choice(datasets.names()), metavar="[NAME]")
 @click.option("--list", "listed", is_flag=True, help="List the data sets, and do nothing else.")
 @click.option(
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="Write the rules and events of a data set there, to change and run them.",
 )
-@click.option("--spark", is_flag=True, help="As a stream on Spark, which is killed in the middle and goes on.")
+@click.option("--spark", is_flag=True, help="Run a stream on Spark that is killed in the middle and continues.")
 def demo(name: str | None, listed: bool, folder: Path | None, spark: bool) -> int:
     """Runs rules on a data set that comes with the package, and shows what they find.
 
@@ -99,8 +98,7 @@ def _orders() -> int:
     click.echo(f"  {command()} demo NAME")
 
     console.print()
-    console.print("Now you: copy the rules, change them, and run", style="bold")
-    click.echo("  " + shlex.join([command(), "run", from_here(rules), from_here(events)]))
+    print_next(console, "orders")
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ensue import datasets
-from ensue.cli.demo_output import FEW, command, heading, moment, new_console, print_rules, print_table
+from ensue.cli.demo_output import FEW, heading, moment, new_console, print_next, print_rules, print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,10 +46,7 @@ def run_demo(name: str) -> int:
         console.print(f"On the way to these: {steps}", style="dim")
 
     console.print()
-    console.print("Now you: take the rules and the events, change them, and run them", style="bold")
-    click.echo("  " + shlex.join([command(), "demo", name, "--save", "."]))
-    click.echo("  " + shlex.join([command(), "run", f"{name}.ensue", f"{name}.jsonl"]))
-    click.echo("  " + shlex.join([command(), "view", f"{name}.ensue", f"{name}.jsonl", "--open"]))
+    print_next(console, name)
     return 0
 
 

@@ -1,15 +1,19 @@
-"""Printing of demos: headings, rules without their tests, tables that say how much was left out."""
+"""Printing of demos: headings, rules without their tests, tables with the number of rows that were left out."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
+
+import click
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +25,7 @@ FEW = 7
 
 
 def command() -> str:
-    """How this command can be called again from here."""
+    """Name or path by which this command can be called again from here."""
     return "ensue" if shutil.which("ensue") else from_here(Path(sys.argv[0]))
 
 
@@ -31,6 +35,17 @@ def from_here(path: Path) -> str:
         return str(path.absolute().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def print_next(console: Console, name: str) -> None:
+    """Prints the commands that take over the rules and events of a data set."""
+    console.print("Now you: save the rules and the events, change them, and run them", style="bold")
+    for words in (
+        ["demo", name, "--save", "."],
+        ["run", f"{name}.ensue", f"{name}.jsonl"],
+        ["view", f"{name}.ensue", f"{name}.jsonl", "--open"],
+    ):
+        click.echo("  " + shlex.join([command(), *words]))
 
 
 def new_console() -> Console:
@@ -59,10 +74,23 @@ def print_rules(console: Console, program: Program) -> None:
     lines = text[: tests[0].span.start].splitlines() if tests else text.splitlines()
     while lines and (not lines[-1] or lines[-1].startswith("#")):
         lines.pop()
-    for line in lines:
+    for line in with_whole_comments(lines):
         style = "dim" if line.startswith("#") else "cyan"
         for part in broken(line, console.width - 2):
             console.print(Text(f"  {part}" if part else "", style=style), soft_wrap=True)
+
+
+def with_whole_comments(lines: Iterable[str]) -> Iterator[str]:
+    """Lines of rules, with each comment of several lines as one.
+
+    >>> list(with_whole_comments(["# An order is overdue if", "# nobody ships it.", "overdue(id) <- ...."]))
+    ['# An order is overdue if nobody ships it.', 'overdue(id) <- ....']
+    """
+    for is_comment, group in groupby(lines, key=lambda line: line.startswith("#")):
+        if is_comment:
+            yield " ".join(["#", *(line.removeprefix("#").strip() for line in group)])
+        else:
+            yield from group
 
 
 def broken(line: str, width: int) -> list[str]:

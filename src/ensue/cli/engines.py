@@ -1,4 +1,4 @@
-"""Which execution a command uses."""
+"""Choice of the execution that a command uses."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ engine_option = click.option(
     default=DEFAULT_ENGINE,
     show_default=True,
     metavar="NAME",
-    help="What evaluates the rules: embedded, reference to see what they mean, or spark, which runs "
-    "them where the data is.",
+    help="The engine: embedded; reference, which is slow and defines the meaning; or spark, which runs "
+    "where the data is.",
 )
 
 

@@ -1,4 +1,4 @@
-"""`ensue explain`: how are these rules run, what do they keep, and what does it cost?"""
+"""`ensue explain`: shows how rules are run, the state that they keep, and their cost."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from ensue.data.columns import Columns
 
 
-@click.command(short_help="Say how rules are run, and what they keep.")
+@click.command(short_help="Show how rules run, and what they keep.")
 @click.argument("rules")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "mermaid"]), default="text", show_default=True,
     help="Text to read, JSON for programs, or a flowchart.",
 )  # fmt: skip
 @click.option(
-    "--events", metavar="FILE", multiple=True, help="Run these events, and say what happened; may be repeated."
+    "--events", metavar="FILE", multiple=True, help="Run these events, and show what happened; may be repeated."
 )
 @json_option
 @click.option("--intervals", is_flag=True, help="Events have a start and an end, not one time each.")
 @reading_options
-@click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
-@click.option("--emit", metavar="TYPE", multiple=True, help="Only this type is wanted; may be repeated.")
+@click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
+@click.option("--emit", metavar="TYPE", multiple=True, help="Report only this type; may be repeated.")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @functions_option
 @quiet_option
@@ -55,10 +55,10 @@ def explain(
     max_matches: int | None,
     max_state: str | None,
 ) -> int:
-    """Says how RULES are run: what each part of a rule keeps, for how long, and what that costs.
+    """Shows how RULES run: what each part of a rule keeps, for how long, and what that costs.
 
-    It says which joins need not store or evaluate a side, which rules are compiled, what they share, and how they would
-    be parted on a cluster. With --events it runs them, and says what really happened.
+    It shows which joins need not store or evaluate a side, which rules are compiled, what they share, and how they
+    are partitioned on a cluster. With --events it runs them, and adds what really happened.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""How a command fails: one sentence on standard error, and an exit code that says whose turn it is."""
+"""Failures of commands: one sentence on standard error, and an exit code that says who must act."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ WRONG_RULES = 1
 WRONG_USE = 2
 """The command line makes no sense, or a file cannot be read."""
 BUG = 70
-"""Something that should not happen; 70 is what sysexits.h has for it."""
+"""An internal error; sysexits.h has 70 for it."""
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 """As of a process that the signal ended: not 0, because `ensue test | head` has not seen all tests pass."""
 
 
 def explained(error: Exception) -> int:
-    """Says what went wrong, and gives the exit code."""
+    """Reports an error, and returns the exit code."""
     from ensue.data import DataError
     from ensue.errors import DetectError
     from ensue.language.diagnostics import RuleError
@@ -66,7 +66,7 @@ def _sentence(text: str) -> str:
 
 
 def hush_broken_pipes() -> None:
-    """Lets the interpreter end quietly although nobody reads its output any more."""
+    """Lets the interpreter end quietly when the reader of its output is gone."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

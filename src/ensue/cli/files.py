@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import stat
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ from pathlib import Path
 def replace_file(path: Path, texts: Iterable[str], newline: str = "\n") -> None:
     """Writes texts to a file as UTF-8. One of that name is replaced once all is written, and its permissions are kept.
 
-    A link stays a link: what it points to is replaced. A file that may not be written is not replaced either, though
-    its folder would allow that.
+    A link stays a link: its target is replaced. A file that may not be written is not replaced either, though its
+    folder would allow that.
     """
     with _replacing(path) as beside, beside.open("w", encoding="utf-8", newline=newline) as file:
         file.writelines(texts)
@@ -36,7 +36,7 @@ def _replacing(path: Path) -> Iterator[Path]:
     try:
         yield beside
         if target.exists():
-            shutil.copymode(target, beside)
+            beside.chmod(stat.S_IMODE(target.stat().st_mode))
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)

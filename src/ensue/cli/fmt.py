@@ -54,7 +54,7 @@ def fmt(rules: tuple[str, ...], check: bool, diff: bool, as_json: bool) -> int:
 
 
 def _format(path: str, check: bool, diff: bool, silent: bool = False) -> bool:
-    """Whether the file changed, or would."""
+    """Format a file; True if it changed, or would."""
     from ensue.language.format import format_text
 
     file = read_rules(path)

@@ -1,15 +1,15 @@
-"""`-o DIR/`: a file for each type of what is found."""
+"""`-o DIR/`: a file for each type of detection."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ensue.cli.files import replace_file
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

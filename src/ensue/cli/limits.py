@@ -11,7 +11,7 @@ import click
 def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--max-matches`` and ``--max-state``."""
     command = click.option(
-        "--max-state", metavar="BYTES", help="What rules may keep: 4GB or the like. [default: half of the memory]"
+        "--max-state", metavar="BYTES", help="How much rules may keep, such as 4GB. [default: half of the memory]"
     )(command)
     return click.option(
         "--max-matches", type=click.IntRange(1), metavar="N",

@@ -1,4 +1,4 @@
-"""What is printed for people: sentences and diagnostics on standard error, with colours where it is a terminal."""
+"""Output for people: sentences and diagnostics on standard error, with colours where it is a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ensue.language.diagnostics import Diagnostic
 
 MOST_SHOWN = 100
-"""Of the diagnostics of one file. One that has more is not a rule file, or has one mistake at its beginning."""
+"""Number of diagnostics of one file that are shown. One with more is no rule file, or has an early mistake."""
 
 _CONTROL = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
 
@@ -42,12 +42,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def suppressed_said(rule: str, count: int) -> str:
-    """How many events a rule did not keep."""
+    """Sentence on the number of events that a rule suppressed."""
     return f"{rule}: {counted(count, 'event')} not kept, because of `once` or `at most`."
 
 
 def colours(stream: TextIO) -> bool:
-    """Whether to print with colours there."""
+    """True if a stream takes colours."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -60,7 +60,7 @@ def print_json(value: object) -> None:
 
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    """Prints all there is to say about rule files, and how much that is."""
+    """Prints all diagnostics of rule files, and a summary."""
     by_file: dict[str, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
         by_file.setdefault(diagnostic.file, []).append(diagnostic)
@@ -76,14 +76,14 @@ def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def summary(diagnostics: Sequence[Diagnostic]) -> str:
-    """How many errors, warnings and notes there are, in how many files."""
+    """Numbers of errors, warnings and notes, and of files, in words."""
     severities = [diagnostic.severity.value for diagnostic in diagnostics]
     parts = [counted(severities.count(value), value) for value in ("error", "warning", "note") if value in severities]
     return f"{', '.join(parts)} in {counted(len({diagnostic.file for diagnostic in diagnostics}), 'file')}"
 
 
 def _painted(diagnostic: Diagnostic) -> str:
-    """The diagnostic with colours: the place bold, what is wrong and the carets red or yellow, what to do cyan."""
+    """The diagnostic with colours: the place bold, the message and the carets red, yellow or blue, the hint cyan."""
     colour = {"error": "red", "warning": "yellow", "note": "blue"}[diagnostic.severity.value]
     first, line, carets, *hints = printable(str(diagnostic)).split("\n")
     place = f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}:"

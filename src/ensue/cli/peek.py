@@ -1,4 +1,4 @@
-"""`ensue peek`: what is in files of events, as a rule file to start from."""
+"""`ensue peek`: describes files of events, as a rule file to start from."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _UNWRITABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Categories of characters that end a line, that a terminal obeys, or that no file can hold."""
 
 
-@click.command(short_help="Look at files of events, and declare what they hold.")
+@click.command(short_help="Look at files of events, and write declarations.")
 @click.argument("events", nargs=-1, required=True)
 @reading_options
 @json_option
 def peek(events: tuple[str, ...], columns: Columns, as_json: bool) -> int:
-    """Says what is in EVENTS: columns with their types, times, types of events and how many there are.
+    """Shows what is in EVENTS: columns with their types, times, types of events and how many there are.
 
-    It is written as a rule file to start from: all that is found out is in comments, followed by the declarations of
-    the events and the command that reads them. What it guesses can be said, with the options of `ensue run`.
+    The output is a rule file to start from: comments with what was found and the command that reads the files, then
+    the declarations of the events. To correct a guess, use the options of `ensue run`.
 
     \b
     Example:
@@ -73,13 +73,13 @@ def peek(events: tuple[str, ...], columns: Columns, as_json: bool) -> int:
 
 
 def _plain(name: str | None, peeked: Peeked, paths: Sequence[str], columns: Columns) -> dict[str, Any]:
-    """What was found, for programs that read it; with the arguments of `ensue run`."""
+    """Findings as plain data for other programs, with the arguments of `ensue run`."""
     only = _only(name, peeked, paths)
     return {"paths": list(paths), "only": only, **asdict(peeked), "run": _arguments(peeked, paths, columns, only)}
 
 
 def _only(name: str | None, peeked: Peeked, paths: Sequence[str]) -> str | None:
-    """The type of all events: as it is said, or the name of their file where nothing else tells."""
+    """The type of all events: as it is given, or else, without a column of types, the name of their file."""
     if name is not None or peeked.type is not None:
         return name
     stem = paths[0].rstrip("/").rpartition("/")[2].split(".")[0]

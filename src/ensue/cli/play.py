@@ -1,4 +1,4 @@
-"""`ensue play`: a local page on which rules are written, and what they find is shown as one types."""
+"""`ensue play`: a local page on which rules are written, and their detections are shown as one types."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ensue.play.session import Start
 
 
-@click.command(short_help="Write rules on a local page, and see what they find.")
+@click.command(short_help="Write and try rules in the browser.")
 @click.argument("rules", required=False)
 @click.argument("events", nargs=-1)
 @reading_options
-@click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
+@click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @parameter_options
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on. [default: any free one]")
@@ -49,7 +49,7 @@ def play(
     seconds: float,
     memory: str,
 ) -> int:
-    """Opens a page with RULES in an editor and EVENTS beside it, and shows what is found as one types.
+    """Opens a page with RULES in an editor and EVENTS beside it, and shows detections as you type.
 
     Without RULES it starts from an example; a rule file that is not there yet is made when it is saved. The page is
     served to this machine alone, at an address with a token in it. It reads and writes the files that are named here,
@@ -98,7 +98,7 @@ def play(
 def _opened(
     rules: str | None, events: tuple[str, ...], columns: Columns, until: str | None, params: Mapping[str, str]
 ) -> tuple[Files, Start, Columns]:
-    """The files of the session, what its page shows first, and how the columns of that are called."""
+    """The files of the session, the first content of its page, and the names of the columns."""
     from ensue.data.errors import DataError
     from ensue.play.events import Loaded, load
     from ensue.play.examples import examples

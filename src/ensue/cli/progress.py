@@ -1,4 +1,4 @@
-"""A sign of life while work takes long: what is done, how much of it, how fast, and how long it will take."""
+"""Progress of long work: its description, the share that is done, the rate, and the remaining time."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import click
 
 from ensue.cli.slow import Slowness
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -26,9 +27,9 @@ PATIENCE = 1.0
 
 @dataclass
 class Progress:
-    """Work that is going on: in words, and where it can be counted, how many of how many events, with what was found.
+    """Work in progress: in words, and where it can be counted, the numbers of events and of detections.
 
-    It shows nothing itself; `sentence` says how it stands.
+    It shows nothing itself; `sentence` describes it.
     """
 
     what: str
@@ -37,7 +38,7 @@ class Progress:
     total: int | None = None
     found: int = 0
     slowness: Slowness | None = None
-    """Says what takes long, where somebody wants to know."""
+    """Reports slow rules; None if nobody wants to know."""
     begun: float = field(init=False)
     status: Status | None = None
 
@@ -62,7 +63,7 @@ class Progress:
             self.slowness.spent(work, rules, seconds, on)
 
     def sentence(self) -> str:
-        """How it stands.
+        """Describe the progress so far.
 
         >>> passed = iter([0.0, 2.0])
         >>> work = Progress("Detecting…", lambda: next(passed))
@@ -112,7 +113,7 @@ quiet_option = click.option(
 
 @contextmanager
 def detecting(what: str, rules: Rules, quiet: bool = False) -> Iterator[Progress]:
-    """Shows the progress of rules that run inside, and says on standard error which of them are slow, and why."""
+    """Shows the progress of rules that run inside, and reports on standard error which of them are slow, and why."""
     from ensue.engine.watching import watching
 
     with progress(what, quiet) as work:
@@ -123,7 +124,7 @@ def detecting(what: str, rules: Rules, quiet: bool = False) -> Iterator[Progress
 
 @contextmanager
 def progress(what: str, quiet: bool = False) -> Iterator[Progress]:
-    """Shows what is going on, if it takes more than a moment and standard error is a terminal."""
+    """Shows progress, if the work takes more than a moment and standard error is a terminal."""
     work = Progress(what)
     if quiet or not sys.stderr.isatty():
         yield work

@@ -1,4 +1,4 @@
-"""The options that say how events are read, which all commands share: columns, times, and text in files."""
+"""Options for reading events, which all commands share: columns, times, and text in files."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _OPTIONS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("--sequence", "COLUMN", "A column that orders events of the same moment.", {}),
     ("--time-unit", "UNIT", "Times are numbers since 1970: s, ms, us or ns.", {}),
     ("--time-format", "FORMAT", "Times are text, as strptime reads it: '%d/%b/%Y:%H:%M:%S %z'.", {}),
-    ("--timezone", "NAME", "The zone of times that say none, as Europe/Berlin. [default: UTC]", {}),
-    ("--year", "YEAR", "The year of times that have none, as Dec 10 06:55:46.", {"type": int}),
+    ("--timezone", "NAME", "The zone of times that have none, such as Europe/Berlin. [default: UTC]", {}),
+    ("--year", "YEAR", "The year of times that have none, such as Dec 10 06:55:46.", {"type": int}),
     ("--column", "NAME=COLUMN", "The column that rules call NAME; may be repeated.", {"multiple": True}),
 )
 _FILES: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
@@ -30,16 +30,16 @@ _FILES: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("--separator", "SIGN", "Files are CSV with this sign between fields; \\t for a tab.", {}),
     ("--file-name", "REGEX", "Columns from names of files: named groups, or one name for the whole.", {}),
 )
-_NAMES = ("time", "start", "end", "type", "sequence", "time_unit", "time_format", "timezone", "year", "column",
-          "lines", "separator", "file_name")  # fmt: skip
+NAMES = ("time", "start", "end", "type", "sequence", "time_unit", "time_format", "timezone", "year", "column",
+         "lines", "separator", "file_name")  # fmt: skip
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options, and hands the command what they say, as `columns`."""
+    """Adds the options, and passes them to the command as `columns`."""
 
     @wraps(command)
     def called(**arguments: Any) -> Any:
-        said = {name: arguments.pop(name) for name in _NAMES if name in arguments}
+        said = {name: arguments.pop(name) for name in NAMES if name in arguments}
         return command(columns=_columns(said), **arguments)
 
     for name, metavar, text, settings in reversed((*_OPTIONS, *_FILES)):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ensue.cli.output import print_diagnostics
 from ensue.cli.parameters import with_parameters
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     from ensue.program import Program
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
-"""What a message calls standard input."""
+"""Name of standard input in messages."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class RuleFile:
 
 
 def read_rules(path: str) -> RuleFile:
-    """Reads a rule file, or standard input for `-`; a `DataError` says why it cannot be read."""
+    """Reads a rule file, or standard input for `-`; raises a `DataError` if it cannot be read."""
     from ensue.data import DataError
 
     if path == STDIN:
@@ -58,16 +58,16 @@ def read_stdin() -> bytes:
 
 
 def decoded(name: str, data: bytes) -> RuleFile:
-    """The rule file that bytes are; `name` is what messages call it."""
+    """Decodes a rule file; `name` is its name in messages."""
     from ensue.data import DataError
 
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{name}:{line} is not UTF-8 text, so {name} is no rule file.") from None
+        raise DataError(f"{name}:{line} is not UTF-8 text, so {name} is not a rule file.") from None
     if "\0" in text:
-        raise DataError(f"{name} holds binary data, so it is no rule file.")
+        raise DataError(f"{name} holds binary data, so it is not a rule file.")
     newline = "\r\n" if "\r\n" in text else "\n"
     return RuleFile(name, text.replace("\r\n", "\n"), newline)
 

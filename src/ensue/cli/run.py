@@ -1,4 +1,4 @@
-"""`ensue run`: finds in files of events what rules describe."""
+"""`ensue run`: runs rules on files of events."""
 
 from __future__ import annotations
 
@@ -40,41 +40,45 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
     return click.option(*names, metavar=metavar, help=help_text, **settings)
 
 
-@click.command(short_help="Find what rules describe in files of events.")
+@click.command(short_help="Run rules on files of events.")
 @click.argument("rules")
 @click.argument("events", nargs=-1, required=True)
 @_option(
     "-o",
     "--output",
     "FILE",
-    "Write to a file, as its ending says: .jsonl, .csv, .parquet or .arrow; or to a folder, DIR/, a file for each "
-    "type. With Spark also to a folder of Spark's.",
+    "Write to a file in the format of its ending: .jsonl, .csv, .parquet or .arrow; or to a folder, DIR/, a file for "
+    "each type. With Spark also to a folder of Spark's.",
     default=STDOUT,
 )
 @reading_options
 @_option(
     "--until",
     "TIME",
-    "How far time runs, if not to the last event: a number or a timestamp, whichever the events have. On integer times "
-    "also 7h and the like, if the rules state a unit.",
+    "The time at which the events end: a number or a timestamp, like the times of the events; 7h is allowed too, if "
+    "times are integers and the rules state a unit. [default: the last event]",
 )
-@_option("--keep", "LENGTH", "The largest lifetime: 7d, or a number; what ended longer ago is as if it had not been.")
+@_option("--keep", "LENGTH", "The longest lifetime: 7d, or a number. Events that ended longer ago are dropped.")
 @limit_options
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="On how many cores. [default: all]")
-@_option("--emit", "TYPE", "Give only this type of what was found; may be repeated.", multiple=True)
+@click.option(
+    "--threads", type=click.IntRange(1), metavar="N", help="The number of threads. [default: one for each core]"
+)
+@_option("--emit", "TYPE", "Report only this type; may be repeated.", multiple=True)
 @_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
 @functions_option
 @quiet_option
 @parameter_options
 @about_option
-@click.option("--strict", is_flag=True, help="Stop at the first row that cannot be used, instead of leaving it out.")
+@click.option("--strict", is_flag=True, help="Stop at the first bad row, instead of leaving it out.")
 @engine_option
-@_option("--format", "NAME", "Spark: the format of EVENTS, where their names do not say it, such as delta.")
+@_option("--format", "NAME", "Spark: the format of EVENTS, if their names do not show it, such as delta.")
 @_option("--option", "options", "KEY=VALUE", "Spark: an option of that format; may be repeated.", multiple=True)
 @_option(
     "--output-format", "NAME", "The format of a folder: jsonl, csv, parquet or arrow; Spark: parquet, json or others."
 )
-@click.option("--mode", type=click.Choice(["error", "append", "overwrite"]), help="Spark: if there is output already.")
+@click.option(
+    "--mode", type=click.Choice(["error", "append", "overwrite"]), help="Spark: what to do with existing output."
+)
 @cluster_options
 def run(
     rules: str,
@@ -103,19 +107,19 @@ def run(
     conf: tuple[str, ...],
     log: str | None,
 ) -> int:
-    """Finds what RULES describe in EVENTS, and writes it in the order in which it happened.
+    """Runs RULES on EVENTS, and writes detections in the order in which they happened.
 
-    It is written to standard output as JSON lines, or with -o to a file.
+    They go to standard output as JSON lines, or with -o to a file.
 
-    EVENTS are files that end in .jsonl, .json, .csv, .tsv, .parquet or .arrow, packed (.gz, .zst) or not, globs of
-    such, or folders of them; with --lines any files of text. A file that holds one type of event only, without a column
-    that says so, is named with it: order=orders.csv. For - JSON lines are read from standard input. `ensue peek` shows
-    what is in files, and which options to read them with.
+    EVENTS are files that end in .jsonl, .json, .csv, .tsv, .parquet or .arrow, compressed (.gz, .zst) or not, globs,
+    or folders; with --lines any text files. If a file holds one type of event and has no column for it, write the
+    type before its name: order=orders.csv. - reads JSON lines from standard input. `ensue peek` shows what is in
+    files, and which options read them.
 
-    Rows that cannot be used are reported and left out.
+    Bad rows are reported and left out.
 
-    With --engine spark, EVENTS are also whatever Spark can read: s3a://bucket/events/*.parquet, table:shop.events, or
-    with --format delta the path of such a table.
+    With --engine spark, EVENTS can be anything that Spark reads: s3a://bucket/events/*.parquet, table:shop.events, or
+    with --format delta the path of a Delta table.
 
     \b
     Example:
@@ -187,7 +191,7 @@ def run(
 
 
 def _check_writable(output: str) -> None:
-    """An ending that says nothing is found before the work is done, not after it."""
+    """Rejects an unknown suffix of the output before the work is done, not after it."""
     from ensue.data import DataError
     from ensue.data.write import WRITERS
 
@@ -196,9 +200,7 @@ def _check_writable(output: str) -> None:
     path = Path(output)
     if path.suffix.lower() not in WRITERS:
         *most, last = WRITERS
-        raise DataError(
-            f"{output} does not end in {', '.join(most)} or {last}, so there is no telling how to write it."
-        )
+        raise DataError(f"{output} does not end in {', '.join(most)} or {last}, so Ensue cannot tell how to write it.")
     if path.is_dir():
         raise DataError(f"{output} is a folder; name a file in it.")
     if not path.parent.is_dir():
@@ -206,7 +208,7 @@ def _check_writable(output: str) -> None:
 
 
 def _check_not_read(output: str, paths: Sequence[str], columns: Columns) -> None:
-    """What is written must not replace what is read."""
+    """Reject an output file that is one of the input files."""
     from ensue.data import DataError
     from ensue.data.files import find_files
 

@@ -1,4 +1,4 @@
-"""What makes rules slow, said once while it does: compiling, what is asked of Python, and pairs without a key."""
+"""Report once, while it happens, what makes rules slow: compilation, calls of Python, and pairs without a key."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from ensue.rules import Rules
 
 PATIENCE = 2.0
-"""Seconds that something may take before it is said."""
+"""Seconds that something may take before it is reported."""
 
 MOST_NAMED = 3
-"""So many rules are named, each."""
+"""Largest number of rules that are named in a sentence."""
 
 
 class Slowness:
-    """Adds up what takes time, and says what has taken long: a sentence for each thing, once."""
+    """Adds up times, and reports what has taken long: a sentence for each cause, once."""
 
     def __init__(self, rules: Rules, tell: Callable[[str], object] = say) -> None:
         self.rules = rules
@@ -44,18 +44,18 @@ class Slowness:
         which, seconds = self._named(names), f"{self.seconds[work, names, on]:.1f} s"
         match work:
             case "compiling":
-                yield f"Compiling {which} took {seconds}; the code is kept, so that it takes less the next time."
+                yield f"Compiling {which} took {seconds}. The code is kept, so the next run starts faster."
             case "asking" if on in self.rules.typed.predicates:
                 yield (
-                    f"{which}: static rules are asked for `{on}`, which has taken {seconds} so far. Each combination "
-                    "of values is asked for once: ask for fewer, with conditions on events in a rule before this one, "
-                    "or hand over what follows as a table."
+                    f"{which}: static rules prove `{on}`, which has taken {seconds} so far. Each combination of "
+                    "values is proved once. Use fewer combinations, by conditions on events in an earlier rule, or "
+                    "pass the result as a table."
                 )
             case "asking":
                 yield (
                     f"{which}: `{on}` is computed in Python, which has taken {seconds} so far. It is computed once for "
-                    "each combination of values: let a rule before this one leave out what cannot match, or bring it "
-                    "along in the events."
+                    "each combination of values. Let an earlier rule drop events that cannot match, or add the value "
+                    "to the events."
                 )
             case "running":
                 for name, cost in self._pairs(names):
@@ -74,7 +74,7 @@ class Slowness:
         return ", ".join(shown) + (f" and {rest} other{'s' if rest > 1 else ''}" if rest else "") or "the rules"
 
     def _pairs(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """The rules that pair events without a variable in common, with what the plan says of that."""
+        """The rules that pair events without a variable in common, with the plan's description of that."""
         from ensue.plan.advice import describe_rule
 
         program = self.rules.typed

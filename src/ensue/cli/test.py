@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from ensue.testing import Outcome
 
 
-@click.command(short_help="Run the tests that rule files hold.")
+@click.command(short_help="Run the tests in rule files.")
 @click.argument("rules", nargs=-1, required=True)
 @click.option(
     "--engine",
     default="embedded",
     show_default=True,
     metavar="NAME",
-    help="What evaluates the rules: embedded, python for generated code as it is, machine for machine code, reference "
-    "for the definitions, or all of them.",
+    help="The engine: embedded; python, which runs generated code as it is; machine, which compiles it first; "
+    "reference, which defines the meaning; or all of them.",
 )
-@click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
+@click.option("--keep", metavar="LENGTH", help="The longest lifetime: events that ended longer ago are dropped.")
 @limit_options
 @functions_option
 @parameter_options
@@ -49,10 +49,10 @@ def test(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Runs the tests that rule files hold, and says of each whether it passed.
+    """Runs the tests in rule files, and reports for each whether it passed.
 
-    The exit code is 0 if all passed, 1 if one failed or rules are wrong, and 2 if a file cannot be read. With
-    --engine all every test runs as generated code, as machine code and by the definitions.
+    The exit code is 0 if all passed, 1 if one failed or rules have errors, and 2 if a file cannot be read. With
+    --engine all every test runs as generated code, as machine code and on the reference.
 
     \b
     Example:

@@ -26,7 +26,7 @@ def read_version(named: str, rules: str) -> RuleFile:
         try:
             shown = subprocess.run(["git", "cat-file", "blob", f"{revision}:{place}"], capture_output=True, check=False)
         except FileNotFoundError:
-            raise DataError(f"There is no rule file {named}, and no git to ask for it.") from None
+            raise DataError(f"There is no rule file {named}, and git is not installed.") from None
         if shown.returncode == 0:
             return decoded(named, shown.stdout)
         reasons.append(shown.stderr.decode("utf-8", "replace").strip().splitlines()[:1] or ["it says nothing"])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ensue.view import Timeline
 
 STDOUT = "-"
-DEFAULT_NAMES = {"html": "timeline.html", "perfetto": "timeline.perfetto-trace"}
+DEFAULT_NAMES = {"html": "timeline.html", "svg": "timeline.svg", "perfetto": "timeline.perfetto-trace"}
 
 
 @click.command(short_help="Draw events and detections on a timeline.")
@@ -36,8 +36,8 @@ DEFAULT_NAMES = {"html": "timeline.html", "perfetto": "timeline.perfetto-trace"}
     "-o", "--output", metavar="FILE", help="The page to write, or - for standard output.  [default: timeline.html]"
 )
 @click.option(
-    "--format", "form", type=click.Choice(["html", "perfetto"]), default="html", show_default=True,
-    help="A page for any browser, or a trace for ui.perfetto.dev.",
+    "--format", "form", type=click.Choice(["html", "svg", "perfetto"]), default="html", show_default=True,
+    help="A page for any browser, a picture for documents, or a trace for ui.perfetto.dev.",
 )  # fmt: skip
 @click.option("--title", metavar="TEXT", help="The title of the page.  [default: the name of RULES]")
 @click.option("--lanes", metavar="NAME", default="type", show_default=True, help="Lanes by type, or by an attribute.")
@@ -56,10 +56,10 @@ DEFAULT_NAMES = {"html": "timeline.html", "perfetto": "timeline.perfetto-trace"}
     help="How many events and detections a page holds at most.  [default: 200,000]",
 )
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
-@click.option("--json", "as_json", is_flag=True, help="Say as JSON what was written.")
+@click.option("--json", "as_json", is_flag=True, help="Report what was written as JSON.")
 @reading_options
-@click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
-@click.option("--keep", metavar="LENGTH", help="The largest lifetime, as 7d.")
+@click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
+@click.option("--keep", metavar="LENGTH", help="The longest lifetime, such as 7d.")
 @limit_options
 @click.option("--emit", metavar="TYPE", multiple=True, help="Draw only this type of detections; may be repeated.")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
@@ -91,18 +91,19 @@ def view(
     param: tuple[str, ...],
     params: str | None,
 ) -> int:
-    """Draws EVENTS and what RULES find in them on a timeline: one page, which needs a browser and no network.
+    """Draws EVENTS and the detections of RULES on a timeline: one page that needs a browser and no network.
 
     In the page, lanes are types of events or values of a key, detections are above what they are made of, and a click
     on one shows what it came from. Zoom with the wheel, move by dragging, search for a value.
 
-    EVENTS are files as for `ensue run`. All of them count for what is found, whatever part of it is shown.
+    EVENTS are files as for `ensue run`. Rules see all of them, whatever part is shown.
 
     \b
     Example:
       ensue view shop.ensue events.jsonl -o page.html
       ensue view shop.ensue events.jsonl --only id=1012 --lanes id --open
       ensue view shop.ensue 'logs/*.parquet' --from 2026-03-02T08:00 --to 2026-03-02T20:00
+      ensue view shop.ensue events.jsonl --only id=1012 --format svg -o order.svg
       ensue view shop.ensue events.jsonl --format perfetto -o shop.perfetto-trace
     """
     from ensue.request import Request
@@ -154,18 +155,18 @@ def _check_writable(output: str, read: list[str]) -> None:
 
 
 def _write(drawn: Timeline, form: str, output: str) -> None:
-    data = drawn.html().encode("utf-8") if form == "html" else drawn.perfetto()
+    data = drawn.perfetto() if form == "perfetto" else drawn.html() if form == "html" else drawn.svg()
     if output == STDOUT:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-    elif form == "html":
-        replace_file(Path(output), [drawn.html()])
+        sys.stdout.buffer.write(data.encode("utf-8") if isinstance(data, str) else data)
+    elif isinstance(data, str):
+        replace_file(Path(output), [data])
     else:
         replace_bytes(Path(output), data)
 
 
 def _report(drawn: Timeline, output: str, as_json: bool) -> None:
-    """Says what was written, and what was left out of it."""
+    """Reports the written file, and what was left out of it."""
     shown = {
         kind: sum(len(track) for track in drawn.scene.tracks if track.derived is derived)
         for kind, derived in (("events", False), ("detections", True))

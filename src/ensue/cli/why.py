@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 COLOURS = {"✗": "red", "✓": "green", "∅": "yellow", "•": "cyan"}
 
 
-@click.command(short_help="Say why something was detected, or why it was not.")
+@click.command(short_help="Explain why something was detected, or why not.")
 @click.argument("rules")
 @click.argument("events")
 @click.argument("event_type", metavar="[TYPE]", required=False)
@@ -33,11 +33,9 @@ COLOURS = {"✗": "red", "✓": "green", "∅": "yellow", "•": "cyan"}
 @click.option("--limit", type=click.IntRange(1), default=3, show_default=True, help="Detections to explain.")
 @click.option("--json", "as_json", is_flag=True, help="The answer as JSON, for programs.")
 @reading_options
-@click.option("--until", metavar="TIME", help="How far time runs, if not to the last event.")
-@click.option("--keep", metavar="LENGTH", help="The largest lifetime: 7d, or a number.")
-@click.option(
-    "--lateness", metavar="LENGTH", help="As a stream with this lateness would have seen the events, in their order."
-)
+@click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
+@click.option("--keep", metavar="LENGTH", help="The longest lifetime: 7d, or a number.")
+@click.option("--lateness", metavar="LENGTH", help="Explain what a stream with this lateness would have seen.")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @functions_option
 @quiet_option
@@ -61,11 +59,11 @@ def why(
     param: tuple[str, ...],
     params: str | None,
 ) -> int:
-    """Says why RULES detect an event of TYPE in EVENTS, or why they do not.
+    """Explains why RULES detect an event of TYPE in EVENTS, or why they do not.
 
     KEY=VALUE are attributes that the event has, or should have. Each detection that fits is shown with the events that
-    it came from, its timers and windows, what was looked for and was absent, and the conditions with their values. If
-    none fits, it says how far each rule got on the events of that key, and what stopped it: the nearest misses first.
+    it came from, its timers and windows, events that had to be absent, and the conditions with their values. If none
+    fits, it shows how far each rule got on the events of that key, and what stopped it: the nearest misses first.
 
     EVENTS are as for `ensue run`: a file, a glob, a folder, or order=orders.csv; --events names more of them.
 

@@ -1,6 +1,6 @@
 """Events in, detections out: every form of table and file, normalised to Arrow tables by event type and given back.
 
-The way of the data is `sources` (what was handed over), `stamp` (when and what each row is), `split` (by type),
+The data passes through `sources` (the input), `stamp` (time and type of each row), `split` (by type),
 `attributes` (their values), put together in `normalise`; and back out through `give_back`, `json_lines` and `write`.
 """
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ensue.data.columns import Columns
     from ensue.data.combine import combined
+    from ensue.data.convert import AttributeTypes, Schema
     from ensue.data.errors import BadRow, DataError
     from ensue.data.events import Events, attributes_of
     from ensue.data.form import Form
     from ensue.data.normalise import read_events
     from ensue.data.static_table import read_table
-    from ensue.data.values import AttributeTypes, Schema
     from ensue.data.write import write_events
 
 __all__ = [
@@ -33,13 +33,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AttributeTypes": "values",
+    "AttributeTypes": "convert",
     "BadRow": "errors",
     "Columns": "columns",
     "DataError": "errors",
     "Events": "events",
     "Form": "form",
-    "Schema": "values",
+    "Schema": "convert",
     "attributes_of": "events",
     "combined": "combine",
     "read_events": "normalise",
@@ -49,7 +49,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when it is first asked for: a plain Parquet file needs little of it, and checking rules nothing."""
+    """Import a name on first use: a plain Parquet file needs few of the modules, checking rules none."""
     if name not in _HOMES:
         raise AttributeError(f"module 'ensue.data' has no attribute {name!r}")
     import importlib

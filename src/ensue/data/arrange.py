@@ -1,6 +1,6 @@
-"""Columns under the names that rules have for them: renamed, put together, and taken out of nested values.
+"""Columns under the names that rules have for them: renamed, combined, and taken out of nested values.
 
-It is done once, before anything is read, alike for tables and for single rows; after it every attribute is a column.
+It is done once, before anything is read, for tables as for single rows; after it every attribute is a column.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from datetime import date, datetime
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.columns import TOGETHER, Columns, is_path
 from ensue.data.errors import DataError, did_you_mean, listed
 from ensue.data.json_text import to_text
@@ -36,7 +36,7 @@ def paths_of(schema: Mapping[str, Iterable[str]], columns: Columns) -> tuple[str
 def arranged(
     held: Mapping[str, Raw], columns: Columns, paths: Collection[str], table: str | None, others: Sequence[str] = ()
 ) -> dict[str, Raw]:
-    """The columns of a table, arranged. A column to be renamed must be there, if `table` is what a message calls it.
+    """The columns of a table, arranged. If `table`, its name in messages, is given, a column to be renamed must exist.
 
     `others` are columns that were not read.
     """

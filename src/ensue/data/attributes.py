@@ -1,17 +1,17 @@
-"""The attributes of a group of rows: as declared, or as their values are where nobody declared them."""
+"""The attributes of a group of rows: as declared, or of the types of their values."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
+from ensue.data.convert import ARROW_TYPES, AttributeTypes, arrow_type_of, bad_values, convert, nulls, wrong_value
 from ensue.data.errors import not_taken
 from ensue.data.infer import as_inferred, infer, unblanked
 from ensue.data.raw import Raw, any_of, has_values, keep, value_at
 from ensue.data.split import Group
 from ensue.data.stamp import Fault
-from ensue.data.values import ARROW_TYPES, AttributeTypes, arrow_type_of, bad_values, convert, nulls, wrong_value
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def read_undeclared(groups: Sequence[Group], used: Collection[str] | None = None
 
 
 def whole_floats(group: Group) -> bool:
-    """Whether some column of floats holds whole numbers only, so that they may have been integers."""
+    """True if some column of floats holds whole numbers only: they may have been integers."""
     return any(
         not isinstance(raw, list)
         and pa.types.is_floating(raw.type)
@@ -95,7 +95,7 @@ def _piece(group: Group, attributes: Sequence[_Attribute], more_faults: Sequence
 
 
 def _lasting(group: Group) -> Fault:
-    """Of a type that is declared as instantaneous: the rows whose start is not their end."""
+    """Fault of rows of an instantaneous type whose start is not their end."""
     return Fault(
         pc.not_equal(group.start, group.end),
         lambda _: "its type is declared as `instant`, but it starts before its end",
@@ -103,7 +103,7 @@ def _lasting(group: Group) -> Fault:
 
 
 def only_derived(group: Group, event_type: str) -> Fault:
-    """Of a type that rules derive and nobody gives: all rows."""
+    """Fault of all rows of a type that only rules derive."""
     every = pa.chunked_array([pa.repeat(True, len(group.row))])
     return Fault(every, lambda _: not_taken(event_type))
 

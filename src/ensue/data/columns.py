@@ -1,10 +1,11 @@
-"""Which column holds the time, the type and the sequence: as named by the caller, else by their usual names."""
+"""Columns of the time, the type and the sequence: as named by the caller, else by their usual names."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from ensue.data.errors import DataError, did_you_mean, listed, shortened
+from ensue.records import dataclass
 
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0}
 """Units of times since 1970, in microseconds; of nanoseconds a thousand are one."""
@@ -15,10 +16,9 @@ TOGETHER = "+"
 
 @dataclass(frozen=True)
 class TimeFormat:
-    """How times are written, where that does not show: a unit of numbers since 1970, a format of text.
+    """Format of times that cannot be recognised: a unit of numbers since 1970, a format of text.
 
-    `timezone` is that of times that say none, by name, and the one in which times are given back. `year` is that of
-    text without one.
+    `timezone` names the zone of times without one, and of the results. `year` is that of text without a year.
     """
 
     unit: str | None = None
@@ -32,20 +32,18 @@ class TimeFormat:
         if self.year is not None and (type(self.year) is not int or not 1 <= self.year <= 9999):
             raise DataError(f"The year of the times is {shortened(self.year)}; it is a number such as 2026.")
         if self.unit is not None and (self.format is not None or self.year is not None):
-            raise DataError("Times are numbers of a unit, or text of a format: say the one or the other, not both.")
+            raise DataError("Times are numbers of a unit, or text of a format: give one or the other, not both.")
         if self.format is not None:
             from ensue.data.time_patterns import time_pattern
 
             time_pattern(self.format, self.year)
             if not time_pattern(self.format, self.year).has_year and self.year is None:
-                raise DataError(
-                    f"The time format {self.format!r} says no year. Say it with year= (--year on the command line)."
-                )
+                raise DataError(f"The time format {self.format!r} has no year. Add year= (--year on the command line).")
         if self.timezone is not None:
             _check_zone(self.timezone)
 
     def __bool__(self) -> bool:
-        """True where anything is said."""
+        """True if any option is set."""
         return self != _PLAIN_TIMES
 
 
@@ -62,7 +60,7 @@ def _check_zone(name: object) -> None:
 
 @dataclass(frozen=True)
 class TextFiles:
-    """How text in files is read, where the ending of their names does not say it.
+    """Format of text files, where their suffix does not determine it.
 
     `lines` is a regular expression with named groups, each of which is a column; `separator` is that of CSV.
     `file_name` takes columns from the names of files: by named groups, or as a whole under a name.
@@ -82,9 +80,7 @@ class TextFiles:
                 f"The separator is {shortened(self.separator)}; it is one character, such as ; or a tab ('\\t')."
             )
         if self.lines is not None and self.separator is not None:
-            raise DataError(
-                "Lines are parted by a regular expression or by a separator: say one of lines and separator."
-            )
+            raise DataError("A regular expression or a separator splits lines: give either lines or separator.")
 
 
 def check_groups(regex: object, what: str) -> None:
@@ -93,10 +89,10 @@ def check_groups(regex: object, what: str) -> None:
 
     example = "as in (?P<time>\\S+) (?P<user>\\w+)"
     if not isinstance(regex, str):
-        raise DataError(f"`{what}` is {shortened(regex)}, which is no regular expression: write a text, {example}.")
+        raise DataError(f"`{what}` is {shortened(regex)}, which is not a regular expression: write a text, {example}.")
     wrong = problem(regex)
     if wrong is not None:
-        raise DataError(f"`{what}` is {shortened(regex)}, which is no regular expression: {wrong}.{_lacking(regex)}")
+        raise DataError(f"`{what}` is {shortened(regex)}, which is not a regular expression: {wrong}.{_lacking(regex)}")
     if not group_names(regex):
         raise DataError(f"`{what}` is {shortened(regex)}; it needs named groups, {example}.")
 
@@ -197,7 +193,7 @@ class Layout:
 
 
 def find_layout(names: Sequence[str], columns: Columns, by_type: bool, table: str) -> Layout:
-    """Find the columns in a table that has `names`; `table` is what a message calls it.
+    """Find the columns in a table that has `names`; `table` is its name in messages.
 
     Columns have been arranged (`arrange`), so that each that is named is there under its name.
 
@@ -235,7 +231,7 @@ def _type(names: Sequence[str], columns: Columns, table: str) -> str:
         return "type"
     raise DataError(
         f"{table} has no column 'type', it has {listed(names)}. Name the one that holds the event's type with type=, "
-        'or hand the tables over by type: {"order": table} (order=FILE on the command line).'
+        'or pass the tables by type: {"order": table} (order=FILE on the command line).'
         f"{_renamed_away(columns, 'type')}"
     )
 

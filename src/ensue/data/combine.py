@@ -68,5 +68,5 @@ def _common(name: str, event: str, type_: pa.DataType, other: str, other_type: p
         return pa.float64()
     raise DataError(
         f"The attribute {name!r} is {other_type} in {other!r} and {type_} in {event!r}, so one table cannot hold both. "
-        f"Ask for one of them with emit=[…] (--emit), rename one, or hand the events over by type."
+        f"Choose one of them with emit=[…] (--emit), rename one, or pass the events by type."
     )

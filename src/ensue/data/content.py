@@ -5,20 +5,20 @@ from __future__ import annotations
 import bz2
 import lzma
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
 from ensue.data.errors import DataError, first_line
 from ensue.data.text_file import utf8
+from ensue.records import dataclass
 
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4"}
 
 
 @dataclass(frozen=True)
 class Content:
-    """The content of a file. It is asked again where need be, rather than kept."""
+    """The content of a file. It is read again if needed, rather than kept."""
 
     name: str
     read: Callable[[], bytes]
@@ -38,7 +38,7 @@ def file_content(path: Path) -> Content:
 
 
 def inner_suffix(path: Path) -> str:
-    """The ending of a name that says the format, without the one of a compressed file.
+    """The suffix that determines the format, without the one of a compressed file.
 
     >>> inner_suffix(Path("events.jsonl.gz")), inner_suffix(Path("events.CSV"))
     ('.jsonl', '.csv')

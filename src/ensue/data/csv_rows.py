@@ -27,8 +27,8 @@ _TYPED = {"int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool
 def read_csv(content: Content, separator: str | None = None, wanted: Wanted | None = None) -> Part:
     """Read a file with a header; empty fields are null.
 
-    A quoted empty field is an empty string, so that what was written comes back. Programs that quote everything mean a
-    missing value by it, which it is for all attributes but strings. Without a separator, it is the comma, or the one
+    A quoted empty field is an empty string, so that written values come back. Programs that quote everything mean a
+    missing value by it, which it is for all attributes but strings. The default separator is the comma, or the one
     other sign that the header has.
     """
     data = content.text()
@@ -38,6 +38,8 @@ def read_csv(content: Content, separator: str | None = None, wanted: Wanted | No
     # A column without a name is no attribute: it is the index that pandas writes.
     known = None if wanted is None else heads(wanted)
     named = [index for index, name in enumerate(names) if name]
+    if not named:
+        raise DataError(f"{content.name} has a header in which no column has a name.")
     titled = [index for index in named if known is None or names[index] in known] or named
     types = _types(names, titled, data, wanted)
     malformed: list[pyarrow.csv.InvalidRow] = []
@@ -61,7 +63,7 @@ def read_csv(content: Content, separator: str | None = None, wanted: Wanted | No
 
 
 def _never_closed(data: bytes, separator: str) -> int:
-    """How many lines the last record takes in because its quote is never closed; 0 if it is, as it nearly always is."""
+    """Number of lines in the last record if its quote is never closed; else 0."""
     if data.count(b'"') % 2 == 0:
         return 0
     lines = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")
@@ -90,7 +92,7 @@ def _separator(data: bytes) -> str:
 
 
 def _types(names: list[str], titled: list[int], data: bytes, wanted: Wanted | None) -> dict[str, pa.DataType]:
-    """The types of columns that are declared; none where Arrow would read what is no number to us (0x1F)."""
+    """The types of declared columns; none where Arrow would read text as a number that is none in rules (0x1F)."""
     if wanted is None or _has_hexadecimal(data) or data[:1] in (b"\r", b"\n"):
         return {}
     types = {str(index): _TYPED.get(wanted.types.get(names[index]) or "string", pa.string()) for index in titled}

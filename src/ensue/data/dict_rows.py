@@ -11,7 +11,7 @@ from ensue.data.raw import settle
 
 
 def read_rows(items: Iterable[Any], name: str, where: Callable[[int], str]) -> Part:
-    """Read an iterable of dicts; what is none is malformed."""
+    """Read an iterable of dicts; any other item is malformed."""
     rows: list[Mapping[str, Any]] = []
     malformed: list[tuple[int, str]] = []
     for position, item in enumerate(items):

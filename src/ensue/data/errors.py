@@ -1,18 +1,23 @@
-"""What is said when events cannot be read: one row that is left out, or an input that makes no sense at all."""
+"""Errors of input data: one row that is left out, or an input that cannot be read at all."""
 
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from ensue.records import dataclass
 
 
 class DataError(ValueError):
-    """The input as a whole cannot be used. The message says why and what to do, in a sentence or two."""
+    """The input as a whole cannot be used. The message gives the reason and a remedy, in a sentence or two."""
 
 
 class EmptyFileError(DataError):
     """A file that needs a header has nothing in it."""
+
+
+class NotTextError(DataError):
+    """A column of text holds bytes that are not UTF-8."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class BadRow:
 
 
 def not_taken(event_type: str) -> str:
-    """Why a row of a type that only rules derive is bad."""
+    """Reason why a row of a type that only rules derive is bad."""
     return (
         f"rows of type {event_type} are not taken: the rules derive it; declare it with `event {event_type}(…).` to "
         "give some, too"
@@ -81,7 +86,7 @@ def shortened(value: object, limit: int = 60) -> str:
 
 @contextmanager
 def arrow_errors_as_data_errors(what: str) -> Iterator[None]:
-    """A failure inside Arrow that nobody foresaw still reaches people as one sentence."""
+    """Turn an unforeseen failure inside Arrow into an error of one sentence."""
     import pyarrow as pa
 
     try:
@@ -91,12 +96,12 @@ def arrow_errors_as_data_errors(what: str) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message; the rest is for whoever reads the traceback."""
+    """The first line of an error's message; the traceback has the rest."""
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def bad_rows_said(bad: Sequence[BadRow], count: int) -> str:
-    """The text of a warning of bad rows: how many they are, and what is wrong with the first of each kind.
+    """The text of a warning of bad rows: their number, and the reasons of the first of each kind.
 
     >>> rows = [BadRow(f"row {n}", f"attribute 'x' is {n}, not a string") for n in range(3)]
     >>> bad_rows_said([*rows, BadRow("row 9", "not a JSON object")], 4)
@@ -121,7 +126,7 @@ class Group:
 
 
 MOST_GROUPS = 5
-"""Kinds of bad rows that a warning tells of."""
+"""Largest number of kinds of bad rows in a warning."""
 
 _VALUE = re.compile(
     r"((?:column|attribute) '.*?' is )(.*)(, (?:not an? |outside |and times |not a string).*)", re.DOTALL
@@ -138,7 +143,7 @@ def grouped(bad: Iterable[BadRow]) -> list[Group]:
 
 
 def kind_of(reason: str) -> str:
-    """A reason without what is different from row to row.
+    """A reason without the parts that differ from row to row.
 
     >>> kind_of("attribute 'qty' is 'abc', not an int")
     "attribute 'qty' is …, not an int"
@@ -163,7 +168,7 @@ def _group_said(group: Group) -> str:
 
 
 def groups_said(bad: Sequence[BadRow], count: int) -> list[str]:
-    """Lines that tell of bad rows, each kind with how many there are and the first few."""
+    """Lines on bad rows, each kind with the number of its rows and the first few."""
     lines = []
     for group in grouped(bad):
         if len(group.rows) == 1:

@@ -1,17 +1,18 @@
 """Events as every execution takes them: an Arrow table for each type, times as 64-bit integers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import pyarrow as pa
 
 from ensue.data.errors import BadRow
 from ensue.data.form import Form
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Events:
-    """All good rows, and what is known about the others.
+    """All good rows, and a report on the others.
 
     A table has the columns `start` and `end`, `sequence` if one was named, `row`, and then the attributes; those may
     have any name, `row` too, so `attributes_of` takes them by position. Types without a good row have no table.
@@ -24,11 +25,11 @@ class Events:
     last_end: int | None  # the largest
     bad: tuple[BadRow, ...]  # the first 1000 of them, in the order of the input
     bad_count: int
-    form: Form  # what came in
-    rows: int = 0  # how many were handed over, good and bad
-    used: bool = field(default=True, compare=False)  # whether a row is of a type that is known
+    form: Form  # of the input
+    rows: int = 0  # number of input rows, good and bad
+    used: bool = field(default=True, compare=False)  # true if a row is of a known type
     suppressed: Mapping[int, int] = field(default_factory=dict, compare=False)
-    """How many events rules did not keep that say how often they derive, by their numbers, once that is known."""
+    """Number of events suppressed by ``once per`` and ``at most``, by the rule's number, once it is known."""
 
 
 def attributes_of(table: pa.Table) -> dict[str, pa.ChunkedArray]:

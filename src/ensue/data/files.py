@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 from ensue.data.columns import TextFiles
 from ensue.data.content import Content, file_content, inner_suffix, is_compressed
 from ensue.data.errors import DataError, first_line, shortened
+from ensue.records import dataclass
 from ensue.regex import group_names, groups
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ PLAIN = TextFiles()
 
 @dataclass(frozen=True)
 class JsonLines:
-    """JSON lines that stand in no file, such as those of standard input; `name` is what a message calls them."""
+    """JSON lines that stand in no file, such as those of standard input; `name` is their name in messages."""
 
     data: bytes
     name: str
@@ -31,7 +32,7 @@ class JsonLines:
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read: what is said of text in them, and the columns that are wanted; None stands for all."""
+    """Options for reading files: the format of text, and the wanted columns; None stands for all."""
 
     files: TextFiles = PLAIN
     wanted: Wanted | None = None
@@ -47,7 +48,7 @@ def read_files(path: str | Path | JsonLines, reading: Reading = ALL) -> Iterator
         yield from _read_text(Content(path.name, lambda: data), ".jsonl", reading)
         return
     if path == "":
-        raise DataError("The path handed over is empty.")
+        raise DataError("The path is empty.")
     for file in _found(Path(path), reading.files):
         yield from (_with_name(part, file, reading.files.file_name) for part in _read_file(file, reading))
 
@@ -65,7 +66,7 @@ def _found(path: Path, files: TextFiles) -> list[Path]:
 def find_files(path: Path, files: TextFiles = PLAIN) -> list[Path]:
     """The files that a path stands for; of a glob's and a folder's, those that can hold events.
 
-    Where it is said how lines are parted, any file can.
+    If the format of lines is given, any file can.
     """
     if path.is_dir():
         found = _event_files(path.iterdir(), files)
@@ -75,8 +76,8 @@ def find_files(path: Path, files: TextFiles = PLAIN) -> list[Path]:
     if path.exists() or not any(sign in str(path) for sign in "*?["):
         if not is_event_file(path, files):
             raise DataError(
-                f"{path} does not end in {endings()}, so there is no telling how to read it. Of other text, say how "
-                "its lines are parted: lines= (--lines) takes a regular expression, separator= (--separator) a sign."
+                f"{path} does not end in {endings()}, so Ensue cannot tell how to read it. For other text, name what "
+                "splits its lines: lines= (--lines) takes a regular expression, separator= (--separator) a sign."
             )
         if not path.exists():
             raise DataError(f"There is no file {path}.")
@@ -97,7 +98,7 @@ def endings() -> str:
 
 
 def is_event_file(path: Path, files: TextFiles = PLAIN) -> bool:
-    """Tell whether the name of a file, or what was said, tells how to read it."""
+    """True if the suffix of a file, or an option, determines how to read it."""
     return files.lines is not None or files.separator is not None or inner_suffix(path) in READERS
 
 
@@ -138,6 +139,8 @@ def _read_file(path: Path, reading: Reading) -> Iterable[Part]:
         raise
     except FileNotFoundError:
         raise DataError(f"There is no file {path}.") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} cannot be read: the name of a column is not UTF-8.") from error
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or first_line(error)
         raise DataError(f"{path} cannot be read: {reason}") from error
@@ -233,4 +236,4 @@ TEXT: dict[str, Callable[[Content, Reading], Iterable[Part]]] = {
     ".json": _read_json,
 }
 READERS = (".parquet", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".arrow", ".feather")
-"""The endings of names that tell how to read a file."""
+"""The suffixes of files that can be read."""

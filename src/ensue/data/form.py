@@ -1,7 +1,8 @@
 """The form in which events came in, so that detections can leave in the same one."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from ensue.records import dataclass
 
 Kind = Literal["arrow", "pandas", "polars", "rows"]
 

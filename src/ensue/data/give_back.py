@@ -94,6 +94,8 @@ def _pandas(table: pa.Table) -> object:
     """Integers and truth values with gaps in pandas's own types for that: as floats, large integers would be others."""
     pandas: Any = importlib.import_module("pandas")
     gaps = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
+    if not any(column.null_count and column.type in gaps for column in table.columns):
+        return table.to_pandas(use_threads=False)  # to start threads takes longer than most tables
     series = {
         name: column.to_pandas(types_mapper=gaps.get if column.null_count else None)
         for name, column in zip(table.column_names, table.columns, strict=True)

@@ -1,14 +1,14 @@
-"""The columns that may hold the times of events, and how they are written: by their names, and by what they hold."""
+"""Guess the columns that hold the times of events, and their formats, by names and by values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.arrange import arranged
 from ensue.data.columns import TOGETHER, Columns, TimeFormat
 from ensue.data.errors import DataError
@@ -16,6 +16,7 @@ from ensue.data.iso import text_of_micros
 from ensue.data.known_times import possible_formats
 from ensue.data.raw import Raw, unwrapped
 from ensue.data.times import read_times
+from ensue.records import dataclass
 
 NAMES = ("time", "timestamp", "@timestamp", "datetime", "date_time", "ts", "event_time", "eventtime", "time:timestamp",
          "created_at", "created", "occurred_at", "timecreated", "utctime", "at", "when", "date", "day")  # fmt: skip
@@ -29,7 +30,7 @@ _EARLY, _LATE = 900_000_000, 2_200_000_000
 """Seconds since 1970 from 1998 to 2039."""
 
 _ENOUGH = 0.9
-"""So much of a column must be times."""
+"""Share of a column's values that must be times."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def _is_numbers(raw: Raw) -> bool:
 
 
 def _has_digits(raw: Raw, digits: int) -> bool:
-    """True where the first numbers all have so many digits."""
+    """True if the first numbers all have this number of digits."""
     values = raw if isinstance(raw, list) else raw.drop_null().slice(0, 1000).to_pylist()
     return all(len(str(value).strip()) == digits for value in values if value is not None)
 

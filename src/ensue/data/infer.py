@@ -1,4 +1,4 @@
-"""The types of attributes that nobody declared, from the values themselves.
+"""Infer the types of undeclared attributes from their values.
 
 An attribute becomes one of the five types where its values allow it. Values of two types together become text, as they
 would in CSV; numbers whole and fractional are floats. Nested and other types without a counterpart are carried along.
@@ -10,13 +10,13 @@ from decimal import Decimal
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
+from ensue.data.convert import ARROW_TYPES, blanks_as_null, convert, ints_of_text, nulls
 from ensue.data.iso import micros_of_column
 from ensue.data.json_text import to_text
 from ensue.data.python_values import FLOAT_WORDS, is_text
 from ensue.data.raw import Raw, has_values, unwrapped
-from ensue.data.values import ARROW_TYPES, blanks_as_null, convert, ints_of_text, nulls
 
 Inferred = Literal["int", "float", "string", "bool", "timestamp", "text", "carried"]
 
@@ -59,6 +59,15 @@ def as_inferred(pieces: Sequence[tuple[Raw, bool]], inferred: Inferred) -> list[
     return [convert(unblanked(raw, inferred, text), inferred, text) for raw, text in pieces]
 
 
+def own_values(column: pa.Array) -> pa.Array:
+    """A column of an undeclared attribute that has a value, as the type that it has in rules."""
+    pieces = [(pa.chunked_array([column]), False)]
+    inferred = infer(pieces)
+    assert inferred is not None
+    (values,) = as_inferred(pieces, inferred)
+    return pa.concat_arrays(values.chunks)
+
+
 def unblanked(raw: Raw, kind: str, text: bool) -> Raw:
     """The raw column as `kind` sees it: to all but strings, blank text is a missing value."""
     return blanks_as_null(raw) if text and kind not in ("string", "text") else raw
@@ -79,7 +88,7 @@ def _infer_typed(raw: Raw) -> Inferred:
 
 
 def inferred_type(kind: pa.DataType) -> Inferred:
-    """What values of an Arrow type are taken for, where no statement says it."""
+    """Type that values of an Arrow type have in rules, if it is not declared."""
     if pa.types.is_integer(kind):
         return "int"
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):

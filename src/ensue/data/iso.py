@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.errors import DataError
 
 # Where Python has no datetimes, ISO 8601 has no years of four digits.
@@ -72,7 +72,7 @@ def micros_of_moment(moment: date) -> int | None:
 
 
 def has_zone(text: str) -> bool:
-    """Whether the text says its zone."""
+    """True if the text contains its zone."""
     return re.search(_ZONED, text.strip()) is not None
 
 
@@ -164,7 +164,7 @@ def text_of_micros(micros: int) -> str:
 
 @cache
 def knows_zone(zone: str | None) -> bool:
-    """Tell whether times of a zone can be shown.
+    """True if times of a zone can be shown.
 
     >>> knows_zone("Europe/Vienna"), knows_zone("Mars/Olympus"), knows_zone(None)
     (True, False, True)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.give_back import own_rows
 from ensue.data.iso import python_values, texts_of_column
 from ensue.data.json_text import to_json

@@ -1,8 +1,8 @@
 """Events from JSON: one object a line, an array of objects, or one object that holds such an array.
 
-Arrow reads lines at once wherever that gives exactly what they say, and only the columns that are wanted. Where it does
-not, the file is read block by block, and only the lines of blocks that Arrow cannot read are read one by one: for
-columns of several types, integers that a float would round, and to find lines that are no JSON.
+Arrow reads all lines at once where that gives exactly their values, and only the wanted columns. Elsewhere the file is
+read block by block, and only the lines of blocks that Arrow cannot read are read one by one: for columns of several
+types, integers that a float would round, and to find lines that are no JSON.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.content import Content
 from ensue.data.dict_rows import read_rows, rows_part
 from ensue.data.json_schema import wanted_schema
@@ -26,9 +26,9 @@ from ensue.data.python_values import is_text
 from ensue.data.raw import any_of
 from ensue.data.wanted import Wanted
 
-_SAMPLE = 100  # lines looked at to learn what columns hold
+_SAMPLE = 100  # lines from which types of columns are guessed
 _DECODER = json.JSONDecoder()
-_LARGEST_EXACT = 2.0**53  # every integer up to here is a float of its own
+_LARGEST_EXACT = 2.0**53  # every integer up to here is exact as a float
 _BLOCK = 2**20  # bytes
 
 
@@ -54,7 +54,7 @@ def read_json(content: Content, wanted: Wanted | None = None) -> list[Part]:
 
 
 def _has_lines(data: bytes) -> bool:
-    """True where the first line is an object by itself, and not the first of a longer text."""
+    """True if the first line is a whole object, and not the beginning of a longer text."""
     end = data.find(b"\n")
     if end < 0 or not data[end:].strip():
         return False
@@ -86,7 +86,7 @@ def _part(
 
 
 def _read_at_once(data: bytes, wanted: Wanted | None) -> tuple[pa.Table | None, Iterable[str]]:
-    """The lines as a table, or None where the table would not be what they say; and the names of columns seen."""
+    """The lines as a table, or None where it would not have exactly their values; and the names of columns seen."""
     rows = _sample(data)
     if rows is None:
         return None, ()
@@ -100,7 +100,7 @@ def _read_at_once(data: bytes, wanted: Wanted | None) -> tuple[pa.Table | None, 
 
 
 def _is_seen(table: pa.Table, name: str) -> bool:
-    """False for a column that was asked for, and that no line has."""
+    """False for a requested column that no line has."""
     return bool(table.column(name).null_count < table.num_rows)
 
 
@@ -110,12 +110,12 @@ def _as_inferred(data: bytes, rows: list[Mapping[str, Any]], names: list[str]) -
     if first is None:
         return None
     # Arrow reads strings that look like timestamps as such, and a number after many strings as one of them; not so
-    # in columns that it is told are text.
+    # in columns that are declared as text.
     more = {f.name for f in first.schema if pa.types.is_string(f.type) or pa.types.is_timestamp(f.type)}
     table = first if more <= texts else _parse(data, _texts(texts | more), "infer")
     if table is None or not _is_faithful(table, data, nested=False):
         return None
-    # Columns stand in the order in which they first occur; Arrow has those that it was told of in front.
+    # Columns stand in the order in which they first occur; Arrow puts declared ones in front.
     return table.select(list(dict.fromkeys([*names, *first.column_names])))
 
 
@@ -136,7 +136,7 @@ def _sample(data: bytes) -> list[Mapping[str, Any]] | None:
 
 
 def _parse(data: bytes, schema: pa.Schema, others: str) -> pa.Table | None:
-    """The lines as a table; `others` says what is done with columns that the schema lacks."""
+    """The lines as a table; `others` is Arrow's option for columns that the schema lacks."""
     import pyarrow.json
 
     options = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others)
@@ -164,7 +164,7 @@ def _has_empty_row(table: pa.Table) -> bool:
 
 
 def _has_lines_of(data: bytes, count: int) -> bool:
-    """True where so many lines are not blank."""
+    """True if exactly `count` lines are not blank."""
     ends = data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
     if ends == count and not data[:1].isspace():
         return True  # an object over two lines and two on another: then there is no telling, and no harm
@@ -237,7 +237,7 @@ def _lines_part(name: str, data: bytes, where: Callable[[int], str]) -> Part:
 
 
 def _row(line: str) -> Mapping[str, Any] | str:
-    """The object on a line, or what is wrong with it."""
+    """The object on a line, or the reason why there is none."""
     try:
         row = _DECODER.decode(line)
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""The Arrow types in which wanted columns of JSON lines are read, from what rules declare and the first lines say."""
+"""The Arrow types in which wanted columns of JSON lines are read, by the rules' declarations and the first lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ensue.data.wanted import Wanted
 _DECLARED = {"int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
 Nested = dict[str, Any]
-"""Arrow types by name; a dict for what is nested."""
+"""Arrow types by name; a dict for nested values."""
 
 
 def wanted_schema(wanted: Wanted, rows: Sequence[Mapping[str, Any]]) -> pa.Schema | None:

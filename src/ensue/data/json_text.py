@@ -22,7 +22,7 @@ def to_json(value: object) -> str:
 
 
 def to_text(value: object) -> str:
-    """A value as text outside JSON: what JSON can only have as a string needs no quotes there.
+    """A value as text outside JSON: values that JSON can only have as strings need no quotes there.
 
     >>> to_text(date(2026, 1, 2)), to_text(float("inf")), to_text(["a", 1])
     ('2026-01-02', 'Infinity', '["a", 1]')

@@ -1,7 +1,6 @@
-"""Formats of times that are recognised without being told, and those that could be read in two ways and are asked for.
+"""Formats of times that are recognised, and ambiguous ones, for which an error requests the format.
 
-ISO 8601 is read by `iso`; these are the others that logs have. A format is looked for among the first texts of a
-column.
+`iso` reads ISO 8601; these are the other formats of logs. A format is detected from the first texts of a column.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def known_format(texts: Sequence[str]) -> str | None:
 
 
 def possible_formats(texts: Sequence[str]) -> list[str]:
-    """Formats in which day and month are numbers, and that fit all texts.
+    """Formats in which day and month are numbers, and that fit all texts; with dots the day is first, most likely.
 
     >>> possible_formats(["10/2/2017 10:56"]), possible_formats(["10/2/2017", "13/2/2017"])
     (['%m/%d/%Y %H:%M', '%d/%m/%Y %H:%M'], ['%d/%m/%Y'])
@@ -57,7 +56,8 @@ def possible_formats(texts: Sequence[str]) -> list[str]:
         return []
     found = re.search(r"[/.-]", texts[0])
     sign = "/" if found is None else found[0]
-    formats = (date.format(sign) + clock for date in _DATES for clock in _CLOCKS)
+    dates = sorted(_DATES, key=lambda date: date.startswith("%m")) if sign == "." else _DATES
+    formats = (date.format(sign) + clock for date in dates for clock in _CLOCKS)
     return [each for each in formats if all(time_pattern(each).micros(text) is not None for text in texts)]
 
 
@@ -67,12 +67,12 @@ def ask_for_format(text: str, formats: Sequence[str], year: int | None) -> DataE
     listed = f"{', '.join(said[:-1])} or {said[-1]}" if len(said) > 1 else said[0]
     return DataError(
         f"The time {shortened(text)} can be read in more than one way: {listed}. "
-        "Say which with time_format= (--time-format on the command line)."
+        "Choose with time_format= (--time-format on the command line)."
     )
 
 
 def ask_for_year(text: str) -> DataError:
-    return DataError(f"The time {shortened(text)} has no year. Say it with year= (--year on the command line).")
+    return DataError(f"The time {shortened(text)} has no year. Add year= (--year on the command line).")
 
 
 def _day(format: str, text: str, year: int | None) -> str:

@@ -1,6 +1,6 @@
 """Events from lines of text that a regular expression takes apart: each named group is a column.
 
-The expressions are those of RE2 (`ensue.regex`), whose time is linear in the text, whoever wrote it.
+The expressions are those of RE2 (`ensue.regex`), whose time is linear in the text, for any expression.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import cache
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.content import Content
 from ensue.data.errors import shortened
 from ensue.data.part import Part
@@ -18,7 +18,7 @@ from ensue.regex import named_groups_all
 
 
 def read_lines(content: Content, regex: str) -> Part:
-    """Read a file; blank lines do not count, lines that do not match are bad. What is empty is missing."""
+    """Read a file; blank lines do not count, lines that do not match are bad. An empty group is a missing value."""
     lines = _lines(content)
     matched, columns = named_groups_all(lines, regex)
     bad = pc.indices_nonzero(pc.invert(matched)).to_pylist()

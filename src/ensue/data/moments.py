@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ensue.data.errors import DataError, shortened
 from ensue.language.build import MICROSECONDS
-from ensue.language.limits import EARLIEST, LATEST
+from ensue.language.limits import EARLIEST, FARTHEST, LATEST
 
 Moment = int | str | date
 Length = int | str | timedelta
@@ -21,7 +21,7 @@ _LONGEST = 40
 
 
 def moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str = "`until`") -> int:
-    """A moment in the time column's unit; `what` is what a message calls it.
+    """A moment in the time column's unit; `what` is its name in messages.
 
     >>> moment_of("2h", "m", timestamps=False)
     120
@@ -30,12 +30,12 @@ def moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str = "`
     """
     found = _moment_of(moment, unit, timestamps, what)
     if not EARLIEST <= found <= LATEST:
-        raise DataError(f"{shortened(moment)} is no time: times are 64 bits wide.")
+        raise DataError(f"{shortened(moment)} is not a time: times are 64 bits wide.")
     return found
 
 
 def is_timestamp(moment: Moment) -> bool:
-    """Whether a moment is written as a timestamp, which tells where no event does.
+    """True if a moment is written as a timestamp; this decides the kind of times where no event does.
 
     >>> is_timestamp("2026-12-25"), is_timestamp(date(2026, 12, 25)), is_timestamp("7h"), is_timestamp(7)
     (True, True, False, False)
@@ -52,7 +52,7 @@ def _moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str) ->
     if isinstance(moment, int) and not isinstance(moment, bool):
         return moment
     if not isinstance(moment, str):
-        raise DataError(f"{moment!r} is no time: give a number, a datetime, or text such as 2026-12-25T12:00:00Z.")
+        raise DataError(f"{moment!r} is not a time: give a number, a datetime, or text such as 2026-12-25T12:00:00Z.")
     if re.fullmatch(r"[+-]?\d+", moment):
         if timestamps:
             raise DataError(f"The times of these events are timestamps; write {what} as one: 2026-12-25T12:00:00Z.")
@@ -65,7 +65,7 @@ def _moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str) ->
     try:
         read = datetime.fromisoformat(moment)
     except ValueError:
-        raise DataError(f"{moment!r} is no time: write a number, a duration such as 7h, or ISO 8601.") from None
+        raise DataError(f"{moment!r} is not a time: write a number, a duration such as 7h, or ISO 8601.") from None
     return _moment_of(read, unit, timestamps, what)
 
 
@@ -82,10 +82,12 @@ def length_of(length: Length, unit: str | None, timestamps: bool, what: str = "t
     else:
         microseconds = _microseconds(length) if isinstance(length, str) else None
     if microseconds is None:
-        raise DataError(f"{length!r} is no length of time: write a number, a duration such as 1h30m, or a timedelta.")
+        raise DataError(
+            f"{length!r} is not a length of time: write a number, a duration such as 1h30m, or a timedelta."
+        )
     if not timestamps and unit is None:
         raise DataError(
-            f"The times of these events are plain integers of no stated unit; write {what} as one too, or state the "
+            f"The times of these events are integers without a unit; write {what} as one too, or state the "
             "unit, as in `unit s.`, at the top of the rules."
         )
     size = 1 if timestamps or unit is None else MICROSECONDS[unit]
@@ -104,10 +106,13 @@ def written_length(length: Length, what: str) -> str:
     return f"{length // _MICROSECOND}us" if isinstance(length, timedelta) else str(length)
 
 
-def check_lateness(lateness: Length) -> None:
-    """A lateness is a length of time, and not less than nothing."""
-    if length_of(lateness, "us", timestamps=True) < 0:
-        raise DataError(f"The lateness is {lateness!r}; it cannot be less than nothing.")
+def check_length(length: Length, what: str) -> None:
+    """Refuse what is no length of time, is less than nothing, or is longer than times can be apart."""
+    number = length_of(length, "us", timestamps=True, what=what)
+    if number < 0:
+        raise DataError(f"{what} is {length!r}; it cannot be less than nothing.")
+    if number > FARTHEST:
+        raise DataError(f"{what} is {shortened(length)}; times cannot be that far apart.")
 
 
 def _microseconds(text: str) -> Fraction | None:
@@ -121,5 +126,5 @@ def _in_units(microseconds: int, unit: str | None, timestamps: bool, what: str) 
     if timestamps:
         return microseconds
     if unit is None:
-        raise DataError(f"The times of these events are plain integers of no stated unit; write {what} as one too.")
+        raise DataError(f"The times of these events are integers without a unit; write {what} as one too.")
     return microseconds // MICROSECONDS[unit]

@@ -1,19 +1,20 @@
-"""Events in any form, normalised: recognise, stamp, split by type, read the attributes, put together.
+"""Normalise events in any form: recognise, stamp, split by type, read the attributes, combine.
 
-Each part goes through on its own. Only what depends on all of them waits: the types of attributes that nobody declared,
-and the type of the sequence column.
+Each part is processed separately, except for steps that depend on all of them: the types of undeclared attributes, and
+the type of the sequence column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.attributes import Piece, only_derived, read_declared, read_undeclared, whole_floats
 from ensue.data.columns import Columns
+from ensue.data.convert import Schema, bad_values, nulls
 from ensue.data.errors import DataError, arrow_errors_as_data_errors
 from ensue.data.events import Events
 from ensue.data.infer import as_inferred, infer, unblanked
@@ -24,7 +25,7 @@ from ensue.data.sources import Read
 from ensue.data.split import Group, split
 from ensue.data.stamp import Stamped, stamp
 from ensue.data.times import Clock
-from ensue.data.values import Schema, bad_values, nulls
+from ensue.records import dataclass
 
 Used = Collection[tuple[str, str]]
 """Attributes that rules use, each with its event."""
@@ -48,7 +49,7 @@ def read_events(
     are not `known` only the times are read: they take part in `first_end` and `last_end`. The start of a declared type
     that is `instant` must be its end. Rows of types that are `derived`, and not given, are bad. A value that does not
     fit makes a row bad where its attribute is `used` (an event and a name); None stands for all. Of types that are not
-    declared, `asked` are the attributes that rules ask for.
+    declared, `asked` are the attributes that rules use.
 
     >>> events = read_events([{"type": "order", "time": 3, "id": 42}], Columns(), {"order": {"id": "int"}})
     >>> events.tables["order"].to_pylist()
@@ -96,7 +97,7 @@ def _read(
 
 @dataclass
 class _Gathered:
-    """What the parts so far came to."""
+    """Totals over the parts read so far."""
 
     instant: frozenset[str]
     derived: frozenset[str]

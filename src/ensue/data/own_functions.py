@@ -1,4 +1,4 @@
-"""Python functions as functions of rules: their annotations say what they take and give."""
+"""Python functions as functions of rules: their annotations give the types of parameters and results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KNOWN = "int, float, str, bool and datetime, each also with `| None`"
 
 
 def read_functions(functions: Mapping[str, Callable[..., Any]] | None) -> dict[str, OwnFunction]:
-    """Functions by the names that rules call them by; `DataError` says what is wrong with one.
+    """Functions by the names that rules call them by; raises a `DataError` for one that cannot be used.
 
     >>> def distance(a: float, b: float | None, exact: bool = True) -> float: ...
     >>> found = read_functions({"distance": distance})["distance"]
@@ -34,7 +34,7 @@ def read_functions(functions: Mapping[str, Callable[..., Any]] | None) -> dict[s
     if functions is None:
         return {}
     if not isinstance(functions, Mapping):
-        raise DataError(f'`functions` is {shortened(functions)}; hand over a dict: {{"distance": distance}}.')
+        raise DataError(f'`functions` is {shortened(functions)}; pass a dict: {{"distance": distance}}.')
     return {name: _read(name, function) for name, function in functions.items()}
 
 
@@ -59,7 +59,7 @@ def _read(name: Any, function: Any) -> OwnFunction:
             continue
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             raise DataError(
-                f"The function {name!r} has a parameter `{parameter}`; rules hand over arguments by position, as many "
+                f"The function {name!r} has a parameter `{parameter}`; rules pass arguments by position, as many "
                 "as there are."
             )
         type_, null = _type_of(parameter.annotation, f"parameter `{parameter.name}` of the function {name!r}")
@@ -76,17 +76,17 @@ def _read(name: Any, function: Any) -> OwnFunction:
 
 def _check_name(name: Any) -> None:
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
-        raise DataError(f"{name!r} is no name for a function; a name is made of letters, digits and `_`.")
+        raise DataError(f"{name!r} is not a name for a function; a name is made of letters, digits and `_`.")
     for kind, names in KINDS.items():
         if name in names:
             raise DataError(
                 f"A function cannot be called {name!r}, as this is {'an' if kind[0] in 'ao' else 'a'} {kind} of the "
-                "language; hand it over under another name."
+                "language; pass it under another name."
             )
 
 
 def _type_of(annotation: Any, what: str) -> tuple[str, bool]:
-    """The type that an annotation says, and whether null is one of its values."""
+    """The type of an annotation, and True if null is one of its values."""
     if annotation is inspect.Parameter.empty:
         raise DataError(f"The {what} has no annotation, and needs one: rules take {KNOWN}.")
     options = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)

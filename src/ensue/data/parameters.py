@@ -1,10 +1,9 @@
-"""Values of parameters as they are handed over, written as rules write them."""
+"""Convert values of parameters, passed as Python objects, to the notation of rules."""
 
 from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -28,7 +27,7 @@ def written_values(given: Mapping[str, Any], parameters: Iterable[Parameter], te
     {'limit': '80.0', 'wait': '5m'}
     """
     if not isinstance(given, Mapping):
-        raise DataError(f"`params` is {shortened(given)}; hand over a dict of values by the names of parameters.")
+        raise DataError(f"`params` is {shortened(given)}; pass a dict of values by the names of parameters.")
     known = {parameter.name: parameter for parameter in parameters}
     found = {}
     for name, value in given.items():
@@ -118,6 +117,8 @@ def read_parameters(path: str) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DataError(f"The file of parameters {path} cannot be read: {reason}.") from None
+    import tomllib
+
     try:
         found = tomllib.loads(text) if path.lower().endswith(".toml") else json.loads(text)
     except ValueError as error:

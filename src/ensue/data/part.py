@@ -1,28 +1,29 @@
-"""One table as it was handed over, before anything in it is understood."""
+"""One table of the input, as it came, before any column is interpreted."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
 
 from ensue.data.errors import DataError
 from ensue.data.raw import Raw, readable
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Part:
-    """Columns, and what is needed to say where a row of them stood.
+    """Columns, and the means to describe where a row of them stood.
 
     A row's position counts all rows of the part, those included that are malformed and so not in the columns.
     """
 
-    name: str  # what a message calls it
+    name: str  # in messages
     columns: Mapping[str, Raw]
     length: int  # of the columns
     where: Callable[[int], str]  # the place of the row at a position
     others: tuple[str, ...] = ()  # columns that are there and were not read
-    event_type: str | None = None  # where tables are handed over by type
+    event_type: str | None = None  # where tables are passed by type
     text: bool = False  # from CSV: every string is text, which may stand for any type
     sparse: bool = False  # from dicts: a column that is not there may be in the next part
     continued: bool = False  # from the same file as the part before
@@ -32,14 +33,14 @@ class Part:
 
     @property
     def total(self) -> int:
-        """How many rows were handed over."""
+        """Number of input rows, good and bad."""
         return self.length + len(self.malformed)
 
     @cached_property
     def positions(self) -> pa.Array:
         """The position of each row of the columns."""
         if not self.malformed:
-            return pa.array(range(self.length), pa.int64())
+            return pa.array(np.arange(self.length))
         malformed = {position for position, _ in self.malformed}
         return pa.array((position for position in range(self.total) if position not in malformed), pa.int64())
 

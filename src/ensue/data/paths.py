@@ -51,8 +51,8 @@ def with_names_of_rules(
 ) -> dict[str, Held]:  # fmt: skip
     """Columns, renamed, taken out of nested values, and put together.
 
-    `at` finds one by its name or path, `joined` puts parts of a time together, and `missing` is told of a column to be
-    renamed that is not there.
+    `at` finds one by its name or path, `joined` puts parts of a time together, and `missing` is called with a column to
+    be renamed that does not exist.
     """
     found = dict(held)
     for name, source in columns.renamed:

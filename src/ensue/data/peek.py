@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.arrange import arranged_part, column_at, leaf_paths
 from ensue.data.columns import TOGETHER, Columns
+from ensue.data.convert import convert
 from ensue.data.errors import DataError, arrow_errors_as_data_errors, did_you_mean, listed
 from ensue.data.files import Reading
 from ensue.data.guess_times import TimeGuess, guess_times
@@ -17,7 +18,7 @@ from ensue.data.infer import infer
 from ensue.data.part import Part
 from ensue.data.raw import Raw, keep, present, value_at
 from ensue.data.sources import recognise
-from ensue.data.values import convert
+from ensue.records import dataclass
 
 TYPE_NAMES = ("type", "event_type", "eventtype", "event", "event_name", "eventname", "event.action", "eventid",
               "event_id", "event.code", "action", "activity", "concept:name", "kind", "category", "op", "operation",
@@ -33,7 +34,7 @@ MOST_DECLARED = 40
 
 @dataclass(frozen=True)
 class Column:
-    """A column: `kind` is what rules declare it as, None where they cannot."""
+    """A column: `kind` is its type in declarations, None where they have none."""
 
     name: str
     kind: str | None
@@ -167,7 +168,7 @@ def _type_column(whole: Mapping[str, Raw], columns: Columns, taken: set[str]) ->
 
 
 def _counts(raw: Raw) -> dict[str, int]:
-    """How often there is which type, the most frequent first; nothing for columns that hold none."""
+    """Number of rows by type, the most frequent first; empty for columns without values."""
     types = convert(raw, "string", text=True)
     if types.null_count == len(types):
         return {}

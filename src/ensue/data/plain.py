@@ -1,6 +1,6 @@
 """Tables that need no further look: every row has its times and its type, and every value is of the declared type.
 
-Most input is like that, and is then one table, not split by type; what is not goes through `normalise`.
+Most input is like that, and is then one table, not split by type; any other input goes through `normalise`.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.arrange import arranged_part, paths_of
 from ensue.data.columns import Columns
+from ensue.data.convert import Schema, bad_values, convert
 from ensue.data.files import Reading
 from ensue.data.infer import unblanked
 from ensue.data.part import Part
 from ensue.data.sources import Read, recognise
 from ensue.data.stamp import Stamped, stamp
-from ensue.data.values import Schema, bad_values, convert
 from ensue.data.wanted import wanted_columns
 
 Plain: TypeAlias = "pa.Table | dict[str, pa.Table]"

@@ -105,7 +105,7 @@ def as_string(value: object) -> str | None:
 
 
 def is_text(value: str) -> bool:
-    """Whether a string can be stored: half a surrogate pair is no character.
+    """True if a string can be stored: half a surrogate pair is no character.
 
     >>> is_text("é"), is_text("\\ud800")
     (True, False)
@@ -142,7 +142,7 @@ def as_timestamp(value: object) -> int | None:
 
 
 def as_moment(value: object) -> int | None:
-    """A timestamp that says so itself, so no bare number.
+    """A timestamp in microseconds, from a value that can only be one; a bare number cannot.
 
     >>> as_moment("1970-01-01T00:00:01Z"), as_moment(5)
     (1000000, None)

@@ -5,15 +5,18 @@ from datetime import date, datetime
 from itertools import compress
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.python_values import plain
 
 Raw: TypeAlias = pa.ChunkedArray | list[Any]
 
 # Rows to take at once. Arrow joins what it takes from into one array, and one array of strings holds two gigabytes.
 SLICE = 2**18
+
+VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
 def settle(values: list[Any]) -> Raw:
@@ -74,7 +77,7 @@ def keep(raw: Raw, mask: pa.ChunkedArray) -> Raw:
 
 
 def any_of(masks: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Where one of the masks, at least, is true."""
+    """Mask of rows in which one of the masks, at least, is true."""
     first, *others = masks
     for mask in others:
         first = pc.or_(first, mask)
@@ -82,14 +85,14 @@ def any_of(masks: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 
 def present(raw: Raw) -> pa.ChunkedArray:
-    """Where there is a value."""
+    """Mask of rows that have a value."""
     if isinstance(raw, list):
         return pa.chunked_array([pa.array([value is not None for value in raw], pa.bool_())])
     return pc.is_valid(raw)
 
 
 def has_values(raw: Raw) -> bool:
-    """Whether there is any value at all."""
+    """True if there is any value at all."""
     if isinstance(raw, list):
         return any(value is not None for value in raw)
     return bool(raw.null_count < len(raw))
@@ -107,9 +110,10 @@ def value_at(raw: Raw, index: int) -> Any:
 
 
 def is_readable(column: pa.ChunkedArray | pa.Array) -> bool:
-    """Tell whether all text of a column is UTF-8, which Arrow takes on trust."""
-    kind = column.type
-    if not _has_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
+    """True if all text of a column is UTF-8, which Arrow takes on trust."""
+    if not has_text(column.type):
+        return True
+    if all(map(_is_ascii, column.chunks if isinstance(column, pa.ChunkedArray) else [column])):
         return True
     try:
         column.validate(full=True)
@@ -118,7 +122,27 @@ def is_readable(column: pa.ChunkedArray | pa.Array) -> bool:
     return True
 
 
-def _has_text(kind: pa.DataType) -> bool:
+def _is_ascii(column: pa.Array) -> bool:
+    """True if a column of strings holds sound text of ASCII letters; that of another form is looked at by Arrow."""
+    sizes = {pa.string(): np.int32, pa.large_string(): np.int64}
+    if column.type not in sizes or not len(column):
+        return False
+    try:
+        column.validate()
+    except pa.ArrowInvalid:
+        return False
+    _, places, letters = column.buffers()
+    if letters is None or not letters.size:
+        return False
+    kind = np.dtype(sizes[column.type])
+    offsets = np.frombuffer(places, kind, len(column) + 1, column.offset * kind.itemsize)
+    own = np.frombuffer(letters, np.int8)[offsets[0] : offsets[-1]]
+    return bool(np.all(offsets[1:] >= offsets[:-1])) and (not len(own) or int(own.min()) >= 0)
+
+
+def has_text(kind: pa.DataType) -> bool:
+    """True if the values of a type are text, or codes of text in a dictionary."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
@@ -130,9 +154,15 @@ def readable(column: pa.ChunkedArray) -> Raw:
     ['a', b'\\xff']
     """
     if is_readable(column):
-        return column
+        return without_view(column)
     plain_text = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     return [decoded(value) for value in plain_text.cast(pa.binary()).to_pylist()]
+
+
+def without_view(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same values as plain text or bytes; of views Arrow takes few functions."""
+    plain = VIEWS.get(column.type)
+    return column if plain is None else column.cast(plain)
 
 
 def decoded(value: bytes | None) -> str | bytes | None:

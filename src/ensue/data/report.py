@@ -1,14 +1,14 @@
 """The bad rows of an input: all are counted, the first thousand in its order are kept."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
-import pyarrow.compute as pc
-
+from ensue import compute as pc
 from ensue.data.errors import BadRow
 from ensue.data.part import Part
 from ensue.data.split import Group
 from ensue.data.stamp import Fault
+from ensue.records import dataclass
 
 KEPT = 1000
 
@@ -24,7 +24,7 @@ class _Found:
 
 @dataclass
 class Report:
-    """What was found so far, by position over the whole input; a row's first fault is the one that stays.
+    """Bad rows found so far, by position over the whole input; a row keeps its first fault.
 
     Of each fault the first thousand rows are enough, since no other can be among the first thousand bad rows.
     """
@@ -32,7 +32,7 @@ class Report:
     _found: dict[int, _Found] = field(default_factory=dict)
 
     def malformed(self, part: Part, offset: int) -> None:
-        """Note the rows that could not even be parted into columns."""
+        """Note the rows that could not even be split into columns."""
         for position, reason in part.malformed[:KEPT]:
             self._found.setdefault(offset + position, _Found(part.where, position, reason))
 

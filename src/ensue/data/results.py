@@ -21,7 +21,7 @@ def time_type(timestamps: bool, timezone: str | None) -> pa.DataType:
 
 
 def arrow_type(type_: str, timestamps: bool, timezone: str | None) -> pa.DataType | None:
-    """The Arrow type of an attribute; None where only the values can tell."""
+    """The Arrow type of an attribute; None where only the values determine it."""
     if is_list(type_):
         inner = arrow_type(item_of(type_), timestamps, timezone)
         return pa.list_(inner) if inner is not None else None
@@ -72,7 +72,7 @@ def _map_type(values: list[Any]) -> pa.DataType:
     MapType(map<string, int64>)
     """
     pairs = [pair for value in values if isinstance(value, list) for pair in value]
-    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+    if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise pa.ArrowInvalid("no maps")
     return pa.map_(pa.array([key for key, _ in pairs]).type, pa.array([item for _, item in pairs]).type)
 

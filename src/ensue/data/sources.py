@@ -1,7 +1,7 @@
-"""Whatever events are handed over in, as parts, with the form they came in."""
+"""Turn any supported input of events into parts, and remember its form."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -13,6 +13,7 @@ from ensue.data.files import ALL, JsonLines, Reading, is_event_file, read_files
 from ensue.data.form import Form, Kind
 from ensue.data.frames import frame_kind, read_frame
 from ensue.data.part import Part
+from ensue.records import dataclass
 
 _FORMS = "a table (Arrow, pandas, Polars), a path or several, dicts, or a dict of these by event type"
 _NOTHING = object()
@@ -27,15 +28,15 @@ class Read:
 
 
 def recognise(source: object, reading: Reading = ALL) -> tuple[Form, Iterator[Part]]:
-    """The form of a source and its parts, which are read as they are asked for; `reading` says how files are read."""
+    """The form of a source and its parts, which are read lazily; `reading` has the options for files."""
     if frame_kind(source) is None and isinstance(source, Mapping):
         return _by_type(source, reading)
-    kind, parts = recognise_table(source, "The table handed over", "row", reading)
+    kind, parts = recognise_table(source, "The given table", "row", reading)
     return Form(kind), parts
 
 
 def recognise_table(source: Any, name: str, row: str, reading: Reading = ALL) -> tuple[Kind, Iterator[Part]]:
-    """The kind of one table and its parts; `row` is what stands before a row's number where it has no file."""
+    """The kind of one table and its parts; `row` is the word before a row's number where it has no file."""
 
     def where(position: int) -> str:
         return f"{row} {position}"
@@ -46,7 +47,7 @@ def recognise_table(source: Any, name: str, row: str, reading: Reading = ALL) ->
     if isinstance(source, str | Path):
         return "arrow", read_files(source, reading)
     if hasattr(source, "read"):
-        raise DataError(f"{name} is an open file; hand over its path instead.")
+        raise DataError(f"{name} is an open file; pass its path instead.")
     if isinstance(source, bytes | bytearray | Mapping) or not isinstance(source, Iterable):
         raise _no_source(source, name)
     items = iter(source)
@@ -56,7 +57,7 @@ def recognise_table(source: Any, name: str, row: str, reading: Reading = ALL) ->
     if first is _NOTHING or isinstance(first, Mapping):
         rows = items if first is _NOTHING else chain([first], items)
         return "rows", (read_rows(rows, name, where) for _ in range(1))
-    raise DataError(f"{name} is a {type(source).__name__} of {shortened(first)} and the like; hand over {_FORMS}.")
+    raise DataError(f"{name} is a {type(source).__name__} of {shortened(first)} and the like; pass {_FORMS}.")
 
 
 def _by_type(sources: Mapping[Any, Any], reading: Reading) -> tuple[Form, Iterator[Part]]:
@@ -65,7 +66,7 @@ def _by_type(sources: Mapping[Any, Any], reading: Reading) -> tuple[Form, Iterat
     recognised: dict[str, tuple[Kind, Iterator[Part]]] = {}
     for event_type, source in sources.items():
         if not isinstance(event_type, str):
-            raise DataError(f"Tables are handed over by event type, and {shortened(event_type)} is no name of one.")
+            raise DataError(f"Tables are passed by event type, and {shortened(event_type)} is no name of one.")
         name = repr(event_type)
         if isinstance(source, Mapping) and frame_kind(source) is None:
             raise DataError(f"{name} is a dict; a dict by event type holds {_FORMS.rpartition(', or')[0]}.")
@@ -82,7 +83,7 @@ def _by_type(sources: Mapping[Any, Any], reading: Reading) -> tuple[Form, Iterat
 
 
 def _is_event(source: Mapping[Any, Any]) -> bool:
-    """Whether a dict has the type and the time of an event where it should have tables."""
+    """True if a dict has the type and the time of an event where it should have tables."""
     times = [source[name] for name in ("time", "start", "end") if name in source]
     return bool(times) and all(map(_is_value, [source.get("type"), *times]))
 
@@ -105,4 +106,4 @@ def _read_paths(paths: Iterable[Any], name: str, reading: Reading) -> Iterator[P
 
 
 def _no_source(source: object, name: str) -> DataError:
-    return DataError(f"{name} is {shortened(source)}, which is no form of events; hand over {_FORMS}.")
+    return DataError(f"{name} is {shortened(source)}, which is no form of events; pass {_FORMS}.")

@@ -1,4 +1,4 @@
-"""Recognising Spark frames, without importing Spark where nobody uses it."""
+"""Recognise Spark frames, without importing Spark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Frames = Mapping[str | None, "DataFrame"]
 
 
 def spark_frames(events: object) -> Frames | None:
-    """The frames, if events are handed over in such, alone or by type."""
+    """The Spark frames, if events are passed as one frame or as frames by type."""
     if _is_frame(events):
         return {None: events}  # type: ignore[dict-item]
     if isinstance(events, dict) and any(map(_is_frame, events.values())):
@@ -30,11 +30,11 @@ def spark_frames(events: object) -> Frames | None:
 
 
 def collected(table: Any) -> Any:
-    """A static table as it is, or the rows of a Spark frame: every part of an execution needs all of them."""
+    """A static table unchanged, or the rows of a Spark frame: every part of an execution needs all of them."""
     return table.toArrow() if _is_frame(table) else table
 
 
 def _is_frame(value: object) -> bool:
-    """Whether a value is a frame of Spark, classic or through Connect."""
+    """True if a value is a frame of Spark, classic or through Connect."""
     pyspark = sys.modules.get("pyspark.sql")
     return pyspark is not None and isinstance(value, pyspark.DataFrame)

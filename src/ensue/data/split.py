@@ -1,15 +1,18 @@
 """The good rows of a part, by event type."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
+from ensue.data.convert import Schema
 from ensue.data.part import Part
 from ensue.data.raw import SLICE, Raw, pick
 from ensue.data.stamp import Stamped
-from ensue.data.values import Schema
+from ensue.records import dataclass
+
+FEW_TYPES = 16
+"""Up to how many types rows are compared with each of them."""
 
 Selection = list[tuple[int, int, pa.Array]]  # slices of the part: offset, length, indices within it
 
@@ -68,10 +71,13 @@ def _selections(part: Part, stamped: Stamped) -> dict[str, Selection]:
 
 
 def _indices_by_type(types: pa.ChunkedArray) -> dict[str, pa.Array]:
-    """The indices of each type in their order, from one stable sort; null is no type."""
+    """The indices of each type in their order, where there are many from one stable sort; null is no type."""
     encoded = types.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
+    if len(encoded.dictionary) <= FEW_TYPES:
+        names = enumerate(encoded.dictionary.to_pylist())
+        return {name: pc.indices_nonzero(pc.equal(encoded.indices, code)) for code, name in names}
     order = pc.array_sort_indices(encoded.indices)
     counts = {item["values"]: item["counts"] for item in encoded.indices.value_counts().to_pylist()}
     found, begin = {}, 0

@@ -1,24 +1,25 @@
-"""When each row of a part happened and what it is: its start, end and type, or the reason why it lacks one."""
+"""Stamp each row of a part with its start, end and type, or with the reason why it lacks one."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.columns import Columns, Layout, TimeFormat, find_layout
+from ensue.data.convert import blanks_as_null, convert
 from ensue.data.errors import DataError, shortened
 from ensue.data.iso import text_of_micros
 from ensue.data.part import Part
 from ensue.data.raw import Raw, any_of, present, value_at
 from ensue.data.times import Clock, Times, read_times
-from ensue.data.values import blanks_as_null, convert
 from ensue.language.limits import FARTHEST
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with some rows: where the mask is true, for the reason given for the row at an index."""
+    """Fault of some rows: those where the mask is true, with the reason for the row at an index."""
 
     rows: pa.ChunkedArray
     reason: Callable[[int], str]
@@ -40,7 +41,7 @@ class Stamped:
 
 
 def stamp(part: Part, columns: Columns, clock: Clock | None = None) -> Stamped:
-    """Read the times and types of a part; `clock` is known of one that goes on where another ended."""
+    """Read the times and types of a part; `clock` is known for a part that continues another."""
     layout = find_layout([*part.columns, *part.others], columns, part.event_type is not None, part.name)
     times, faults = _read_times(part, layout, columns.times, clock)
     start, end = times[layout.start], times[layout.end]

@@ -1,24 +1,23 @@
-"""A static table in any form, as rows of Python values: what a program knows besides the events."""
+"""A static table in any form, as rows of Python values: a program's knowledge besides the events."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pyarrow.compute as pc
-
+from ensue import compute as pc
 from ensue.data.columns import named
+from ensue.data.convert import AttributeTypes, bad_values, convert, wrong_value
 from ensue.data.errors import DataError, arrow_errors_as_data_errors
 from ensue.data.infer import unblanked
 from ensue.data.iso import python_values
 from ensue.data.part import Part
 from ensue.data.raw import settle, value_at
 from ensue.data.sources import recognise_table
-from ensue.data.values import AttributeTypes, bad_values, convert, wrong_value
 
 
 def read_table(source: object, types: AttributeTypes, name: str) -> list[tuple[Any, ...]]:
     """Read a table's columns in the order of `types`; timestamps are datetimes in UTC, without a zone.
 
-    A value of the wrong type is an error here: what is known is either right or not known.
+    A value of the wrong type is an error here: facts are right, or no facts.
 
     >>> read_table([("site3", 4)], {"place": "string", "rank": "int"}, "ranked")
     [('site3', 4)]
@@ -32,7 +31,7 @@ def _parts(source: Any, types: AttributeTypes, name: str) -> Iterator[Part]:
     if isinstance(source, list | tuple | set | frozenset) and all(isinstance(item, list | tuple) for item in source):
         yield _tuples_part(list(source), types, called, f"table {name}, row")
     elif isinstance(source, Mapping):
-        raise DataError(f"{called} is a dict; hand over a table, a path, or a list of rows.")
+        raise DataError(f"{called} is a dict; pass a table, a path, or a list of rows.")
     else:
         yield from recognise_table(source, called, f"table {name}, row")[1]
 

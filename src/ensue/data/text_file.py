@@ -8,12 +8,12 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_text_file(path: Path) -> bytes:
-    """What is in the file, without a byte order mark."""
+    """Content of the file, without a byte order mark."""
     return utf8(path.read_bytes(), path)
 
 
 def utf8(data: bytes, name: object) -> bytes:
-    """The bytes without a byte order mark, if they are UTF-8; `name` is what a message calls them."""
+    """The bytes without a byte order mark, if they are UTF-8; `name` is their name in messages."""
     data = data.removeprefix(_BYTE_ORDER_MARK)
     try:
         if not data.isascii():

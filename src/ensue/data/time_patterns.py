@@ -1,22 +1,22 @@
 """Times as text in any format, a value at a time and a column at a time: `%d/%b/%Y:%H:%M:%S %z` as a pattern.
 
-A format has the directives of `strptime`. It becomes one regular expression, which Python and Arrow understand alike,
-and what it finds becomes a moment in one way for both.
+A format has the directives of `strptime`. It becomes one regular expression, which Python and Arrow both understand,
+and its groups become a moment in the same way for both.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.errors import DataError
 from ensue.data.iso import EPOCH, MICROSECOND
+from ensue.records import dataclass
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _REST_OF_MONTHS = ("uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember")
@@ -67,7 +67,7 @@ class TimePattern:
 
     @cached_property
     def zoned(self) -> bool:
-        """Tell whether a text says its own zone."""
+        """True if texts contain their zone."""
         return "(?P<zs>" in self.regex
 
     @cached_property
@@ -75,7 +75,7 @@ class TimePattern:
         return re.compile(self.regex)
 
     def micros(self, text: str) -> int | None:
-        """Microseconds since 1970 of a text, as it is on the clock there where it says no zone; None if it is none."""
+        """Microseconds since 1970 of a text, local ones if it has no zone; None if it does not fit."""
         found = self._compiled.fullmatch(text.strip())
         return None if found is None else self._moment({key: part or "" for key, part in found.groupdict().items()})
 
@@ -130,7 +130,7 @@ class TimePattern:
 
 @lru_cache(256)
 def time_pattern(format: str, year: int | None = None) -> TimePattern:
-    """The pattern of a format; one that no time can be told by is an error."""
+    """The pattern of a format; a format without day or month is an error."""
     pattern = TimePattern(format, year)
     regex = pattern.regex
     wanted = {"day": ("(?P<d>",), "month": ("(?P<m>", "(?P<b>")}

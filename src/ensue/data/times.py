@@ -1,34 +1,36 @@
 """A raw column as times: 64-bit integers, either in the caller's own unit or microseconds since the epoch.
 
-The type of the column says which of the two, and for text its first readable value does; values of the other kind are
-then as bad as unreadable ones. Where a unit, a format, a zone or a year is stated (`TimeFormat`), times are timestamps.
+The type of the column decides which of the two, and for text its first readable value does; values of the other kind
+are then as bad as unreadable ones. Where a unit, a format, a zone or a year is stated (`TimeFormat`), times are
+timestamps.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.columns import UNITS, TimeFormat
+from ensue.data.convert import convert, floats_of_text, ints_of_text, micros_of_moments, nulls
 from ensue.data.errors import DataError
 from ensue.data.iso import has_zone, knows_zone, micros_of_text, moments_of_column
 from ensue.data.known_times import ask_for_format, ask_for_year, known_format, possible_formats
 from ensue.data.python_values import LARGEST, SMALLEST, as_float_text, as_int, as_int_text, as_moment
 from ensue.data.raw import Raw, unwrapped, zone_of
 from ensue.data.time_patterns import TimePattern, time_pattern
-from ensue.data.values import convert, floats_of_text, ints_of_text, micros_of_moments, nulls
 from ensue.data.zones import column_in_utc, in_utc
 from ensue.language.limits import FARTHEST
+from ensue.records import dataclass
 
 Clock = Literal["integers", "timestamps"]
 
 PLAIN = TimeFormat()
 _SAMPLE = 1000
-"""Texts that are looked at to tell a format by."""
+"""Number of texts from which a format is guessed."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def _pattern_times(column: pa.ChunkedArray, pattern: TimePattern, how: TimeForma
 
 
 def _format_of(column: pa.ChunkedArray, how: TimeFormat) -> str | None:
-    """The format of texts that are neither integers nor ISO 8601; one that they do not settle is asked for."""
+    """The format of texts that are neither integers nor ISO 8601; an ambiguous one is an error that requests it."""
     sample = [text for text in column.drop_null().slice(0, _SAMPLE).to_pylist() if text.strip()]
     found = known_format(sample[:100])
     if found is None:
@@ -187,7 +189,7 @@ def _scaled_text(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
 
 
 def _first_clock(column: pa.ChunkedArray) -> Clock | None:
-    """What the first readable text is, looking a block at a time: it is nearly always the very first."""
+    """Kind of the first readable text, searched block by block: it is nearly always the very first."""
     length, size = len(column), 64
     offset = 0
     while offset < length:
@@ -283,7 +285,7 @@ def _clock_of(value: object) -> Clock | None:
 
 
 def _mixed_zone(values: list[object]) -> str | None:
-    """The zone of the first datetime that has one, else UTC where some text says a zone."""
+    """The zone of the first datetime that has one, else UTC where some text has a zone."""
     zoned = any(isinstance(value, str) and has_zone(value) and as_moment(value) is not None for value in values)
     return zone_of(values) or ("UTC" if zoned else None)
 

@@ -5,20 +5,20 @@ One event of the year 2099 moves the time of a stream there, and all that comes 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import time_ns
 
 from ensue.data.errors import DataError
 from ensue.data.moments import Length, length_of
 from ensue.language.build import MICROSECONDS
+from ensue.records import dataclass
 
 USUAL_AHEAD = "1h"
-"""How far ahead events may be where time goes on by the clock, and nothing is said."""
+"""Default of `ahead`, where time advances by the clock."""
 
 
 @dataclass(frozen=True)
 class WallClock:
-    """How far ahead of now an event may end: `ahead` in the unit of times, of which one has `unit` microseconds."""
+    """Limit on ends of events: now plus `ahead`, in the unit of times; one unit has `unit` microseconds."""
 
     ahead: int
     unit: int
@@ -26,7 +26,7 @@ class WallClock:
 
     @staticmethod
     def of(ahead: Length, unit: str | None, timestamps: bool) -> WallClock:
-        """`unit` is what the rules state for integer times, which count from 1970 then.
+        """`unit` is the rules' unit of integer times, which count from 1970 then.
 
         >>> WallClock.of("1m", "s", timestamps=False)
         WallClock(ahead=60, unit=1000000, written='1m')

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ensue.data.columns import TOGETHER, Columns, is_path
-from ensue.data.values import Schema
+from ensue.data.convert import Schema
+from ensue.records import dataclass
 
 USUAL = ("type", "time", "start", "end")
 

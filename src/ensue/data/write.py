@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from ensue.data.errors import DataError, first_line
 
+TIMES = ("start", "end")
+
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$')
 
 
@@ -19,7 +21,7 @@ def write_events(detections: pa.Table, path: str | Path) -> None:
     write = WRITERS.get(path.suffix.lower())
     if write is None:
         *most, last = WRITERS
-        raise DataError(f"{path} does not end in {', '.join(most)} or {last}, so there is no telling how to write it.")
+        raise DataError(f"{path} does not end in {', '.join(most)} or {last}, so Ensue cannot tell how to write it.")
     if not path.parent.is_dir():
         raise DataError(f"There is no folder {path.parent} to write {path.name} to.")
     beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
@@ -83,7 +85,21 @@ def _field(value: Any) -> str:
 def _write_parquet(detections: pa.Table, path: Path) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(detections, path)
+    # Hardly any time comes twice, so a dictionary of times would only cost.
+    numbered = [leaf for field in detections.schema if field.name not in TIMES for leaf in _leaves(field)]
+    pq.write_table(detections, path, use_dictionary=numbered)
+
+
+def _leaves(field: pa.Field, before: str = "") -> Iterator[str]:
+    """The names that Parquet has for the columns of a field."""
+    name = f"{before}{field.name}"
+    if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
+        yield from _leaves(pa.field("element", field.type.value_type), f"{name}.list.")
+    elif pa.types.is_struct(field.type):
+        for part in field.type:
+            yield from _leaves(part, f"{name}.")
+    else:
+        yield name
 
 
 def _write_arrow(detections: pa.Table, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Clocks of a time zone and moments: what stands on a clock in Berlin, as microseconds since 1970 in UTC.
+"""Local times of a zone as moments: the time on a clock in Berlin, as microseconds since 1970 in UTC.
 
 An hour that comes twice, when clocks are put back, is the first of the two; one that is left out is counted as if the
 clock had not been put forward yet.
@@ -9,8 +9,8 @@ from functools import cache
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.iso import EPOCH, MICROSECOND
 
 _NAIVE_EPOCH = EPOCH.replace(tzinfo=None)

@@ -211,7 +211,7 @@ def save(name: str, folder: str | Path = ".") -> tuple[Path, Path]:
 
 
 def path(file: str) -> Path:
-    """Where a file of the package is: the rule file of each data set, and the events of orders.
+    """Path of a file of the package: the rule file of each data set, and the events of orders.
 
     >>> path("orders.jsonl").exists()
     True

@@ -1,14 +1,15 @@
-"""The data sets there are: what each is about, how its events are made, and what to look at first."""
+"""Catalogue of the data sets: their subjects, the generators of their events, and the detections to look at first."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from ensue.records import dataclass
 
 FOLDER = Path(__file__).parent
 

@@ -1,4 +1,4 @@
-"""Answers to what editors ask about rules: pure functions of a text, which may be wrong or not finished.
+"""Answers to editors about rules: pure functions of a text, which may be wrong or not finished.
 
 Lines and columns count from one, as in messages. The language server, the notebook and the playground use them; they
 need nothing but the language.

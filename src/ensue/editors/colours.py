@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-
-from lark import Token
 
 from ensue.editors.kinds import Kind
 from ensue.editors.names import Statement
 from ensue.editors.places import Range, range_of
 from ensue.editors.text import Functions, text_of
 from ensue.language.build import token_span
+from ensue.language.lalr import Token
 from ensue.language.source import Span
+from ensue.records import dataclass
 
 CONSTANTS = frozenset({"TRUE", "FALSE", "NULL"})
 _SIGNS = {

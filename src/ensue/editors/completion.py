@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from ensue.editors.kinds import Kind
@@ -24,6 +23,7 @@ from ensue.language.syntax import Name
 from ensue.language.types import DECLARED
 from ensue.language.windows import WINDOWS
 from ensue.language.words import SOFT, TERMINALS
+from ensue.records import dataclass
 
 _WORD = re.compile(r"(`[^`\n]*|\d[\w.]*|[^\W\d]\w*)?\Z")
 _OWNER = re.compile(r"([^\W\d]\w*|`[^`\n]+`)\.\Z")
@@ -32,7 +32,7 @@ _DURATION = re.compile(r"(\d+(\.\d+)?[a-z]+)*\d+(\.\d+)?\Z")
 
 @dataclass(frozen=True)
 class Completion:
-    """Something that can be written at a place, in the place of what is there already."""
+    """A proposal for a place, which replaces the text that is there already."""
 
     text: str
     kind: Kind
@@ -52,7 +52,7 @@ class _Proposal:
 
 
 def completions(text: str, line: int, column: int, *, functions: Functions = None) -> tuple[Completion, ...]:
-    """Complete what is written at a place, names of the statement first; only what begins as what is there already.
+    """Complete the text at a place, names of the statement first; proposals begin with the text that is there already.
 
     >>> rules = "event order(id: int, qty: int).\\nbig(id) <- o: order(id, n) where o.q"
     >>> [(each.text, each.detail) for each in completions(rules, 2, 38)]
@@ -81,13 +81,13 @@ def _begins(text: str, prefix: str) -> bool:
 
 
 def _is_plain_text(text: str, offset: int) -> bool:
-    """Tell whether a character stands in a comment or in a string."""
+    """True if a character stands in a comment or in a string."""
     begin = text.rfind("\n", 0, offset) + 1
     rest = re.sub(r'"(\\.|[^"\\])*"|`[^`]*`', lambda found: "_" * len(found[0]), text[begin:offset])
     return "#" in rest or '"' in rest
 
 
-# --- what is proposed -------------------------------------------------------------------------------------------------
+# --- proposals --------------------------------------------------------------------------------------------------------
 
 
 def _proposed(text: Text, start: int, prefix: str) -> Iterator[_Proposal]:
@@ -113,7 +113,7 @@ def _begun(text: Text, before: str) -> Statement:
 
 
 def _fitting(statement: Statement, accepted: set[str] | None, whole: Statement | None) -> Iterator[_Proposal]:
-    """Find what fits behind what is begun of a statement; `whole` is all of it, which may bind names further on."""
+    """Proposals that fit behind the beginning of a statement; `whole` is all of it, which may bind names further on."""
     tokens, names = statement.tokens, statement.names
     before = tokens[-1].type if tokens else ""
     if statement.first in DECLARING:
@@ -200,7 +200,7 @@ def _called(names: Names, expressions: bool) -> Iterator[_Proposal]:
         for name, signature in FUNCTIONS.items():
             yield _Proposal(name, Kind.FUNCTION, f"{signature.shown(name)}: {signature.result}", signature.text)
         for name in sorted(names.functions):
-            yield _Proposal(name, Kind.FUNCTION, f"{name}(…)", "a function that is handed over")
+            yield _Proposal(name, Kind.FUNCTION, f"{name}(…)", "your own function")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Where a name is given: an event by its declaration or first rule, a variable or label in its rule."""
+"""Definition of a name: an event's declaration or first rule, a variable's or label's place in its rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ensue.language.source import Span
 
 
 def definition(text: str, line: int, column: int, *, functions: Functions = None) -> Range | None:
-    """The place at which the name at a line and column is given; None for words, functions and what is not known.
+    """The place at which the name at a line and column is defined; None for words, functions and unknown names.
 
     >>> definition("event order(id: int).\\nbig(id) <- order(id).", 2, 13)
     Range(line=1, column=7, end_line=1, end_column=12)

@@ -1,16 +1,15 @@
-"""Hovering over a name: its type, its declaration, a function's sentence, what a rule keeps."""
+"""Hovering over a name: its type, its declaration, a function's sentence, a rule's state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ensue.editors.completion import type_of_attribute
 from ensue.editors.kinds import Kind
 from ensue.editors.names import Named, Statement
 from ensue.editors.places import Range, offset_of, range_of
 from ensue.editors.text import Functions, Text, shown, text_of
-from ensue.explain.words import kept_said
+from ensue.explain.phrases import describe_kept
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
 from ensue.language.build import token_span
@@ -18,9 +17,10 @@ from ensue.language.functions import FUNCTIONS, TIMERS
 from ensue.language.nodes import nodes
 from ensue.language.print import show
 from ensue.plan.advice import describe_rule
+from ensue.records import dataclass
 from ensue.rewriting import rewritten_rule
+from ensue.temporal.describe import describe_length
 from ensue.temporal.instants import possible, with_instants
-from ensue.temporal.said import length_said
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ def hover(text: str, line: int, column: int, *, functions: Functions = None) -> 
     if found is None:
         return None
     named, statement = found
-    said = _said(known, named, statement)
+    said = _describe(known, named, statement)
     return None if said is None else Hover(range_of(known.source, named.span), said[0], tuple(said[1]))
 
 
-_Said = tuple[str, list[str]]
+_Description = tuple[str, list[str]]
 
 
-def _said(text: Text, named: Named, statement: Statement) -> _Said | None:
+def _describe(text: Text, named: Named, statement: Statement) -> _Description | None:
     names, name = text.names, named.text
     match named.kind:
         case Kind.EVENT | Kind.RULE if named.declares and statement.head is not None:
@@ -72,7 +72,7 @@ def _said(text: Text, named: Named, statement: Statement) -> _Said | None:
         case Kind.FUNCTION if name in FUNCTIONS:
             return f"{FUNCTIONS[name].shown(name)}: {FUNCTIONS[name].result}", [FUNCTIONS[name].text]
         case Kind.FUNCTION if name in text.functions:
-            return f"{name}(…)", ["a function that is handed over"]
+            return f"{name}(…)", ["your own function"]
         case Kind.AGGREGATE:
             return f"{name}(…)", [AGGREGATES[name].text]
         case Kind.TIMER:
@@ -89,7 +89,7 @@ def _said(text: Text, named: Named, statement: Statement) -> _Said | None:
     return None
 
 
-def _attribute(named: Named, statement: Statement) -> _Said | None:
+def _attribute(named: Named, statement: Statement) -> _Description | None:
     owner = statement.labels.get(named.owner or "", named.owner) or ""
     if named.text in ("start", "end") and named.owner in statement.labels:
         return f"{named.owner}.{named.text}: time", ["when it began" if named.text == "start" else "when it ended"]
@@ -97,7 +97,7 @@ def _attribute(named: Named, statement: Statement) -> _Said | None:
     return (f"{named.text}: {type_}", [f"an attribute of {owner}"]) if type_ else None
 
 
-def _parameter(text: Text, name: str) -> _Said:
+def _parameter(text: Text, name: str) -> _Description:
     type_ = text.names.parameters[name].attributes.get("") or "any"
     value = next((each.value for each in text.checked[0].parameters if each.name == name), None)
     if value is None:
@@ -106,7 +106,7 @@ def _parameter(text: Text, name: str) -> _Said:
 
 
 def _event(text: Text, name: str) -> Iterator[str]:
-    """How long events of a type last, and what derives them."""
+    """Length of events of a type, and the rules that derive them, in words."""
     program, fine = text.checked
     event = program.events.get(name)
     if event is None:
@@ -114,7 +114,7 @@ def _event(text: Text, name: str) -> Iterator[str]:
     if event.instant:
         yield "instantaneous: its start is its end"
     elif fine and event.derived and event.length[1] is not None and not event.declared:
-        yield f"lasts {length_said(event.length[1], program)} at most"
+        yield f"lasts {describe_length(event.length[1], program)} at most"
     lines = [str(text.source.position(rule.span.start)[0]) for rule in program.rules if rule.event == name]
     if lines:
         yield f"derived by {'the rule in line' if len(lines) == 1 else 'the rules in lines'} {', '.join(lines)}"
@@ -136,8 +136,8 @@ def _type_in_rule(text: Text, statement: Statement, name: str) -> str | None:
     return next((type_ for type_ in types if type_ != "any"), None)
 
 
-def _rule(text: Text, statement: Statement) -> _Said | None:
-    """The event that a rule derives, and what the rule keeps."""
+def _rule(text: Text, statement: Statement) -> _Description | None:
+    """The event that a rule derives, and the state that the rule keeps."""
     rule = _typed_rule(text, statement)
     if rule is None:
         known = text.names.events.get(str(statement.tokens[statement.head or 0].value).strip("`"))
@@ -149,13 +149,13 @@ def _rule(text: Text, statement: Statement) -> _Said | None:
 
 
 def _kept(rule: typed.Rule, program: typed.Program) -> Iterator[str]:
-    """Say what a rule keeps, and how to bound it; given events are taken to have one time each, as most have."""
+    """Describe the state of a rule, and how to bound it; given events are taken to have one time each, as most have."""
     instants = with_instants(program)
     known = instants if possible(rule.body, instants.events) else program
     plan = describe_rule(rewritten_rule(rule, known.events).rule, known)
     kept = [each for part in plan.walk() for each in part.kept]
     for each in dict.fromkeys(kept):
-        yield f"keeps {kept_said(each, known)}"
+        yield f"keeps {describe_kept(each, known)}"
         if each.advice is not None and not each.memory.bounded:
             yield f"to bound it, {each.advice}"
     if not kept:

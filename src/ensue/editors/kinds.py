@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)

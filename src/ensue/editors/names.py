@@ -1,21 +1,21 @@
-"""The names of a text and what each stands for, found from its tokens, so that a text with mistakes has them, too.
+"""The names of a text and their kinds, found from its tokens, so that a text with mistakes has them, too.
 
-A statement is looked at alone, with the declarations of all others. What is decided here is for colours, completion and
-places; the checker alone says what a program means.
+A statement is looked at alone, with the declarations of all others. The result is for colours, completion and places;
+only the checker decides the meaning of a program.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-
-from lark import Token
+from dataclasses import field
 
 from ensue.editors.kinds import Kind
 from ensue.language.aggregates import AGGREGATES
 from ensue.language.build import token_span
 from ensue.language.functions import FUNCTIONS, TIMERS
+from ensue.language.lalr import Token
 from ensue.language.source import Span
+from ensue.records import dataclass
 
 NAMES = frozenset({"NAME", "QUOTED"})
 CALLEES = NAMES | {"LAST", "RELATION"}
@@ -53,12 +53,12 @@ class Declared:
     span: Span
     attributes: Mapping[str, str | None] = field(default_factory=dict)
     places: Mapping[str, Span] = field(default_factory=dict)
-    """Where each attribute is named."""
+    """Position of each attribute's name."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """The declarations of a text, by name; functions are those that were handed over."""
+    """The declarations of a text, by name; functions are the user's own."""
 
     events: Mapping[str, Declared]
     tables: Mapping[str, Declared]
@@ -98,7 +98,7 @@ def declared(statements: Sequence[Tokens], functions: frozenset[str] = frozenset
 
 
 def _declared_by(tokens: Tokens) -> Iterator[tuple[Declared, bool]]:
-    """The declarations of a statement, and whether it says so; a head declares what it derives."""
+    """The declarations of a statement, with True for explicit ones; a head declares its event implicitly."""
     if not tokens:
         return
     kind = DECLARING.get(tokens[0].type)
@@ -133,7 +133,7 @@ def _columns(tokens: Tokens) -> list[tuple[Token, Token | None]]:
 
 
 def head_at(tokens: Tokens) -> int | None:
-    """The place of the name of what a rule derives or a fact states; None for other statements."""
+    """The index of the name in the head of a rule or in a fact; None for other statements."""
     begin = 0
     if tokens[0].type == "RULE":
         ends = (at for at in range(1, len(tokens)) if tokens[at].type == "COLON")
@@ -168,7 +168,7 @@ def _head_terms(tokens: Tokens, place: int) -> Iterator[Token]:
 
 @dataclass(frozen=True)
 class Calling:
-    """The call that a token is an argument of: its name, what that stands for, and the place of the argument."""
+    """The call that a token is an argument of: its name, the kind of that, and the place of the argument."""
 
     name: str
     kind: Kind

@@ -25,7 +25,7 @@ DEFAULT = "program"
 
 
 class WrongRulesError(RuleError):
-    """Rules of a cell that are wrong; shown without the way through the code, which nobody asked for."""
+    """Rules of a cell that are wrong; shown without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).split("\n")
@@ -43,7 +43,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         """Compiles the rules of a cell into a program: `%%ensue shop` puts it into the variable `shop`."""
         asked = parse_argstring(ensue, line)
         if not asked.name.isidentifier():
-            raise UsageError(f"{asked.name!r} is no name of a variable; write {MAGIC} shop.")
+            raise UsageError(f"{asked.name!r} is not the name of a variable; write {MAGIC} shop.")
         names = [name for name in asked.functions.replace(",", " ").split() if name]
         functions: Mapping[str, Callable[..., Any]] = {name: _variable(shell, name) for name in names}
         params = None if asked.params is None else _variable(shell, asked.params)
@@ -89,7 +89,7 @@ def _report_tests(program: Program) -> None:
 
 @context_matcher(identifier="ensue.rules")
 def _matcher(context: CompletionContext) -> SimpleMatcherResult:
-    """Complete what is written at the caret of a cell with rules."""
+    """Complete the text at the caret of a cell with rules."""
     first, _, rules = context.full_text.partition("\n")
     if not first.startswith(MAGIC) or context.cursor_line < 1:
         return {"completions": []}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ensue.language.source import Source, Span
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
-"""Everything that is wrong with a text, and the text as it is formatted."""
+"""Diagnostics of a text, and the formatted text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ensue.data.own_functions import read_functions
@@ -13,12 +12,13 @@ from ensue.language.format import format_text
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.plan.notes import note
+from ensue.records import dataclass
 from ensue.temporal.check import check
 
 
 @dataclass(frozen=True)
 class Problem:
-    """An error, a warning or a note, with its place and what to do about it."""
+    """An error, a warning or a note, with its place and a hint."""
 
     range: Range
     severity: str
@@ -31,7 +31,7 @@ class Problem:
 def diagnostics(
     text: str, name: str = "<rules>", *, functions: Mapping[str, Callable[..., Any]] | None = None
 ) -> tuple[Problem, ...]:
-    """All there is to say about rules, in the order of the text. Notes come where nothing is an error.
+    """All diagnostics of rules, in the order of the text. Notes come only where there is no error.
 
     `functions` are Python functions that the rules call, as for `ensue.compile`.
 

@@ -1,4 +1,4 @@
-"""The language server: what editors ask, over the Language Server Protocol on standard input and output.
+"""The language server: answers editors over the Language Server Protocol on standard input and output.
 
 It needs the extra `lsp` (pygls). Positions of the protocol count from zero, in units that client and server agree upon;
 everything else of the package counts characters from one, and is translated here.

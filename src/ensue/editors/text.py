@@ -1,9 +1,9 @@
-"""A text as editors ask about it: its statements with their names, and the program as far as it can be checked."""
+"""A text for questions of editors: its statements with their names, and the program as far as it can be checked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from ensue.language.diagnostics import Report
 from ensue.language.own import OwnFunction
 from ensue.language.parse import parse, read_tokens
 from ensue.language.source import Source
+from ensue.records import dataclass
 from ensue.temporal.check import check
 
 Functions = Mapping[str, Callable[..., Any]] | None
@@ -22,7 +23,7 @@ Functions = Mapping[str, Callable[..., Any]] | None
 
 @dataclass(frozen=True)
 class Text:
-    """A text that may be wrong, with what is known of it."""
+    """A text that may be wrong, with its tokens, names and program."""
 
     source: Source
     functions: Mapping[str, OwnFunction]
@@ -87,7 +88,7 @@ def _text(text: str, name: str) -> Text:
 
 
 def text_of(text: str, name: str = "<rules>", functions: Functions = None) -> Text:
-    """A text as it is asked about; the last few are kept, since one is asked about more than once."""
+    """The analysed text; the last few are kept, since editors ask about a text more than once."""
     return Text(Source(text, name), read_functions(functions)) if functions else _text(text, name)
 
 

@@ -1,12 +1,12 @@
-"""Events on their way through the engine: what is new up to a time, given and derived, by type.
+"""Events on their way through the engine: those that are new up to a time, given and derived, by type.
 
-They come as rows of Python values or as Arrow columns, and are turned into what the next lane asks for when it does.
+They come as rows of Python values or as Arrow columns, and are converted when a lane needs the other form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,15 @@ from ensue.engine.event import NO_SOURCES, Event
 from ensue.engine.reading import order_by
 from ensue.language import typed
 from ensue.language.types import TIMES
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     from ensue.engine.mixed import Mixed
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+FEW = 64
+"""Rows that are a few."""
 
 Place = tuple[int, tuple[str, ...] | None]
 
@@ -35,7 +39,7 @@ class Columns:
     """Events of one type as columns, in the order of their ends.
 
     `positions` are those in the input (none for derived events); a null of `sequence` or of an attribute is Arrow's.
-    `sources` are the positions of the inputs of derived events, where they are asked for.
+    `sources` are the positions of the inputs of derived events, where provenance is requested.
     """
 
     start: Integers
@@ -49,7 +53,7 @@ class Columns:
         return len(self.end)
 
     def upto(self, time: int) -> tuple[Columns, Columns]:
-        """What ends up to a time, and the rest."""
+        """The events that end up to a time, and the others."""
         cut = int(np.searchsorted(self.end, time, side="right"))
         return self.slice(0, cut), self.slice(cut, len(self))
 
@@ -64,7 +68,7 @@ class Columns:
 
 
 def columns_of(table: pa.Table) -> Columns:
-    """The columns of a table of events as the data layer gives them, put in the order of their ends."""
+    """The columns of a table of events from the data layer, sorted by end."""
     first = table.column_names.index("row")  # attributes come after it, and may be called row or sequence
     end = _integers(table.column(1))
     if len(end) > 1 and np.any(end[1:] < end[:-1]):
@@ -92,7 +96,7 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
 
 
 def arrow_of(values: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None = None) -> pa.Array:
-    """Integers, floats or truth values as a column: numbers where they lie. (``pa.array`` imports ``numpy.ma``.)"""
+    """Integers, floats or truth values as a column, without a copy. (``pa.array`` imports ``numpy.ma``.)"""
     type_ = {"i": pa.int64(), "f": pa.float64(), "b": pa.bool_()}[values.dtype.kind]
     held = np.packbits(values, bitorder="little") if values.dtype.kind == "b" else np.ascontiguousarray(values)
     flags = None if valid is None or valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
@@ -109,13 +113,13 @@ class Batch:
     rows: list[Row] = field(default_factory=list)
     provenance: bool = False
     sources_as_columns: bool = False
-    """True if what is derived comes as columns with provenance, too: where one unit derives everything."""
+    """True if derived events come as columns even with provenance: where one unit derives everything."""
     derived: dict[str, list[Event]] = field(default_factory=dict)
     derived_columns: dict[str, Columns] = field(default_factory=dict)
     mixed: Mixed | None = None
     """All given events in one table, where they came so."""
     before: Batch | None = None
-    """A batch that was taken in just before, whose derived events are here."""
+    """The batch just before this one, whose derived events are included here."""
     _events: dict[str, list[Event]] = field(default_factory=dict)
 
     def events(self, wanted: Iterable[str]) -> list[Event]:
@@ -138,6 +142,11 @@ class Batch:
             found.extend(self.derived_event(row) for row in rows_of(type_, self.derived_columns[type_], self.types))
         return found
 
+    @property
+    def is_few(self) -> bool:
+        """True if its given events came as a few rows; what is derived from them is best left so, too."""
+        return 0 < len(self.rows) <= FEW and not self.given and self.mixed is None
+
     @cached_property
     def all_given(self) -> Mapping[str, Columns]:
         """The given events that came as columns, by type."""
@@ -153,7 +162,7 @@ class Batch:
         return found
 
     def derived_of(self, types: Iterable[str]) -> bool:
-        """Whether events of some types were derived."""
+        """True if events of some types were derived."""
         return any(self.derived.get(type_) or len(self.derived_columns.get(type_, ())) for type_ in types)
 
     def event(self, row: Row) -> Event:
@@ -168,24 +177,45 @@ class Batch:
     def place(self, type_: str) -> Place:
         return self.places.get(type_) or (len(self.places), None)
 
+    def takes_columns(self, type_: str, attributes: Iterable[pa.Array]) -> bool:
+        """True if all derived events of a type are in columns of these types, as far as there are any."""
+        held = self.derived_columns.get(type_)
+        return type_ not in self.derived and (held is None or same_types(held.attributes.values(), attributes))
+
+    def take_apart(self, type_: str) -> None:
+        """Turn derived columns of a type into events."""
+        columns = self.derived_columns.pop(type_, None)
+        if columns is not None:
+            self.add(map(self.derived_event, rows_of(type_, columns, self.types)))
+
     def after(self, before: Batch) -> Batch:
-        """This batch with what was derived in the one before it, too."""
+        """This batch with the derived events of the one before it, too."""
+        for type_ in set(before.derived_columns).intersection(self.derived_columns):
+            one, other = before.derived_columns[type_], self.derived_columns[type_]
+            if same_types(one.attributes.values(), other.attributes.values()):
+                self.derived_columns[type_] = joined(one, other)
+            else:
+                before.take_apart(type_)
+                self.take_apart(type_)
+        self.derived_columns = {**before.derived_columns, **self.derived_columns}
         for type_, events in before.derived.items():
             self.derived[type_] = events + self.derived.get(type_, [])
-        for type_, columns in before.derived_columns.items():
-            later = self.derived_columns.get(type_)
-            self.derived_columns[type_] = columns if later is None else joined(columns, later)
         self.before = before
         return self
 
     def add(self, events: Iterable[Event]) -> None:
-        """Derived events, to be used by the lanes that follow."""
+        """Add derived events, for the lanes that follow."""
         for event in events:
             self.derived.setdefault(event.type, []).append(event)
 
 
+def same_types(one: Iterable[pa.Array], other: Iterable[pa.Array]) -> bool:
+    """True if columns have the same types, in order: those of attributes of any type may differ from time to time."""
+    return [column.type for column in one] == [column.type for column in other]
+
+
 def joined(first: Columns, second: Columns) -> Columns:
-    """Derived events, and some that end later."""
+    """Derived events, followed by some that end later."""
     attributes = {n: pa.concat_arrays([column, second.attributes[n]]) for n, column in first.attributes.items()}
     start, end = np.concatenate([first.start, second.start]), np.concatenate([first.end, second.end])
     return Columns(start, end, attributes)
@@ -216,7 +246,7 @@ ARROW = {
     "int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_(), "timestamp": pa.int64(),
     "time": pa.int64(),
 }  # fmt: skip
-"""How rows of Python values are held in columns; a timestamp is a number there."""
+"""Arrow types of columns that are made from rows of Python values; a timestamp is a number there."""
 
 
 def rows_of(type_: str, columns: Columns, types: Mapping[str, typed.EventType]) -> Iterable[Row]:

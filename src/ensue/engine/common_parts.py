@@ -1,7 +1,7 @@
 """Units whose rules have equal parts become one unit, in which these parts are built once (`sharing/parts.py`).
 
-Units of one level are joined as long as there is room, in a session only those that hand out what they find at once, or
-only others. Rules that shared a part before rules changed stay together, with all that lies between them; where they
+Units of one level are joined as long as there is room; in a session units whose detections come out at once are not
+joined with others. Rules that shared a part before rules changed stay together, with all units between them; where they
 cannot, the change is refused, since their state is one.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ensue.data.errors import DataError
-from ensue.engine.generate.program import Together
+from ensue.engine.generate.program import CompilationUnit
 from ensue.engine.joining import derived_by, joined, levels_of
 from ensue.engine.sharing.parts import NEW, Candidate, Forms, History, candidates, share
 from ensue.engine.structures.capacity import current
@@ -22,12 +22,12 @@ from ensue.plan.walk import walk
 
 
 def with_common_parts(
-    units: Sequence[Together], program: typed.Program, planner: Planner, history: History = NEW,
+    units: Sequence[CompilationUnit], program: typed.Program, planner: Planner, history: History = NEW,
     certain: frozenset[str] = frozenset(),
-) -> list[Together]:  # fmt: skip
+) -> list[CompilationUnit]:  # fmt: skip
     """The units with the plans of their rules, equal parts being one. `history` is what ran before rules changed.
 
-    Units that derive nothing but `certain` types may run ahead of the others, so they are not joined with these.
+    Units that derive only `certain` types may run ahead of the others, so they are not joined with these.
     """
     ranks = {name: rank for rank, name in enumerate(program.events)}
     plans = {
@@ -45,7 +45,9 @@ def with_common_parts(
     return done
 
 
-def _plans(unit: Together, plans: Mapping[str, plan.Derive]) -> Iterator[tuple[str, plan.Derive, frozenset[str]]]:
+def _plans(
+    unit: CompilationUnit, plans: Mapping[str, plan.Derive]
+) -> Iterator[tuple[str, plan.Derive, frozenset[str]]]:
     """The rules of a unit with their plans, and the types that are derived in their layers or later ones."""
     for number, layer in enumerate(unit.layers):
         derived = frozenset(part.rule.event for later in unit.layers[number:] for part in later.parts)
@@ -54,12 +56,12 @@ def _plans(unit: Together, plans: Mapping[str, plan.Derive]) -> Iterator[tuple[s
                 yield part.name, plans[part.name], derived
 
 
-# --- what must stay together
+# --- units that must stay together
 
 
 def _as_before(
-    units: list[Together], found: Iterable[Candidate], at: dict[str, int], ranks: Mapping[str, int]
-) -> tuple[list[Together], dict[str, int]]:
+    units: list[CompilationUnit], found: Iterable[Candidate], at: dict[str, int], ranks: Mapping[str, int]
+) -> tuple[list[CompilationUnit], dict[str, int]]:
     """Units with rules that shared a part before as one; and the unit of each rule."""
     sets: dict[str, set[int]] = {}
     for each in found:
@@ -70,7 +72,7 @@ def _as_before(
         return units, at
     merged = _convex(units, merged)
     of = {number: own for own in merged for number in own}
-    done: list[Together] = []
+    done: list[CompilationUnit] = []
     place: dict[int, int] = {}
     for own in _in_turn(units, of):
         place |= dict.fromkeys(own, len(done))
@@ -82,7 +84,7 @@ def _as_before(
 
 
 def _overlapping(sets: list[set[int]]) -> list[set[int]]:
-    """Sets, those with something in common as one."""
+    """Sets, with overlapping ones merged."""
     found: list[set[int]] = []
     for own in sets:
         apart = [other for other in found if not own & other]
@@ -90,7 +92,7 @@ def _overlapping(sets: list[set[int]]) -> list[set[int]]:
     return found
 
 
-def _convex(units: Sequence[Together], sets: list[set[int]]) -> list[set[int]]:
+def _convex(units: Sequence[CompilationUnit], sets: list[set[int]]) -> list[set[int]]:
     """Sets of units with all units that lie between them."""
     before = _sources(units)
     after = {number: {other for other, own in before.items() if number in own} for number in before}
@@ -102,7 +104,7 @@ def _convex(units: Sequence[Together], sets: list[set[int]]) -> list[set[int]]:
         sets = grown
 
 
-def _sources(units: Sequence[Together]) -> dict[int, set[int]]:
+def _sources(units: Sequence[CompilationUnit]) -> dict[int, set[int]]:
     """For each unit the others that it takes events from."""
     deriving: dict[str, set[int]] = {}
     for number, unit in enumerate(units):
@@ -120,7 +122,7 @@ def _reached(start: set[int], edges: Mapping[int, set[int]]) -> set[int]:
     return found
 
 
-def _in_turn(units: Sequence[Together], of: Mapping[int, set[int]]) -> Iterator[list[int]]:
+def _in_turn(units: Sequence[CompilationUnit], of: Mapping[int, set[int]]) -> Iterator[list[int]]:
     """Units in sets, each after those that it takes events from."""
     before, done = _sources(units), set[int]()
 
@@ -137,13 +139,13 @@ def _in_turn(units: Sequence[Together], of: Mapping[int, set[int]]) -> Iterator[
         yield from visit(number)
 
 
-# --- what may come together
+# --- units that may be joined
 
 
 def _beside(
-    units: list[Together], at: Mapping[str, int], found: Iterable[Candidate], ranks: Mapping[str, int],
+    units: list[CompilationUnit], at: Mapping[str, int], found: Iterable[Candidate], ranks: Mapping[str, int],
     certain: frozenset[str],
-) -> list[Together]:  # fmt: skip
+) -> list[CompilationUnit]:  # fmt: skip
     """Units of one level with rules that have parts in common as one, as long as there is room."""
     sites: dict[str, list[Candidate]] = {}
     for each in found:
@@ -182,10 +184,10 @@ def _beside(
     return [joined([units[number] for number in own], ranks) for _, own in order]
 
 
-# --- what was shared before
+# --- parts that were shared before
 
 
-def _check(units: Sequence[Together], history: History) -> None:
+def _check(units: Sequence[CompilationUnit], history: History) -> None:
     """Raises `DataError` where a rule that is still there does not use a part that it used."""
     uses = {(part.name, user) for unit in units for part in unit.common for user in part.users}
     there = {part.name for unit in units for part in unit.parts} | {name for name, _ in uses}

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 
 from ensue.data.results import arrow_type, derived_table, time_type
 from ensue.engine.batch import Batch, Columns, Integers, arrow_of
 from ensue.language import typed
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The types that are wanted of a program, and the form of times in which they are shown."""
+    """The wanted types of a program, and the form in which times are shown."""
 
     program: typed.Program
     emit: Sequence[str]
@@ -23,7 +23,7 @@ class Shown:
 
     @property
     def as_columns(self) -> bool:
-        """Tell whether all that is wanted is derived as columns: values of any type are not."""
+        """True if all wanted types are derived as columns: attributes of any type are not."""
         return not any("any" in self.program.events[name].attributes.values() for name in self.emit)
 
     def tables(self, batch: Batch) -> dict[str, pa.Table]:

@@ -1,16 +1,16 @@
-"""The value of an operation on Python values: what generated code asks for, and remembers."""
+"""The value of an operation on Python values; generated code calls this and remembers the result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ensue.engine.event import Event
 from ensue.language import typed
 from ensue.language.functions import apply
+from ensue.language.semantics import among, as_integer, calculate, compare, equality
 from ensue.plan import late
-from ensue.values import among, as_integer, calculate, compare, equality
+from ensue.records import dataclass
 
 
 def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
@@ -41,7 +41,7 @@ def operate(operation: typed.Operation, values: Sequence[Any]) -> Any:
 
 
 def converted(value: Any, kind: str) -> Any:
-    """A value as generated code holds one of a kind; None where it is no such value."""
+    """A value as generated code represents its kind; None if it has another kind."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     match kind:
         case "i":
@@ -84,11 +84,11 @@ def match_atom(atom: typed.Atom, event: Event) -> Matched | None:
 
 
 Held = Callable[[str, list[Any], list[bool]], bool]
-"""Whether a static predicate has a row with these values; the flags say which of them matter."""
+"""Returns True if a static predicate has a row with these values; the flags mark those that matter."""
 
 
 def holds(condition: typed.Expression, match: Matched, held: Held) -> bool:
-    """A condition holds only if it is true: null is not."""
+    """True only if the condition is true; null is not."""
     return evaluate(condition, match, held) is True
 
 

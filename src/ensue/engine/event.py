@@ -1,11 +1,11 @@
-"""Events with their values as Python has them: what comes in one by one, and what is handed out with its sources."""
+"""Events with Python values: those that come in one by one, and derived ones with their sources."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from ensue.values import identity, order
+from ensue.language.semantics import identity, order
 
 NO_SOURCES: frozenset[Any] = frozenset()
 
@@ -13,9 +13,9 @@ NO_SOURCES: frozenset[Any] = frozenset()
 class Event:
     """An event, given or derived.
 
-    `place` is the rank of its type and the attributes that decide between events alike. `identity` makes it itself: an
-    input's position, a derived event's content. `sources` are the positions of the inputs that it came from, where
-    provenance is asked for; while its step lasts they are what it was derived from.
+    `place` is the rank of its type and the attributes, which order events of equal times. `identity` is the position of
+    an input, or the content of a derived event. `sources` are the positions of its inputs, where provenance is
+    requested; during its step they are the events that it was derived from.
     """
 
     event = True
@@ -49,5 +49,5 @@ class Event:
 
 
 def content(event: Event) -> tuple[Any, ...]:
-    """A key of derived events of a type that are the same."""
+    """A key that is equal for equal derived events of a type."""
     return event.start, event.end, tuple(map(identity, event.attributes.values()))

@@ -1,32 +1,34 @@
-"""Generated code at work: a unit with its state, which takes in batches of events and gives what follows from them.
+"""Generated code at work: a unit with its state, which takes in batches of events and adds the derived ones.
 
 The same source runs as plain Python for a handful of events, and as machine code for more. Both use the same memory, so
-that a state can go from the one to the other at any time.
+that a state can switch between them at any time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from time import perf_counter
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from ensue.engine import machine
-from ensue.engine.batch import Batch
+from ensue.engine.arriving import arrive
+from ensue.engine.batch import Batch, Row
 from ensue.engine.clock import Clock
 from ensue.engine.evaluate import Matched, evaluate, operate
-from ensue.engine.event import Event
+from ensue.engine.few_derived import FEW, FewDerived
 from ensue.engine.few_rows import FewRows
-from ensue.engine.generate.program import ENTRIES, SEQUENCED, Generated
+from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
 from ensue.engine.hand_over import hand_over
 from ensue.engine.knowledge import Knowledge
 from ensue.engine.limits import OPEN, TEXT, Budget, LimitReached, Limits
 from ensue.engine.many_answers import ManyAnswers
+from ensue.engine.operators.derive import Derived
 from ensue.engine.stopwatch import Stopwatch
-from ensue.engine.stream import first_alike, stream_of
-from ensue.engine.structures.anew import Found
+from ensue.engine.structures.anew import Ahead, Found
 from ensue.engine.structures.answers import Answers, Facts, row_codes
 from ensue.engine.structures.by_text import ByText
 from ensue.engine.structures.calls import Calls
@@ -44,19 +46,27 @@ from ensue.engine.structures.values import LONG, Dictionary, Values
 from ensue.errors import DetectError, LimitError
 from ensue.language import typed
 from ensue.language.functions import FUNCTIONS
-from ensue.language.limits import FARTHEST, MOST_OCCURRENCES
+from ensue.language.limits import MOST_OCCURRENCES
 from ensue.plan import late
 
+PREPARED, WAITING = 1 << 10, 1 << 4
+"""Single events after which better code is looked for, and machine code that is being made."""
+
 MANY_ROWS = 1 << 12
-"""Rows of a batch from which on room is made for what is derived from it."""
+"""Rows of a batch from which on room for derived events is reserved."""
 
 
 class GeneratedLane:
-    """Some strata of a program as generated code, with its state. `compiled` says whether it is machine code."""
+    """Some strata of a program as generated code, with its state.
+
+    `compiled` says whether it is machine code. Where that is left open, a thread makes it from the first event on if it
+    is in the `background`; else it is made when many events have come.
+    """
 
     def __init__(
         self, program: typed.Program, code: Generated, knowledge: Knowledge, clock: Clock, compiled: bool | None,
         values: Dictionary, capacity: Capacity = USUAL, limits: Limits = OPEN, budget: Budget | None = None,
+        background: bool = False,
     ) -> None:  # fmt: skip
         self.program, self.code, self.knowledge, self.clock, self.values = program, code, knowledge, clock, values
         unit = code.unit
@@ -82,21 +92,36 @@ class GeneratedLane:
         self.structures["kinds"].put("local_", local)
         for head in code.derived.values():
             self.structures[head.rows].counted = False  # it is handed over, and limited by its number
-        self.choice = compiled
+        self.choice, self.background = compiled, background
         self.seen = 0
+        self._spent = 0.0
+        """Seconds that the code took as Python."""
+        self._may_be_cut = compiled is None and not any(isinstance(asked, Ahead) for asked in unit.questions.values())
+        """Nothing looks at all events of a call at once, and what is left of a call may be machine code's."""
         self._few = FewRows(self.given, unit, self.uses, self.all_ranks, values)
         self._chains = [
             (structure, [each for each, other in unit.structures.items() if other.owner == spec.owner])
             for structure, spec in ((self.structures[name], spec) for name, spec in unit.structures.items())
             if isinstance(structure, Chains)
         ]
+        self.clears = bool(self._chains) or "lists" in self.structures
+        """True if `end_step` does something after single events."""
+        self._few_derived: dict[str, FewDerived] = {}
         self._many = ManyAnswers()
         self._stopwatch = Stopwatch(program, code, self.names)
+        self._most = -1
+        self._noted = self._look_at = 0
+        until, due = (self.clock_.base + self.clock_.layout.cell_of_number(name) for name in ("until", "due"))
+        self._cells = (self.frame.view, self.given.base + self.given.layout.cell_of_number("at"), until, due)
+        self.next_due: int | None = None
+        """When something ends by itself, if nothing has changed since the last run; it may be too early."""
+        self.ready = False
+        """True if one event can be taken in by `step`, as nothing has changed since the last."""
         self._made = self._compile() if compiled else None
         self._fast = bool(compiled)
 
     def _set_constants(self) -> None:
-        """Fills in the constants of rules; strings among them by their codes."""
+        """Fill in the constants of rules; strings among them by their codes."""
         numbers, unit = self.structures["numbers"], self.code.unit
         for name, number in unit.numbers.items():
             constant = unit.constants.get(name)
@@ -109,7 +134,9 @@ class GeneratedLane:
 
     @property
     def _functions(self) -> Mapping[str, Callable[..., Any]]:
-        """The functions of the unit; as Python they are made when they are first called, as many events come before."""
+        """The functions of the unit; Python ones are made on first use: with many events at first they are never
+        needed.
+        """
         if self._made is None:
             self._made = self._plain()
         return self._made
@@ -127,26 +154,16 @@ class GeneratedLane:
         loaded = self.code.tiers.machine
         self._stopwatch.spent("compiling", begun)
         self._callbacks = machine.callbacks(self.frame, self.by_base, self._stopwatch.timed(self._ask))
-        address = self.frame.address
-
-        def call(name: str) -> Callable[..., Any]:
-            def function() -> Any:
-                found = loaded[name](address)
-                self._callbacks.check()
-                return found
-
-            return function
-
         self._loaded = loaded
-        return {name: call(name) for name in ENTRIES}
+        return {name: self._callbacks.checked(loaded[name], self.frame.address) for name in ENTRIES}
 
     def _ask(self, structure: Structure, number: int) -> int:
-        """Answers what generated code asks: the order of values, or the result of an operation."""
+        """Answer a request of generated code: the order of values, or the result of an operation."""
         if isinstance(structure, Values):
             if number == LONG:
                 text = structure.made()
                 if len(text) > TEXT:
-                    raise LimitError(self._text_said(text))
+                    raise LimitError(self._describe_text(text))
             else:
                 self.values.rank_all()
             return 0
@@ -176,7 +193,7 @@ class GeneratedLane:
         slots.known[number] = 1
         slots.there[number] = int(found is not None)
         if found is not None:
-            slots.result[number] = self._encoded(found, question.result)
+            slots.result[number] = self.encoded(found, question.result)
         return 0
 
     def _answer(self, question: Any, arguments: list[Any]) -> Any:
@@ -206,18 +223,18 @@ class GeneratedLane:
             case _:
                 return held
 
-    def _encoded(self, value: Any, kind: str) -> int | float:
+    def encoded(self, value: Any, kind: str) -> int | float:
         match kind:
             case "s" | "o":
                 if type(value) is str and len(value) > TEXT:
-                    raise LimitError(self._text_said(value))
+                    raise LimitError(self._describe_text(value))
                 return int(self.values.code(value))
             case "f":
                 return float(value)
             case _:
                 return int(value)
 
-    def _text_said(self, text: str) -> str:
+    def _describe_text(self, text: str) -> str:
         events = dict.fromkeys(f"`{rule.event}`" for rule in self.code.together.rules)
         return (
             f"A rule for {', '.join(events)} computes a text of {len(text):,} characters, which is more than {TEXT:,}. "
@@ -227,90 +244,193 @@ class GeneratedLane:
     # --- running
 
     def due(self) -> int | None:
-        """The next time at which something ends by itself."""
+        """The next time at which a timer or a waiting match is due; None if there is none."""
         self._set_first()
-        found = self._functions["next_due"]()
-        return None if found >= NEVER else int(found)
+        if self.next_due is None:
+            self.next_due = int(self._functions["next_due"]())
+        return None if self.next_due >= NEVER else self.next_due
 
     def _set_first(self) -> None:
-        self.clock_.first = NEVER if self.clock.first_end is None else self.clock.first_end
+        first = NEVER if self.clock.first_end is None else self.clock.first_end
+        if self.clock_.first != first:
+            self.clock_.first = first
+            self._changed()
+
+    def _changed(self) -> None:
+        """Notes that something is not as the last run has left it."""
+        self.ready, self.next_due = False, None
 
     def run(self, batch: Batch, time: int) -> None:
-        """Takes in what is new up to a time, and adds what follows from it to the batch."""
+        """Take in the events that are new up to a time, and add the derived ones to the batch."""
         self._set_first()
         self._check_periods(time)
+        self.ready = False
         if not self._few.take(batch):
-            self._arrive(batch)
-            self._check_times()
+            arrive(self, batch)
+        elif not self.given.rows and self.next_due is not None and self.next_due > time:
+            return
         self.seen += self.given.rows
-        if not self._fast and self.choice is None and self.seen > self.frame.capacity.events and machine.available():
-            self._made, self._fast = self._compile(), True
-        elif self._fast and self.code.tiers.machine is not self._loaded:
-            self._made = self._compile()
+        self._choose_code()
         self._reserve()
         self.clock_.until = time
-        self._step()
+        if self._step():
+            self.hand_over(batch)
+        self.end_step()
+
+    def _choose_code(self) -> None:
+        """Takes the best code that there is by now."""
         if self._fast:
-            self.code.tiers.note(self.given.rows)
+            tiers = self.code.tiers
+            tiers.note(max(0, self.seen - self._noted))
+            if tiers.machine is not self._loaded:
+                self._made = self._compile()
+        elif self.choice is None and machine.available() and self._is_time_to_compile():
+            self._made, self._fast = self._compile(), True
+        waits = self.background and not self._fast and self.choice is None
+        self._noted, self._look_at = self.seen, self.seen + (WAITING if waits else PREPARED)
+
+    def _is_time_to_compile(self) -> bool:
+        """Tell whether there is machine code, or enough to do that it is worth waiting for."""
+        enough = self.frame.capacity.events
+        if not self.background:
+            return self.seen > enough or self._takes_long()
+        if self.code.compiled or self.given.rows > enough or self._takes_long():
+            return True
+        own = ref(self)
+        self.code.compile_later(lambda: (lane := own()) is not None and lane.background)
+        return False
+
+    def hand_over(self, batch: Batch) -> None:
+        """Adds what was derived to a batch."""
         if self.clock_.failed:
             self._fail()
+        few = batch.is_few
         for event, head in self.code.derived.items():
-            hand_over(self, event, head, batch)
+            rows: Any = self.structures[head.rows]
+            count = rows.count
+            if not (count and few and count <= FEW and self._hand_over_few(event, head, batch)):
+                hand_over(self, event, head, batch)
+
+    def _hand_over_few(self, event: str, head: Derived, batch: Batch) -> bool:
+        found = self._few_derived.get(event)
+        if found is None:
+            found = self._few_derived[event] = FewDerived(self, event, head)
+        return found.fits and found.hand_over(batch)
+
+    def end_step(self) -> None:
+        """Clears what lasts no longer than a step, when all that was derived has been handed over."""
+        self.next_due = self.clock_.due
         lists: Any = self.structures.get("lists")
         if lists is not None and lists.count:
             lists.clear()
         if self.code.unit.provenance:
-            self._origins.compact(structure for _, _, structure in self._kept())
+            self.origins.compact(structure for _, _, structure in self._kept())
         self._collect()
 
-    def _step(self) -> None:
-        """Runs the code, within the limits."""
-        budget, begun = self.frame.budget, self._stopwatch.now()
-        for head in self.code.derived.values():
-            rows: Any = self.structures[head.rows]
-            rows.most = self.limits.most_matches(self.given.rows)
+    def _step(self) -> int:
+        """Runs the code, within the limits; 0 if there is nothing to look at."""
+        begun = self._stopwatch.now()
+        self._allow(self.given.rows)
+        found = 0 if self._fast else self._run_plain(int(self.clock_.until))
+        if self._fast:
+            found |= self._call()
+        self._stopwatch.spent("running", begun)
+        return found
+
+    def _run_plain(self, time: int) -> int:
+        """Run the code as Python, piece by piece: where few events take long, machine code does the rest."""
+        rows, pieces, ends = self.given.rows, self.frame.capacity.pieces, []
+        if rows > pieces and self._may_be_cut:
+            ends = self.given.arrays["end"][[rows * piece // pieces for piece in range(1, pieces)]].tolist()
+        found = 0
+        with np.errstate(all="ignore"):
+            for until in (*sorted({end for end in ends if end < time}), time):
+                begun = perf_counter()
+                self.clock_.until = until
+                found |= self._call()
+                self._spent += perf_counter() - begun
+                if until < time and self._takes_long():
+                    self._made, self._fast = self._compile(), True
+                    break
+        self.clock_.until = time
+        return found
+
+    def _takes_long(self) -> bool:
+        """True if the code has run long as Python, and may become machine code."""
+        return self.choice is None and self._spent > self.frame.capacity.seconds and machine.available()
+
+    def _allow(self, events: int) -> None:
+        """Sets how much may be derived from so many events."""
+        most = self.limits.most_matches(events)
+        if most != self._most:
+            self._most = most
+            for head in self.code.derived.values():
+                rows: Any = self.structures[head.rows]
+                rows.most = most
+
+    def _call(self) -> int:
+        budget = self.frame.budget
         try:
             if budget is not None:
                 budget.watched = True
-            if self._fast:
-                self._functions["run"]()
-            else:
-                with np.errstate(all="ignore"):
-                    self._functions["run"]()
+            found: int = (self._made or self._functions)["run"]()
+            return found
         except LimitReached as reached:
-            raise LimitError(self._said(reached)) from None
+            raise LimitError(self._describe(reached)) from None
         finally:
             if budget is not None:
                 budget.watched = False
-        self._stopwatch.spent("running", begun)
+
+    # --- single events
+
+    def prepare(self) -> bool:
+        """Makes it `ready` for single events; False if they must go the way of several."""
+        unit, first = self.code.unit, self.clock.first_end
+        if not self._few.fits or unit.periods or first is None or self._stopwatch.watcher is not None:
+            return False
+        self._set_first()
+        self._choose_code()
+        self._allow(1)
+        self._few.put()
+        self.given.rows, self.given.at = 1, 0
+        self.ready = True
+        return True
+
+    def step(self, row: Row, time: int) -> int:
+        """Takes in one event of a type that it uses, without a number in a sequence, when nothing is due up to a time.
+
+        It must be `ready`. Gives 0 if there is nothing to hand over.
+        """
+        few = self._few
+        write = few.writers.get(row[0]) or few.writer(row[0])
+        write(row[1], row[2], row[3], 0)
+        cells, at, until, due = self._cells
+        cells[at] = 0
+        cells[until] = time
+        seen = self.seen = self.seen + 1
+        if seen >= self._look_at:
+            self.ready = False
+        found = self._call() if self._fast else self._step()
+        self.next_due = cells[due]
+        return found
 
     def _reserve(self) -> None:
-        """Makes room for as many derived events as there are given ones, where these are many."""
+        """Reserve room for as many derived events as there are given ones, where these are many."""
         if self.given.rows >= MANY_ROWS:
             for head in self.code.derived.values():
                 rows: Any = self.structures[head.rows]
                 rows.reserve(self.given.rows)
 
     def _collect(self) -> None:
-        """Frees chains of parts that nothing refers to; while code runs it may hold some that are in no structure
-        yet."""
+        """Free chains of parts that nothing refers to. Running code may hold some that are in no structure yet."""
         for structure, own in self._chains:
             structure.collect(map(self.structures.__getitem__, own))
 
     @property
-    def _origins(self) -> Sources:
+    def origins(self) -> Sources:
         found = self.structures["origins"]
         assert isinstance(found, Sources)
         return found
-
-    def _check_times(self) -> None:
-        """Refuses times that leave no room for lengths to be added to them."""
-        rows, start, end = self.given.rows, self.given.arrays["start"], self.given.arrays["end"]
-        if rows and (end[-1] > FARTHEST or (start[0] if start is end else start.min()) < -FARTHEST):
-            raise DetectError(
-                f"Times must lie within {FARTHEST:,} of 0, so that lengths can be added to them, and there is an event "
-                "beyond that."
-            )
 
     def _check_periods(self, time: int) -> None:
         for name, period in self.code.unit.periods:
@@ -328,8 +448,8 @@ class GeneratedLane:
                     f"which is more than {MOST_OCCURRENCES:,}. Give it a longer period, or detect over a shorter time."
                 )
 
-    def _said(self, reached: LimitReached) -> str:
-        """Which rules have exceeded a limit, and what to do."""
+    def _describe(self, reached: LimitReached) -> str:
+        """A message that names the rules which have exceeded a limit, and gives advice."""
         name = self.names[reached.base]
         of_head = [event for event, head in self.code.derived.items() if head.rows == name]
         owner = self.code.unit.structures[name].owner
@@ -356,7 +476,7 @@ class GeneratedLane:
         )
 
     def start_over(self, time: int) -> None:
-        """Forget all, as if its rules had come at a time: a limit was reached in the middle of a step."""
+        """Drop the state, as if its rules were added at a time: a limit was reached in the middle of a step."""
         budget = self.frame.budget
         if budget is not None:
             counted = (each for each in self.structures.values() if each.counted)
@@ -364,7 +484,7 @@ class GeneratedLane:
         self.values.detach(self.structures["values"])  # type: ignore[arg-type]
         self.__init__(  # type: ignore[misc]
             self.program, self.code, self.knowledge, self.clock, self.choice, self.values, self.frame.capacity,
-            self.limits, budget,
+            self.limits, budget, self.background,
         )  # fmt: skip
         for _, name, structure in self._kept():
             self._begin(name, structure, time)
@@ -376,72 +496,6 @@ class GeneratedLane:
             f"The rules for {types} derive event after event at time {self.clock_.now} and do not come to an end. "
             "Let each turn need a later event, or bound it with a condition."
         )
-
-    def _arrive(self, batch: Batch) -> None:
-        """Puts the events of a batch where generated code reads them."""
-        unit, given = self.code.unit, self.given
-        uses = self.uses
-        any_values = any(kind == "o" for _, kind in unit.inputs.values())
-        as_rows = bool(batch.rows) or (batch.derived_of(uses) if unit.provenance else bool(batch.derived))
-        if as_rows and (unit.provenance or any_values):
-            columns, first = self._from_rows(batch)
-        else:
-            stream = stream_of(
-                batch, uses, self.all_ranks, unit.inputs, unit.inputs_need_order, self.values, unit.provenance
-            )
-            columns = {"kind": stream.kind, "start": stream.start, "end": stream.end}
-            for (values, flags), (index, _) in zip(stream.columns, unit.inputs.values(), strict=True):
-                columns[f"x{index}"] = values
-                columns[f"ok{index}"] = flags
-            columns["k"] = columns["source"] = np.empty(0, np.int64)
-            if unit.provenance and stream.positions is not None:
-                columns["source"] = 2 * stream.positions + 1
-            first = stream.first
-            if stream.sequenced is not None or first is not None:
-                row = np.arange(len(stream.end))
-                local = self.structures["kinds"].arrays["local_"][stream.kind + 1].astype(np.int64)
-                columns["k"] = (local << 40) + row
-                if stream.sequenced is not None:
-                    columns["k"] = np.where(stream.sequenced, SEQUENCED + row, columns["k"])
-        columns["place"] = np.empty(0, np.int64) if first is None else columns["k"][first]
-        given.sequenced, given.alike = int(len(columns["k"]) > 0), int(first is not None)
-        for name, array in columns.items():
-            given.put(name, np.ascontiguousarray(array))
-        given.rows, given.at = len(columns["end"]), 0
-
-    def _from_rows(self, batch: Batch) -> tuple[dict[str, Array], Array | None]:
-        """The events of a batch from rows of Python values, and the first of each that are alike: see `Stream`."""
-        unit = self.code.unit
-        events = batch.events(self.uses)
-        events.sort(key=lambda event: event.key)
-        count = len(events)
-        kind = np.array([self.all_ranks[event.type] for event in events], np.int32)
-        local = np.array([self.ranks[event.type] for event in events], np.int64)
-        columns: dict[str, Array] = {
-            "kind": kind,
-            "start": np.array([event.start for event in events], np.int64),
-            "end": np.array([event.end for event in events], np.int64),
-        }
-        k = (local << 40) + np.arange(count)
-        for i, event in enumerate(events):
-            if event.sequence is not None:
-                k[i] = SEQUENCED + i
-        columns["k"] = k
-        columns["source"] = np.array([self._source(event) for event in events], np.int64)
-        for (type_, attribute), (index, kind_) in unit.inputs.items():
-            values = [event.attributes.get(attribute) if event.type == type_ else None for event in events]
-            encoded = [0 if value is None else self._encoded(value, kind_) for value in values]
-            columns[f"x{index}"] = np.array(encoded, np.float64 if kind_ == "f" else np.int64)
-            columns[f"ok{index}"] = np.array([value is not None for value in values], np.uint8)
-        return columns, first_alike(np.array([one.key == other.key for one, other in pairwise(events)], bool))
-
-    def _source(self, event: Event) -> int:
-        """The handle of what an event came from."""
-        handle = 0
-        if self.code.unit.provenance:
-            for position in sorted(event.sources):
-                handle = self._origins.add(handle, 2 * position + 1)
-        return handle
 
     # --- state
 
@@ -456,14 +510,16 @@ class GeneratedLane:
         return [self.seen, *(structure.saved() for _, _, structure in self._kept())]
 
     def restore(self, state: Sequence[Any]) -> None:
-        """Takes a state that was saved with the same rules, when the dictionary has been restored."""
+        """Restore a state that was saved with the same rules, once the dictionary has been restored."""
         self._set_constants()
+        self._changed()
         self.seen, *kept = state
         for (_, _, structure), held in zip(self._kept(), kept, strict=True):
             structure.restore(held)
 
     def copy_from(self, other: GeneratedLane) -> None:
         """Takes over the state of a lane with the same code."""
+        self._changed()
         self.seen = other.seen
         for name, spec in self.code.unit.structures.items():
             if spec.kind.keeps or spec.kind is KeyNumbers:
@@ -476,7 +532,7 @@ class GeneratedLane:
         """Another lane with the same code and the same state."""
         made = GeneratedLane(
             self.program, self.code, self.knowledge, self.clock, self.choice, self.values, self.frame.capacity,
-            self.limits, self.frame.budget,
+            self.limits, self.frame.budget, self.background,
         )  # fmt: skip
         made.copy_from(self)
         return made
@@ -484,10 +540,11 @@ class GeneratedLane:
     def take_over(self, olds: Sequence[GeneratedLane], time: int | None) -> None:
         """Takes over what other lanes know of the parts that both have; the timers of others begin after a time."""
         self._set_constants()  # the dictionary is another now
+        self._changed()
         known = {place: (structure, old) for old in olds for place, _, structure in old._kept()}
         owners = {owner for owner, _ in known}
         traced = self.code.unit.provenance and all(old.code.unit.provenance for old in olds)
-        shifts = {id(old): self._origins.absorb(old._origins) if traced else 0 for old in olds}
+        shifts = {id(old): self.origins.absorb(old.origins) if traced else 0 for old in olds}
         for (owner, place), name, structure in self._kept():
             other, old = known.get((owner, place), (None, None))
             if isinstance(structure, Sources):
@@ -500,7 +557,7 @@ class GeneratedLane:
         self.seen = max((old.seen for old in olds), default=0)
 
     def _begin(self, name: str, structure: Any, time: int) -> None:
-        """Has a timer of a new rule begin after a time."""
+        """Set the timer of a new rule to begin after a time."""
         timer = self.code.unit.timers.get(name)
         if isinstance(timer, typed.Moment):
             structure.set, structure.next = 1, NEVER if timer.time <= time else timer.time
@@ -508,7 +565,7 @@ class GeneratedLane:
             structure.set, structure.next = 1, (time // timer.period + 1) * timer.period
 
     def used_codes(self) -> Iterator[Array]:
-        """The codes of values that are held somewhere."""
+        """The codes of values that the state holds."""
         yield np.array([self.values.code(constant) for constant in self.code.unit.constants.values()], np.int64)
         yield np.array(row_codes(self.values.others()), np.int64)
         for name, spec in self.code.unit.structures.items():
@@ -517,6 +574,7 @@ class GeneratedLane:
 
     def forget_answers(self) -> None:
         """Forgets what was asked about values: their codes may mean others from now on."""
+        self._changed()
         for name, spec in self.code.unit.structures.items():
             structure = self.structures[name]
             if isinstance(structure, ByText | Calls | Answers | Found):
@@ -525,12 +583,12 @@ class GeneratedLane:
                 structure.begin_anew(*spec.arguments)
 
     def know(self, knowledge: Knowledge) -> None:
-        """Go on with other static facts."""
+        """Switch to other static facts."""
         self.knowledge = knowledge
         self.forget_answers()
 
     def suppressed(self) -> Iterator[tuple[int, int]]:
-        """How many events each rule that says how often it derives has not kept, by the rule's number."""
+        """Number of events that each rule with an output rate has suppressed, by the rule's number."""
         numbers = {part.name: part.number for part in self.code.together.parts}
         for name, spec in self.code.unit.structures.items():
             number = numbers.get(spec.owner)
@@ -538,13 +596,13 @@ class GeneratedLane:
                 yield number, self.structures[name].serial
 
     def sizes(self) -> Iterator[tuple[str, str, tuple[int | None, int, int]]]:
-        """What each structure of the state keeps: its owner, its name, and its size."""
+        """The size of each structure of the state, with its owner and its name."""
         for (owner, _), name, structure in self._kept():
             yield owner, name.rsplit("_", 1)[0], structure.size()
 
 
 def _many(question: Question) -> Callable[..., list[Any]] | None:
-    """Computes the function of many strings at once, if there is a way."""
+    """The function for many strings at once, if there is one."""
     expression = question.expression
     if not isinstance(expression, typed.Operation) or expression.own is not None or question.kinds[0] != "s":
         return None

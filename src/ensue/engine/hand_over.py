@@ -1,8 +1,8 @@
-"""Derived rows on their way out of generated code: as Arrow columns, or as events where each counts by itself."""
+"""Derived rows on their way out of generated code: as Arrow columns, or as single events."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,20 @@ from ensue.engine.event import Event, content
 from ensue.engine.inputs import inputs_of_all
 from ensue.engine.operators.derive import element_kind_of
 from ensue.engine.stream import merged
+from ensue.engine.structures.number_codes import FLOAT, INT
 from ensue.engine.structures.sources import inputs_of
 from ensue.engine.structures.structure import Array
+from ensue.engine.structures.values import Dictionary
 
 if TYPE_CHECKING:
     from ensue.engine.generated import GeneratedLane
 
 LISTS = {f"list<{name}>": pa.list_(ARROW[name]) for name in ("int", "float", "string", "bool")}
-"""Lists whose values have one type, which is that of a column."""
+"""Lists whose values have one type, which an Arrow column can hold."""
 
 
 def hand_over(lane: GeneratedLane, event: str, head: Any, batch: Batch) -> None:
-    """Add to a batch what a lane has derived of a head, and empty its rows."""
+    """Add the derived events of a head to a batch, and empty its rows."""
     rows: Any = lane.structures[head.rows]
     if not rows.count:
         return
@@ -51,15 +53,15 @@ def hand_over(lane: GeneratedLane, event: str, head: Any, batch: Batch) -> None:
         start, end, sources = start[by], end[by], sources[by]
         columns = {name: (values[by], valid[by], kind) for name, (values, valid, kind) in columns.items()}
     types = list(lane.program.events[parts[0][0]].attributes.values())
-    loose = any(kind == "o" and type_ not in LISTS for type_, (_, _, kind) in zip(types, columns.values(), strict=True))
-    if (traced and not batch.sources_as_columns) or loose:
+    arrays = None if traced and not batch.sources_as_columns else _arrays(lane, columns.values(), types)
+    if arrays is None or not all(batch.takes_columns(type_, arrays) for type_, _, _ in parts):
         for type_, *ends in parts:
+            batch.take_apart(type_)
             own = slice(*ends)
             cut = [(values[own], valid[own], kind) for values, valid, kind in columns.values()]
             _events(lane, type_, start[own], end[own], cut, sources[own], batch)
         return
-    arrays = [_arrow(lane, *column, type_) for type_, column in zip(types, columns.values(), strict=True)]
-    came = inputs_of_all(lane._origins, sources) if traced else None
+    came = inputs_of_all(lane.origins, sources) if traced else None
     for type_, first, past in parts:
         names = lane.program.events[type_].attributes
         attributes = {name: array.slice(first, past - first) for name, array in zip(names, arrays, strict=True)}
@@ -68,6 +70,35 @@ def hand_over(lane: GeneratedLane, event: str, head: Any, batch: Batch) -> None:
         others = batch.derived_columns.get(type_)
         each = lane.program.events[type_].each
         batch.derived_columns[type_] = made if others is None else merged(others, made, each)
+
+
+def _arrays(
+    lane: GeneratedLane, columns: Iterable[tuple[Array, Array, str]], types: Iterable[str]
+) -> list[pa.Array] | None:
+    """Columns as Arrow has them; None if one has values of several types."""
+    arrays: list[pa.Array] = []
+    for (values, valid, kind), type_ in zip(columns, types, strict=True):
+        loose = kind == "o" and type_ not in LISTS
+        array = _of_any_type(lane.values, values, valid) if loose else _arrow(lane, values, valid, kind, type_)
+        if array is None:
+            return None
+        arrays.append(array)
+    return arrays
+
+
+def _of_any_type(dictionary: Dictionary, codes: Array, valid: Array) -> pa.Array | None:
+    """Values of any type as a column; None unless all are strings, all integers, or all floats."""
+    texts = dictionary.texts
+    lengths = texts.length[codes[valid]]
+    if not len(lengths):
+        return pa.nulls(len(codes))
+    kind = int(lengths.min())
+    if kind >= 0:
+        return None if texts.odd else dictionary.decode(codes, valid)
+    if kind != lengths.max() or kind not in (INT, FLOAT):
+        return None
+    held = texts.first[codes if valid.all() else np.where(valid, codes, 0)]
+    return arrow_of(held if kind == INT else held.view(np.float64), valid)
 
 
 def _arrow(lane: GeneratedLane, values: Array, valid: Array, kind: str, type_: str) -> pa.Array:
@@ -101,7 +132,7 @@ def _events(
     lane: GeneratedLane, type_: str, start: Array, end: Array, columns: Sequence[tuple[Array, Array, str]],
     sources: Array, batch: Batch,
 ) -> None:  # fmt: skip
-    """Adds derived events to a batch, each once: other units may derive the type, too."""
+    """Add derived events to a batch, each once: other units may derive the type, too."""
     types = lane.program.events[type_].attributes.values()
     lists = [_values(lane, *column, of) for column, of in zip(columns, types, strict=True)]
     each = lane.program.events[type_].each
@@ -123,9 +154,8 @@ def _events(
 
 
 def parted(numbers: Array, heads: Sequence[str]) -> tuple[Array, list[tuple[str, int, int]]]:
-    """An order in which rows lie type by type, by the number of the type; each type with where its rows begin and
-    end."""
-    short = numbers.astype(np.uint16) if len(heads) <= 1 << 16 else numbers  # which NumPy sorts in linear time
+    """An order of rows by the number of their type; and for each type the beginning and end of its rows."""
+    short = numbers.astype(np.uint16) if len(heads) <= 1 << 16 else numbers  # NumPy sorts these in linear time
     by = np.argsort(short, kind="stable")
     ends = np.searchsorted(numbers[by], np.arange(len(heads) + 1)).tolist()
     return by, [(head, *ends_) for head, ends_ in zip(heads, pairwise(ends), strict=True) if ends_[0] < ends_[1]]

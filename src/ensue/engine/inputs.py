@@ -1,6 +1,6 @@
-"""The inputs of many sets at once, as a column of lists: what each derived event came from.
+"""Inputs of many derived events at once, as a column of lists.
 
-It is machine code where there are many sets, the same function as Python where there are few: see
+The function runs as machine code where there are many sets, and as Python where there are few: see
 `structures/kernel.py`.
 """
 
@@ -18,7 +18,7 @@ from ensue.engine.structures.sources import Sources
 from ensue.engine.structures.structure import Array, Column, Layout
 
 FEW = 1 << 10
-"""Room for inputs at first, beyond two for each set."""
+"""Initial room for inputs, beyond two for each set."""
 
 SETS = Layout(
     ("rows", "at", "turn", "filled", "room"),
@@ -33,14 +33,14 @@ SETS = Layout(
         ("past", Column("ends")),
     ),
 )
-"""Handles, the nodes they lead to, and the inputs of each set one after the other; ``past`` is where a set's end."""
+"""Handles, the nodes they lead to, and the inputs of each set one after the other; ``past`` is the end of each set."""
 
 sets: Any = None
-"""The sets, as `gather_inputs` sees them: generated code finds it by this name."""
+"""The sets, as `gather_inputs` sees them: generated code finds them by this name."""
 
 
 def gather_inputs() -> int:
-    """Writes the inputs of the sets from ``at`` on; gives 1 when there is no room for more."""
+    """Write the inputs of the sets from ``at`` on; returns 1 when there is no room for more."""
     while sets.at < sets.rows:
         sets.turn += 1
         filled = sets.filled
@@ -102,7 +102,7 @@ def _called(arrays: Mapping[str, Array], numbers: dict[str, int]) -> tuple[int, 
 
 
 def _lists(inputs: Array, ends: Array) -> pa.ListArray:
-    """A list for each set, in order; most are so already."""
+    """A list for each set, sorted; most are sorted already."""
     offsets = np.concatenate([np.zeros(1, np.int64), ends])
     rises = inputs[1:] > inputs[:-1]
     rises[ends[:-1][(ends[:-1] > 0) & (ends[:-1] < len(inputs))] - 1] = True

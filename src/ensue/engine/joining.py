@@ -1,23 +1,23 @@
-"""Units as data: what each derives, their levels, and several as one."""
+"""Units as data: the types that each derives, their levels, and several units as one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ensue.engine.generate.program import Together
+from ensue.engine.generate.program import CompilationUnit
 from ensue.engine.operators.members import Expansion
 from ensue.language import typed
 
 
-def derived_by(unit: Together) -> Iterator[str]:
+def derived_by(unit: CompilationUnit) -> Iterator[str]:
     """The types of the program that a unit derives; what common rules find is none of them."""
     found = {part.rule.family.found.name for part in unit.parts if isinstance(part.rule, Expansion)}
     for event in unit.derives - found:
         yield from unit.heads.get(event, (event,))
 
 
-def levels_of(units: Sequence[Together]) -> list[int]:
+def levels_of(units: Sequence[CompilationUnit]) -> list[int]:
     """The level of each of some units that are in order: above those of all that it takes events from."""
     deriving: dict[str, list[int]] = {}
     found: list[int] = []
@@ -30,7 +30,7 @@ def levels_of(units: Sequence[Together]) -> list[int]:
     return found
 
 
-def joined(units: Sequence[Together], ranks: Mapping[str, int]) -> Together:
+def joined(units: Sequence[CompilationUnit], ranks: Mapping[str, int]) -> CompilationUnit:
     """Several units, or groups of rules, as one unit."""
     if len(units) == 1:
         return units[0]

@@ -9,15 +9,19 @@ from itertools import pairwise
 
 import pyarrow as pa
 
+from ensue.data import Events
 from ensue.data.columns import Columns as Names
-from ensue.engine.cores import Cores, Shared, Slice, by_key, in_slices, pieces_in
+from ensue.engine.cores import Cores, Slice, in_slices, pieces_in
+from ensue.engine.dealing import Dealer, by_key
 from ensue.engine.derived_tables import Shown
 from ensue.engine.knowledge import Row
-from ensue.engine.mixed import Mixed, NotPlainError, Used, flowing, mixed_of
+from ensue.engine.mixed import Mixed, NotPlainError, read_from
 from ensue.engine.parquet import PlainParquet, RowGroup
+from ensue.engine.plain_tables import Used, mixed_of
 from ensue.engine.run import Run
 from ensue.engine.structures.capacity import current
-from ensue.engine.tables import finished
+from ensue.engine.tables import finished, rates_in
+from ensue.engine.tables_in_order import flowing
 from ensue.engine.watching import tallying
 from ensue.language import typed
 
@@ -26,10 +30,11 @@ def detect_large_file(
     program: typed.Program, file: PlainParquet, names: Names, used: Used, until: int | None,
     tables: Mapping[str, Sequence[Row]], emit: Sequence[str], compiled: bool | None, suppressed: dict[int, int],
     cores: Cores,
-) -> tuple[dict[str, pa.Table], Mixed] | None:  # fmt: skip
-    """Detection by several threads, and the first rows; None if the file cannot be cut, or is not that plain."""
+) -> tuple[dict[str, pa.Table], Events] | None:  # fmt: skip
+    """Detection by several threads, and the events read; None if the file cannot be cut, or needs conversion."""
     first, last = file.groups[0].first, file.groups[-1].last
     horizon = last if until is None else until
+    known: list[int] = []
 
     def pieces(groups: Sequence[RowGroup]) -> Iterator[Mixed]:
         at = sum(group.rows for group in file.groups[: file.groups.index(groups[0])])
@@ -38,35 +43,56 @@ def detect_large_file(
             if piece is None:
                 raise NotPlainError
             at += len(piece)
+            if not known and piece.kind.max() >= 0:
+                known.append(at)
             yield piece
 
-    beginning = next(file.pieces(file.groups[:1])).slice(0, 1)
+    def unit(groups: Sequence[RowGroup]) -> Iterator[Mixed]:
+        return flowing(pieces(groups))
+
+    beginning = next(file.pieces(file.groups[:1]))
     one = mixed_of(beginning if file.only is None else {file.only: beginning}, names, program.events, used=used)
     if one is None:
         return None
     any_run = partial(Run, tables=tables, compiled=compiled)
-    new_run = partial(any_run, cores.cuts.parts.program, emit=cores.cuts.parts.wanted, instant=file.instant)
+    some, wanted = cores.cuts.parts.program, cores.cuts.parts.wanted
+    new_run = partial(any_run, some, emit=wanted, instant=file.instant, rates=rates_in(some, [one]))
     whole = Shown(program, emit, one.timestamps, one.timezone)
-    form = replace(whole, emit=cores.cuts.parts.wanted)
+    form = replace(whole, emit=wanted)
     found: dict[str, pa.Table] | None = None
     slices = [] if cores.cuts.extent is None else _slices(file.groups, horizon, cores.cuts.extent, cores.threads)
     try:
-        with tallying(sum(group.rows for group in file.groups), cores.cuts.parts.wanted):
+        with tallying(sum(group.rows for group in file.groups), wanted):
             if len(slices) > 1:
                 parts = [(each, pieces_in(flowing(pieces(groups)), each)) for each, groups in slices]
                 found = in_slices(new_run, parts, first, form)
             elif cores.cuts.keys is not None and form.as_columns:
-                shared = Shared(flowing(pieces(file.groups)), cores.cuts.keys, cores.threads)
-                found = by_key(new_run, shared, first, horizon, form)
+                units = [partial(unit, groups) for groups in _apart(file.groups) if groups[0].first <= horizon]
+                found = by_key(new_run, Dealer(units, cores.cuts.keys, cores.threads), first, horizon, form)
     except NotPlainError:
         return None
-    return None if found is None else (finished(found, cores, any_run, first, horizon, whole, suppressed), one)
+    if found is None:
+        return None
+    rows, unread = sum(group.rows for group in file.groups), file.groups[-1].first > horizon
+    read = replace(read_from([one], file.only is not None), last_end=last, rows=rows, used=bool(known) or unread)
+    return finished(found, cores, any_run, first, horizon, whole, suppressed), read
+
+
+def _apart(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
+    """Row groups one by one, but those that have an end in common together."""
+    found = [[groups[0]]]
+    for before, group in pairwise(groups):
+        if before.last == group.first:
+            found[-1].append(group)
+        else:
+            found.append([group])
+    return found
 
 
 def _slices(
     groups: Sequence[RowGroup], horizon: int, extent: int, threads: int
 ) -> list[tuple[Slice, Sequence[RowGroup]]]:  # fmt: skip
-    """Slices that begin with a row group, as many rows in each, with the row groups that each needs."""
+    """Slices that begin with a row group, with equal numbers of rows, and the row groups that each needs."""
     rows = sum(group.rows for group in groups)
     begins, seen = [groups[0].first], 0
     for before, group in pairwise(groups):

@@ -1,9 +1,9 @@
-"""How long events last, as it was taken for certain when the rules that run were planned.
+"""Lengths of events, as assumed when the running rules were planned.
 
-What a rule stores follows from how long the events that it uses last (`ensue.temporal.lengths`). Where rules come and
-go, those that stay go on with their state, so they are planned as before: with the bounds they were planned with,
+The lifetimes of a rule follow from the lengths of the events that it uses (`ensue.temporal.lengths`). Where rules come
+and go, those that stay keep their state, so they are planned as before: with the bounds they were planned with,
 although fewer rules derive events now. A new rule that derives longer or shorter events than these bounds allow is
-refused where a rule that stays would be planned otherwise: it would need more of the past than is there.
+rejected where a rule that stays would get another plan: it would need more of the past than is stored.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from ensue.language.walk import atoms
 from ensue.plan.build import Planner
 from ensue.rewriting import rewritten_rule
 from ensue.temporal.constraints import Events, Length, length_of_event, selects, union
-from ensue.temporal.said import length_said
+from ensue.temporal.describe import describe_length
 
 Lengths = tuple[tuple[str, Length], ...]
 """The bounds of each type's length."""
 
 
 def known_lengths(events: Events) -> Lengths:
-    """What is known of how long events last."""
+    """The known bounds on the lengths of events."""
     return tuple((name, length_of_event(name, events)) for name in events)
 
 
 def as_before(program: typed.Program, before: Lengths) -> typed.Program:
-    """The program with nothing more certain of events than there was before."""
+    """The program with no tighter bounds on lengths than before."""
     known = dict(before)
     events = {name: _wider(event, known.get(name)) for name, event in program.events.items()}
     return replace(program, events=events)
@@ -43,23 +43,23 @@ def _wider(event: typed.EventType, before: Length | None) -> typed.EventType:
 
 
 def check_as_before(old: typed.Program, before: Events, new: typed.Program, after: Events) -> None:
-    """Raises `DataError` where rules that both programs have need other bounds than they were planned with.
+    """Raise `DataError` where rules that both programs have need other bounds than they were planned with.
 
-    `before` and `after` are the events with what was, and is, certain of them.
+    `before` and `after` are the events with the bounds that were, and are, known.
     """
     for rule, event in _kept(old, new):
         then, now = length_of_event(event, before), length_of_event(event, after)
         if then != now and not _planned_alike(rule, (0, 0) in (then, now), before, after):
             name = f"The rule `{rule.label}`" if rule.label is not None else f"The rule for `{rule.event}`"
             raise DataError(
-                f"After the change `{event}` may last {_said(now, new)}; so far it was {_said(then, new)}. {name} uses "
-                "it, and has kept no more than that needs. Start another session with all of the rules; or declare "
-                f"`{event}` with `event` from the start, so that nothing is certain of how long it lasts."
+                f"After the change `{event}` may last {_describe(now, new)}; so far it was {_describe(then, new)}. "
+                f"{name} uses it, and has kept no more than that needs. Start another session with all of the rules; "
+                f"or declare `{event}` with `event` from the start, so that nothing is certain of how long it lasts."
             )
 
 
 def _kept(old: typed.Program, new: typed.Program) -> Iterator[tuple[typed.Rule, str]]:
-    """The rules that both programs have, each with the events that it uses and that were there before."""
+    """The rules that both programs have, each with the events that it uses and that existed before."""
     known = set(rule_names(old, range(len(old.rules))).values())
     for number, name in rule_names(new, range(len(new.rules))).items():
         if name in known:
@@ -68,15 +68,19 @@ def _kept(old: typed.Program, new: typed.Program) -> Iterator[tuple[typed.Rule, 
 
 
 def _planned_alike(rule: typed.Rule, instant: bool, before: Events, after: Events) -> bool:
-    """Whether the wider bounds make no difference; where instances are chosen, or `instant` ones are used, code may."""
+    """True if the wider bounds give the same plan; with chosen instances or `instant` events code may still differ."""
     if instant or selects(rule.body):
         return False
     plans = [Planner(events).rule(rewritten_rule(rule, events).rule) for events in (before, after)]
     return plans[0] == plans[1]
 
 
-def _said(length: Length, program: typed.Program) -> str:
+def _describe(length: Length, program: typed.Program) -> str:
     low, high = length
     if high is None:
-        return "any length of time" if not low else f"{length_said(low, program)} and more"
-    return length_said(high, program) if low == high else f"{length_said(low, program)} to {length_said(high, program)}"
+        return "any length of time" if not low else f"{describe_length(low, program)} and more"
+    return (
+        describe_length(high, program)
+        if low == high
+        else f"{describe_length(low, program)} to {describe_length(high, program)}"
+    )

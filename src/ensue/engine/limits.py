@@ -1,6 +1,6 @@
-"""Limits on what rules derive at once and keep: a rule that pairs everything with everything ends with a sentence.
+"""Limits on the events that rules derive at once and keep: a rule that pairs everything ends with a clear message.
 
-Generated code enlarges its structures through Python, so both limits are looked at there, and cost nothing besides.
+Generated code enlarges its structures through Python, so both limits are checked there, at no further cost.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 
 from ensue.data.errors import DataError, shortened
+from ensue.records import dataclass
 
 MATCHES, FOR_EACH = 10_000_000, 100
-"""Where nothing is said, a call may derive so many events of a type, or so many for each event it takes in."""
+"""Default limits: events of a type that a call may derive, in all, or for each event it takes in."""
 
 TEXT = 10_000_000
-"""How many characters a text that rules compute may have."""
+"""Most characters of a text that rules compute."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many events of a type one call may derive, and how many bytes rules may keep; None leaves it open."""
+    """Most events of a type that one call may derive, and most bytes that rules may keep; None is the default."""
 
     matches: int | None = None
     state: int | None = None
 
     @staticmethod
     def of(max_matches: object, max_state: object) -> Limits:
-        """Limits as people write them.
+        """Limits from the values of options.
 
         >>> Limits.of(1000, "2GB")
         Limits(matches=1000, state=2000000000)
@@ -48,7 +48,7 @@ class Limits:
         return Limits(max_matches, None if max_state is None else _bytes(max_state))
 
     def most_matches(self, events: int) -> int:
-        """How many events of a type may be derived by a call that takes in so many."""
+        """Most events of a type that a call with so many events may derive."""
         return self.matches if self.matches is not None else max(MATCHES, FOR_EACH * events)
 
     @property
@@ -75,15 +75,15 @@ def _bytes(written: object) -> int:
 
 @cache
 def half_of_memory() -> int:
-    """Half of the machine's memory; four gigabytes where that is not known."""
+    """Half of the machine's memory; four gigabytes where that is unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):
         return 4 * 10**9
 
 
-class LimitReached(Exception):  # noqa: N818 (it never comes out: a lane says which rule it was)
-    """A structure, by its first cell, that would exceed a limit."""
+class LimitReached(Exception):  # noqa: N818 (callers catch it, and name the rule)
+    """Raised for a structure, by its first cell, that would exceed a limit."""
 
     def __init__(self, base: int, matches: int | None = None) -> None:
         super().__init__(base, matches)
@@ -99,7 +99,7 @@ class Budget:
         self.watched = False
 
     def take(self, count: int, base: int) -> None:
-        """Take so many bytes for a structure; less than none gives some back."""
+        """Take so many bytes for a structure; a negative count gives some back."""
         if count > 0 and self.watched and self.used + count > self.most:
             raise LimitReached(base)
         self.used += count
@@ -115,7 +115,7 @@ def allowed() -> Limits:
 
 @contextmanager
 def limiting(limits: Limits) -> Iterator[None]:
-    """Have runs that begin inside keep to some limits."""
+    """Apply some limits to runs that begin inside."""
     token = _allowed.set(limits)
     try:
         yield

@@ -1,7 +1,7 @@
 """Functions that cost much less for many strings at once, such as searching for a regular expression.
 
-Code asks about one string at a time, in the order in which they came into the dictionary. So the answers for the next
-strings of the dictionary are found with it, twice as many each time, and wait until they are asked for.
+Code requests one string at a time, in the order of the dictionary. So the answers for the next strings of the
+dictionary are computed with it, twice as many each time, and kept until they are needed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 from ensue.engine.structures.values import Dictionary
 
 MOST = 4096
-"""No more strings are asked about at once."""
+"""Most strings that are computed at once."""
 
 LINES = 64
-"""Answers wait for so many functions with their other arguments."""
+"""Most functions, with their other arguments, whose answers are kept."""
 
 
 class ManyAnswers:
-    """Answers that were found ahead, for each function and its other arguments."""
+    """Answers that were computed ahead, for each function and its other arguments."""
 
     def __init__(self) -> None:
         self._waiting: dict[tuple[Any, ...], dict[str, Any]] = {}

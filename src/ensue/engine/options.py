@@ -1,8 +1,10 @@
-"""Which optimisations are on. They never change what is found: tests run with and without, benchmarks compare."""
+"""Switches of optimisations. They never change detections: tests run with and without, benchmarks compare."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -10,15 +12,15 @@ class Options:
     """A flag for each optimisation of plans, for rewriting, and for rules that run as one."""
 
     lengths: bool = True
-    """How long derived events last is taken from their rules."""
+    """Lengths of derived events are taken from their rules."""
     lifetimes: bool = True
-    """What can no longer match is forgotten."""
+    """Tuples that can no longer match are dropped."""
     streaming: bool = True
-    """A side of a join that can only match what came before is not stored."""
+    """A side of a join that can only match earlier events is not stored."""
     suppressing: bool = True
-    """What comes while nothing of its key could use it is not stored."""
+    """Matches that nothing of their key could use are not stored."""
     ending: bool = True
-    """What is forbidden between instants ends what waits before it."""
+    """A forbidden event between instants drops the tuples that wait before it."""
     rewriting: bool = True
     """Rules are rewritten before they are run."""
     ordering: bool = True
@@ -26,7 +28,7 @@ class Options:
     sharing: bool = True
     """Rules of one shape run as one, with a table of their constants."""
     parts: bool = True
-    """Equal parts of rules are built, and what they keep is kept, once."""
+    """Equal parts of rules are built, and their state is kept, once."""
 
 
 ALL = Options()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -14,9 +13,10 @@ import pyarrow as pa
 
 from ensue.data.columns import Columns as Names
 from ensue.data.errors import DataError, first_line
-from ensue.engine.mixed import fit, times_of
+from ensue.engine.plain_tables import Used, fit, times_of
 from ensue.engine.structures.capacity import current
 from ensue.language import typed
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -36,28 +36,35 @@ class PlainParquet:
     """A file whose columns need no conversion."""
 
     def __init__(
-        self, file: pq.ParquetFile, columns: Sequence[str], end: str, instant: bool, only: str | None, path: str | Path
-    ) -> None:
+        self, file: pq.ParquetFile, columns: Sequence[str], used: Sequence[str], end: str, instant: bool,
+        only: str | None, path: str | Path, in_dictionary: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.file = file
         self.path = path
+        self.in_dictionary = list(in_dictionary)
         self.columns = list(columns)
+        self.used = list(used)
         self.end = end
         self.instant = instant
         self.only = only
 
     @property
     def large(self) -> bool:
-        """Whether it should not be read at once, and need not: its row groups follow each other in time."""
+        """True if it is large, and can be read in pieces."""
         metadata = self.file.metadata
         sizes = [metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups)]
-        groups = self.groups if sum(sizes) >= current().file else ()
-        return bool(groups) and all(one.last <= other.first for one, other in pairwise(groups))
+        return sum(sizes) >= current().file and self.ordered
+
+    @property
+    def ordered(self) -> bool:
+        """True if its row groups follow each other in time."""
+        return bool(self.groups) and all(one.last <= other.first for one, other in pairwise(self.groups))
 
     @cached_property
     def groups(self) -> tuple[RowGroup, ...]:
         """The row groups that are not empty; none if the file does not say which times they have."""
-        metadata, schema = self.file.metadata, self.file.schema_arrow
-        place, type_ = schema.names.index(self.end), schema.field(self.end).type
+        metadata, type_ = self.file.metadata, self.file.schema_arrow.field(self.end).type
+        place = _place(metadata, self.end)
         found = []
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)
@@ -72,19 +79,38 @@ class PlainParquet:
             found.append(RowGroup(index, group.num_rows, int(times[0]), int(times[1])))
         return tuple(found)
 
-    def read(self) -> pa.Table:
+    def read(self, every: bool, threads: int) -> pa.Table | dict[str, pa.Table]:
+        """Its rows: the columns that rules use, or `every` one that is declared."""
+        columns = self.columns if every else self.used
+        most = min(threads, self.file.num_row_groups, self.file.metadata.num_rows // current().thread)
         with self._readable():
-            return self.file.read(columns=self.columns)
+            table = self._read_in_threads(columns, most) if most > 1 else self.file.read(columns=columns)
+        return table if self.only is None else {self.only: table}
+
+    def _read_in_threads(self, columns: Sequence[str], threads: int) -> pa.Table:
+        """The rows, each row group read by one thread. Arrow gives a thread a column, of which there may be few."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        def group(index: int) -> pa.Table:
+            return self._opened().read_row_group(index, columns=columns, use_threads=False)
+
+        with ThreadPoolExecutor(threads) as pool:
+            return pa.concat_tables(pool.map(group, range(self.file.num_row_groups)))
+
+    def _opened(self) -> pq.ParquetFile:
+        """The file once more, for a thread of its own."""
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(self.path, metadata=self.file.metadata, read_dictionary=self.in_dictionary)
 
     def pieces(self, groups: Sequence[RowGroup] | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows one piece after the other; of some row groups only, if these are given, for a thread of its own."""
+        """The rows one piece after the other; with `groups` only those of some row groups, for a thread of its own."""
         if groups is None:
             batches = self.file.iter_batches(current().piece, columns=self.columns)
         else:
-            import pyarrow.parquet as pq
-
-            file, size = pq.ParquetFile(self.path), max(1, current().piece // 8)
-            batches = file.iter_batches(size, [each.index for each in groups], self.columns, use_threads=False)
+            size = max(1, current().piece // 8)
+            indices = [each.index for each in groups]
+            batches = self._opened().iter_batches(size, indices, self.columns, use_threads=False)
         while True:
             with self._readable():
                 batch = next(batches, None)
@@ -94,15 +120,17 @@ class PlainParquet:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """Say that a file is damaged where its columns cannot be read."""
+        """Report a file as damaged where its columns cannot be read."""
         try:
             yield
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             raise DataError(f"{self.path} is not a Parquet file that can be read: {first_line(error)}") from error
 
 
-def plain_parquet(source: object, names: Names, events: Mapping[str, typed.EventType]) -> PlainParquet | None:
-    """The one file that is named, None if it is something else or must be read with more care."""
+def plain_parquet(
+    source: object, names: Names, events: Mapping[str, typed.EventType], used: Used
+) -> PlainParquet | None:
+    """The one named file; None if the source is another, or needs conversion. `used` are attributes that rules use."""
     only = None
     if isinstance(source, dict) and len(source) == 1:
         ((only, source),) = source.items()
@@ -116,10 +144,30 @@ def plain_parquet(source: object, names: Names, events: Mapping[str, typed.Event
 
     try:
         file = pq.ParquetFile(source)
-    except (OSError, pa.ArrowException):
-        return None  # what is wrong with it is said where files are read
+    except (OSError, UnicodeDecodeError, pa.ArrowException):
+        return None  # the general reader reports what is wrong with it
     found = fit(file.schema_arrow, names, events, only)
     if found is None:
         return None
     instant = found.layout.start == found.layout.end
-    return PlainParquet(file, found.columns, found.layout.end, instant, only, source)
+    type_ = found.layout.type if found.layout.type not in found.types else None  # an attribute is read as it is
+    is_text = type_ is not None and file.schema_arrow.field(type_).type == pa.string()
+    in_dictionary = _in_dictionary(file.metadata, str(type_)) if is_text else []
+    if in_dictionary:
+        file = pq.ParquetFile(source, metadata=file.metadata, read_dictionary=in_dictionary)
+    layout = found.layout
+    needed = {layout.type, layout.start, layout.end, *(name for _, name in used)}
+    used_columns = [name for name in found.columns if name in needed]
+    return PlainParquet(file, found.columns, used_columns, layout.end, instant, only, source, in_dictionary)
+
+
+def _place(metadata: pq.FileMetaData, name: str) -> int:
+    """The number of a column among those that are stored: a nested one before it counts by its fields."""
+    return next(place for place in range(metadata.num_columns) if metadata.schema.column(place).path == name)
+
+
+def _in_dictionary(metadata: pq.FileMetaData, name: str) -> list[str]:
+    """The column of types, if its texts are stored once each: then numbers are read, in a fifth of the time."""
+    place = _place(metadata, name)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    return [name] if all(group.column(place).has_dictionary_page for group in groups if group.num_rows) else []

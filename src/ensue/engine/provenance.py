@@ -1,4 +1,4 @@
-"""The engine on a whole set of events, with the rows that each derived event came from."""
+"""Detection on a whole set of events, with the input rows of each derived event."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def detect_sources(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
     compiled: bool | None = None, suppressed: dict[int, int] | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """What the program derives from events, with a column of the numbers of the rows that it came from."""
+    """The derived events as tables, with a column of the numbers of their input rows."""
     check_sources(program, emit)
     horizon = until if until is not None else events.last_end
     counts = {name: table.num_rows for name, table in events.tables.items()}
@@ -44,7 +44,7 @@ def detect_mixed_sources(
     program: typed.Program, events: Mixed, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
     compiled: bool | None = None, suppressed: dict[int, int] | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """The same for one table that is read where it lies."""
+    """The same for one table that is read in place."""
     check_sources(program, emit)
     first, last = int(events.end[0]), int(events.end[-1])
     horizon = last if until is None else until
@@ -76,7 +76,7 @@ def traced_tables(
 
 
 def check_sources(program: typed.Program, emit: Iterable[str]) -> None:
-    """The column for the sources needs its name for itself."""
+    """Raise an error if an attribute has the name of the column for the sources."""
     for name in emit:
         if SOURCES in program.events[name].attributes:
             raise DataError(
@@ -86,6 +86,6 @@ def check_sources(program: typed.Program, emit: Iterable[str]) -> None:
 
 
 def with_sources(table: pa.Table, events: Sequence[Event]) -> pa.Table:
-    """A table of derived events with the positions of the inputs that each came from."""
+    """A table of derived events with the positions of their inputs."""
     positions = [sorted(event.sources) for event in events]
     return table.append_column(SOURCES, pa.array(positions, pa.list_(pa.int64())))

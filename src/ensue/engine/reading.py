@@ -1,7 +1,6 @@
-"""What is found out about the columns of a table before rules see them: the type of each row, and whether rows are in
-order.
+"""Reads the columns of a table before rules see them: finds the type of each row, and checks and sorts rows.
 
-It is machine code where there are many rows, the same functions as Python where there are few.
+The functions run as machine code where there are many rows, and as Python where there are few.
 """
 
 from __future__ import annotations
@@ -11,10 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine import machine
 from ensue.engine.machine.builtin import unsigned_shift, wrap
 from ensue.engine.machine.source import source_of
-from ensue.engine.structures.kernel import MANY, Kernel, call
+from ensue.engine.structures.kernel import Kernel, call
 from ensue.engine.structures.keys import spread
 from ensue.engine.structures.structure import Array, Column, Layout
 
@@ -31,37 +29,44 @@ TYPES = Layout(
         ("kind", Column("kinds", "i32")),
     ),
 )
-"""The texts of rows as Arrow holds them, the names of types one after the other, and the code of each row's type."""
+"""The texts of rows as Arrow stores them, the names of types one after the other, and the code of each row's type."""
 
 SPLIT = Layout(("rows", "parts"), (("key", Column("keys")), ("part", Column("part_", "u8"))))
-"""A key for each row, and the part that it belongs to."""
+"""A key for each row, and its partition."""
+
+DEALT = Layout(
+    ("rows",),
+    (("value", Column("values")), ("part", Column("part_", "u8")), ("at", Column("places")), ("out", Column("outs"))),
+)
+DEALT_KINDS = Layout(
+    ("rows",),
+    (
+        ("value", Column("values", "i32")),
+        ("part", Column("part_", "u8")),
+        ("at", Column("places")),
+        ("out", Column("outs", "i32")),
+    ),
+)
+"""The values of rows, the partition of each row, and the place for the next value of each partition."""
 
 TEXTS = Layout(
     ("rows",), (("offset", Column("offsets", "i32")), ("letter", Column("letters", "u8")), ("hash", Column("hashes")))
 )
-"""The texts of rows as Arrow holds them, and a number for each."""
+"""The texts of rows as Arrow stores them, and a hash for each."""
 
 TIMES = Layout(("rows",), (("start", Column("starts")), ("end", Column("ends"))))
 
 
-TIES = Layout(("rows", "width"), (("key", Column("keys")), ("by", Column("order")), ("alike", Column("alike_", "u8"))))
-"""Rows of keys, the order of rows, and which are the same as the one before."""
-
-MANY_ALIKE = 256
-"""Up to how many rows with one end are sorted by putting each in its place."""
-
-
-DIGIT = 11
-"""Bits by which rows are sorted at a time."""
-
-SORTED = Layout(
-    ("rows", "turns", "flip"), (("key", Column("keys")), ("by", Column("order")), ("count", Column("counts")))
+TIES = Layout(
+    ("rows", "width"),
+    (
+        ("key", Column("keys")),
+        ("by", Column("order")),
+        ("alike", Column("alike_", "u8")),
+        ("aside", Column("asides")),
+    ),
 )
-"""Keys that are not negative and the rows they belong to, each twice; and how often there is each digit."""
-
-
-keys: Any = None
-"""Keys and rows, as `sort_keys` sees them: generated code finds it by this name."""
+"""Rows of keys, the order of rows, flags for rows equal to the one before, and room for half of them."""
 
 
 ties: Any = None
@@ -76,6 +81,10 @@ split: Any = None
 """The keys of rows, as `choose_parts` sees them: generated code finds it by this name."""
 
 
+dealt: Any = None
+"""The values of rows and their parts, as `deal_values` sees them: generated code finds it by this name."""
+
+
 texts: Any = None
 """The texts of rows, as `hash_letters` sees them: generated code finds it by this name."""
 
@@ -85,17 +94,17 @@ types: Any = None
 
 
 def find_kinds() -> int:
-    """Writes for each row the code of the name that its text is, or -1; gives 1 if a row has no text.
+    """Write for each row the code of the name that its text equals, or -1; returns 1 if a row has no text.
 
-    A row's length and first letter lead to the one name it may be, without a branch: rows of several types come in no
-    order that could be foreseen. Where several names are led to one place, each is compared.
+    A row's length and first letter lead to the one name it may be, or to none, without a branch: the processor cannot
+    predict the order of types. Where several names share a place, each is compared.
     """
     for k in range(types.types):
         first = types.name_end[k - 1] if k > 0 else 0
         length = types.name_end[k] - first
         types.head[k] = length * 256 + types.name[first]
         place = (length * 37 + types.name[first]) & 255
-        types.place[place] = types.types if types.place[place] >= 0 else k
+        types.place[place] = k if types.place[place] == types.types else types.types + 1
     types.head[types.types] = -1
     types.code[types.types] = -1
     empty = 0
@@ -110,12 +119,10 @@ def find_kinds() -> int:
         else:
             letter = types.letter[begin]
             found = types.place[(length * 37 + letter) & 255]
-            if length == 1 and found < types.types:
-                types.kind[row] = types.code[found if found >= 0 and types.head[found] == 256 + letter else types.types]
-            elif found < 0:
-                types.kind[row] = -1
+            if length == 1 and found <= types.types:
+                types.kind[row] = types.code[found if types.head[found] == 256 + letter else types.types]
             else:
-                only = found < types.types
+                only = found <= types.types
                 head = length * 256 + letter
                 name = types.types
                 for k in range(found if only else 0, found + 1 if only else types.types):
@@ -131,7 +138,7 @@ def find_kinds() -> int:
 
 
 def look_at_order() -> int:
-    """0 if ends never fall and each start is no later than its end; 1 if moreover no two ends are the same; else 2."""
+    """Return 0 if ends never fall and no start is after its end, 1 if moreover no two ends are equal, else 2."""
     unique = 1
     for k in range(times.rows):
         if times.start[k] > times.end[k]:
@@ -145,19 +152,24 @@ def look_at_order() -> int:
 
 
 def sort_ties() -> int:
-    """Sorts rows whose first key rises by their other keys, and marks each that is the same as the one before it."""
+    """Sort rows with a rising first key by their other keys, and mark each that equals the one before it."""
     first = 0
     while first < ties.rows:
         past = first + 1
         while past < ties.rows and ties.key[past * ties.width] == ties.key[first * ties.width]:
             past += 1
-        for k in range(first + 1, past):
-            row = ties.by[k]
-            at = k
-            while at > first and before(row, ties.by[at - 1]) > 0:
-                ties.by[at] = ties.by[at - 1]
-                at -= 1
-            ties.by[at] = row
+        begin = first
+        while begin < past:
+            end = min(begin + 8, past)
+            insert_rows(begin, end)
+            begin = end
+        size = 8
+        while size < past - first:
+            begin = first
+            while begin + size < past:
+                merge_rows(begin, begin + size, min(begin + 2 * size, past))
+                begin += 2 * size
+            size = 2 * size
         for k in range(first + 1, past):
             if before(ties.by[k - 1], ties.by[k]) == 0:
                 ties.alike[k] = 1
@@ -165,42 +177,44 @@ def sort_ties() -> int:
     return 0
 
 
-def sort_keys() -> int:
-    """Sorts rows by their keys, digit after digit from the last one; ``flip`` is which half they are in afterwards."""
-    rows = keys.rows
-    for turn in range(keys.turns):
-        shift = 11 * turn
-        source = keys.flip * rows
-        target = (1 - keys.flip) * rows
-        for digit in range(2048):
-            keys.count[digit] = 0
-        for k in range(rows):
-            keys.count[(keys.key[source + k] >> shift) & 2047] += 1
-        total = 0
-        for digit in range(2048):
-            own = keys.count[digit]
-            keys.count[digit] = total
-            total += own
-        for k in range(source, source + rows):
-            digit = (keys.key[k] >> shift) & 2047
-            at = target + keys.count[digit]
-            keys.count[digit] += 1
-            keys.key[at] = keys.key[k]
-            keys.by[at] = keys.by[k]
-        keys.flip = 1 - keys.flip
-    return keys.flip
+def insert_rows(begin: int, end: int) -> None:
+    """Sort few rows by insertion."""
+    for k in range(begin + 1, end):
+        row = ties.by[k]
+        at = k
+        while at > begin and before(row, ties.by[at - 1]) > 0:
+            ties.by[at] = ties.by[at - 1]
+            at -= 1
+        ties.by[at] = row
+
+
+def merge_rows(begin: int, middle: int, end: int) -> None:
+    """Merge two sorted runs; of equal rows, those of the first run come first."""
+    for k in range(begin, middle):
+        ties.aside[k - begin] = ties.by[k]
+    left = 0
+    right = middle
+    at = begin
+    while left < middle - begin:
+        if right < end and before(ties.by[right], ties.aside[left]) > 0:
+            ties.by[at] = ties.by[right]
+            right += 1
+        else:
+            ties.by[at] = ties.aside[left]
+            left += 1
+        at += 1
 
 
 def before(one: int, other: int) -> int:
-    """1 if a row comes before another, 0 if all their keys are the same, else -1."""
-    for c in range(ties.width):
+    """Return 1 if a row comes before another with the same first key, 0 if all their keys are equal, else -1."""
+    for c in range(1, ties.width):
         if ties.key[one * ties.width + c] != ties.key[other * ties.width + c]:
             return 1 if ties.key[one * ties.width + c] < ties.key[other * ties.width + c] else -1
     return 0
 
 
 def hash_letters() -> int:
-    """Writes a number for each row's text, the same for texts that are the same."""
+    """Write a hash for each row's text, equal for equal texts."""
     end = texts.offset[0]
     for row in range(texts.rows):
         begin = end
@@ -213,30 +227,40 @@ def hash_letters() -> int:
 
 
 def choose_parts() -> int:
-    """Writes for each row the number of the part that its key belongs to."""
+    """Write for each row the number of its key's partition."""
     for row in range(split.rows):
         high = unsigned_shift(spread(split.key[row]), 32)
         split.part[row] = unsigned_shift(high * split.parts, 32)
     return 0
 
 
+def deal_values() -> int:
+    """Write the values of rows partition after partition, those of one partition in their order."""
+    for row in range(dealt.rows):
+        part = dealt.part[row]
+        dealt.out[dealt.at[part]] = dealt.value[row]
+        dealt.at[part] += 1
+    return 0
+
+
 FIND_KINDS = Kernel("find_kinds", "types", TYPES, source_of(find_kinds))
-SORT_TIES = Kernel("sort_ties", "ties", TIES, source_of(before) + "\n\n" + source_of(sort_ties))
-SORT_KEYS = Kernel("sort_keys", "keys", SORTED, source_of(sort_keys))
+SORT_TIES = Kernel("sort_ties", "ties", TIES, "\n\n".join(map(source_of, (before, insert_rows, merge_rows, sort_ties))))
 HASH_LETTERS = Kernel("hash_letters", "texts", TEXTS, source_of(hash_letters))
 CHOOSE_PARTS = Kernel("choose_parts", "split", SPLIT, source_of(spread) + "\n\n" + source_of(choose_parts))
+DEAL_VALUES = Kernel("deal_values", "dealt", DEALT, source_of(deal_values))
+DEAL_KINDS = Kernel("deal_values", "dealt", DEALT_KINDS, source_of(deal_values))
 LOOK_AT_ORDER = Kernel("look_at_order", "times", TIMES, source_of(look_at_order))
 
 
 def kinds_of(offsets: Array, letters: Array, names: list[bytes], codes: Array, kinds: Array) -> bool:
-    """Writes into `kinds` the code of each row's type, given the texts of rows; gives whether a row has no text."""
+    """Write the code of each row's type into `kinds`, given the texts of rows; returns True if a row has no text."""
     arrays = {
         "offsets": offsets,
         "letters": letters,
         "names": np.frombuffer(b"".join(names) or b"\0", np.uint8),
         "name_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
         "heads": np.zeros(len(names) + 1, np.int64),
-        "places": np.full(256, -1, np.int64),
+        "places": np.full(256, len(names), np.int64),
         "codes": np.append(codes, np.int32(-1)),
         "kinds": kinds,
     }
@@ -244,7 +268,7 @@ def kinds_of(offsets: Array, letters: Array, names: list[bytes], codes: Array, k
 
 
 def hash_texts(column: pa.Array) -> Array:
-    """A number for each text of a column, the same for those that are the same; nulls have one, too."""
+    """A hash for each text of a column, equal for equal texts; nulls have one, too."""
     filled = column.fill_null("") if column.null_count else column
     _, offsets, data = filled.buffers()
     arrays: dict[str, Array] = {
@@ -256,43 +280,61 @@ def hash_texts(column: pa.Array) -> Array:
 
 
 def parts_of_keys(keys: Array, parts: int) -> Array:
-    """The part of each key, of so many: the same for equal keys, and about as many keys in each."""
+    """The partition of each key: equal for equal keys, with about as many keys in each."""
     arrays = {"keys": np.ascontiguousarray(keys), "part_": np.empty(len(keys), np.uint8)}
     return call(CHOOSE_PARTS, len(keys), arrays, {"rows": len(keys), "parts": parts})[1].arrays["part_"]
 
 
+def deal(values: Array, parts: Array, begins: Array) -> Array:
+    """Integers of 64 or 32 bits partition after partition; `begins` is the place where each partition begins."""
+    arrays = {
+        "values": np.ascontiguousarray(values),
+        "part_": parts,
+        "places": begins.astype(np.int64),
+        "outs": np.empty(len(values), values.dtype),
+    }
+    kernel = DEAL_VALUES if values.dtype == np.int64 else DEAL_KINDS
+    return call(kernel, len(values), arrays, {"rows": len(values)})[1].arrays["outs"]
+
+
 def in_order(start: Array, end: Array) -> int:
-    """Tells the order of rows: see `look_at_order`."""
+    """The order of rows: see `look_at_order`."""
     arrays = {"starts": np.ascontiguousarray(start), "ends": np.ascontiguousarray(end)}
     return call(LOOK_AT_ORDER, len(end), arrays, {"rows": len(end)})[0]
 
 
 def order_by(ends: Array) -> tuple[Array, Array]:
-    """The order of rows by their ends, those with the same as they are; and the ends in that order."""
-    rows = len(ends)
-    if rows <= MANY or not machine.available():
-        by = np.argsort(ends, kind="stable")
-        return by, ends[by]
-    least = int(ends.min())
-    turns = -(-(int(ends.max()) - least).bit_length() // DIGIT)
-    given, order = np.empty(2 * rows, np.int64), np.empty(2 * rows, np.int64)
-    np.subtract(ends, least, out=given[:rows])
-    order[:rows] = np.arange(rows)
-    arrays = {"keys": given, "order": order, "counts": np.zeros(1 << DIGIT, np.int64)}
-    half, _ = call(SORT_KEYS, rows, arrays, {"rows": rows, "turns": turns, "flip": 0})
-    own = slice(half * rows, (half + 1) * rows)
-    return order[own], given[own] + least
+    """The order of rows by their ends, stable; and the ends in that order.
+
+    An end and its row are packed into one number, so that plain integers are sorted. Of ends that are too far apart
+    only the high bits have room; then rows are nearly in order, and the rest of the sort is linear.
+    """
+    if not len(ends):
+        return np.arange(0), ends
+    room = len(ends).bit_length()
+    least, most = int(ends.min()), int(ends.max())
+    shift = max(0, (most - least).bit_length() + room - 62)
+    packed = (ends >> shift) - (least >> shift)
+    packed <<= room
+    packed |= np.arange(len(ends))
+    packed.sort()
+    by = packed & ((1 << room) - 1)
+    if not shift:
+        packed >>= room
+        packed += least
+        return by, packed
+    ordered = ends[by]
+    again = np.argsort(ordered, kind="stable")
+    return by[again], ordered[again]
 
 
 def sorted_ties(keys: Array) -> tuple[Array, Array]:
-    """The order of rows whose first key rises by all their keys, and which are then the same as the one before."""
-    ends = keys[:, 0]
-    groups = np.diff(np.flatnonzero(np.concatenate([[True], ends[1:] != ends[:-1], [True]])))
-    by, alike = np.arange(len(keys)), np.zeros(len(keys), np.uint8)
-    if groups.max(initial=0) > MANY_ALIKE:
-        by = np.lexsort(keys.T[::-1])
-        alike[1:] = np.all(keys[by[1:]] == keys[by[:-1]], axis=1)
-    else:
-        arrays = {"keys": np.ascontiguousarray(keys), "order": by, "alike_": alike}
-        call(SORT_TIES, len(keys), arrays, {"rows": len(keys), "width": keys.shape[1]})
-    return by, alike != 0
+    """The order of rows with a rising first key by all their keys, and flags for those equal to the one before."""
+    arrays = {
+        "keys": np.ascontiguousarray(keys),
+        "order": np.arange(len(keys)),
+        "alike_": np.zeros(len(keys), np.uint8),
+        "asides": np.empty(len(keys), np.int64),
+    }
+    call(SORT_TIES, len(keys), arrays, {"rows": len(keys), "width": keys.shape[1]})
+    return arrays["order"], arrays["alike_"] != 0

@@ -1,20 +1,20 @@
-"""How much a program at work keeps: keys, tuples and bytes, for each part of its rules that keeps anything."""
+"""Sizes of the state of a running program: keys, tuples and bytes, for each part of its rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from ensue.engine.generated import GeneratedLane
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much one part of a rule keeps.
+    """Size of one part of a rule.
 
-    `rule` is the rule's label, or else the event that it derives; None where rules of several names share what is kept,
-    as those do that run as one, or have parts in common. `node` says which part it is. `tuples` may still be matched;
-    `keys` are the values by which they are looked up, None where they are not. `bytes` is what they take in memory.
+    `rule` is the rule's label, or else the event that it derives; None where rules of several names share the state, as
+    those do that run as one, or have parts in common. `node` names the part. `tuples` may still be matched; `keys` are
+    the values by which they are looked up, None where they are not. `bytes` is their memory.
     """
 
     rule: str | None
@@ -25,7 +25,7 @@ class Size:
 
 
 def sizes_of(lanes: Iterable[GeneratedLane]) -> list[Size]:
-    """What each part of the rules keeps, in the order of the lanes."""
+    """The size of each part of the rules, in the order of the lanes."""
     found: list[Size] = []
     for lane in lanes:
         names = _names(lane)
@@ -34,7 +34,7 @@ def sizes_of(lanes: Iterable[GeneratedLane]) -> list[Size]:
 
 
 def _names(lane: GeneratedLane) -> Mapping[str, str | None]:
-    """What people call the owners of structures."""
+    """Names of the owners of structures, for people."""
     names: dict[str, str | None] = {"": None}
     for part in lane.code.together.parts:
         names[part.name] = part.title

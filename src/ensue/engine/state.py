@@ -1,11 +1,10 @@
-"""The state of a detection as bytes, in an encoding of its own: data only, so that reading it runs nothing.
+"""The state of a detection as bytes, in an encoding of its own: data only, so that reading it runs no code.
 
-A value is written after its parts, with how many of the values before it those are; so neither writing nor reading is
-recursive. Texts, tuples and dicts are written once. After that a number refers to
-them, and what was one object is one object again.
+A value is written after its parts, with their number; so neither writing nor reading is recursive. Texts, tuples and
+dicts are written once. After that a number refers to them, and one object stays one object.
 
 Around it stand a magic text, versions, a fingerprint of the program, the length, and a checksum. The checksum finds
-damage; it does not tell who wrote the state, so read only states from where you would take data.
+damage; it does not prove who wrote the state, so read only states from sources you trust.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ MAGIC = b"ensue state\n"
 FORMAT = 1
 """The version of the encoding."""
 VERSION = 8
-"""The version of what is encoded: it grows whenever the engine keeps something else."""
+"""The version of the encoded data: it grows whenever the engine changes its state."""
 
 _HEADER = struct.Struct("<HH32sQ")
 _BEFORE = len(MAGIC) + _HEADER.size + 32
@@ -38,14 +37,14 @@ DTYPES = ("|b1", "|u1", "|i1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f4", 
 
 
 class StateError(ValueError):
-    """A saved state that cannot be used. The message says why and what to do."""
+    """Raised for a saved state that cannot be used. The message has the reason and the remedy."""
 
 
 # --- the frame --------------------------------------------------------------------------------------------------------
 
 
 def fingerprint(file: syntax.File) -> bytes:
-    """What tells programs apart: all that is written in them but tests and reactions, which no state depends on."""
+    """A hash of a program without tests and reactions, which no state depends on."""
     kept = (s for s in file.statements if not isinstance(s, syntax.Test | syntax.Reaction))
     return hashlib.sha256("\n".join(map(show_meaning, kept)).encode()).digest()
 
@@ -62,12 +61,12 @@ def seal(state: Any, program: bytes) -> bytes:
 
 
 def unseal(data: bytes, program: bytes) -> Any:
-    """The state that bytes hold, if it is one of this program and of this version."""
+    """The state in some bytes, if it is one of this program and of this version."""
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise StateError(f"A state is the bytes that `save` gave, not a {type(data).__name__}.")
+        raise StateError(f"A state is the bytes that `save` returned, not a {type(data).__name__}.")
     data = bytes(data)
     if data[: len(MAGIC)] != MAGIC[: len(data)] or not data:
-        raise StateError("This is no state of a session: hand over the bytes that `save` gave.")
+        raise StateError("This is no state of a session: pass the bytes that `save` returned.")
     if len(data) < _BEFORE:
         raise StateError("The state is cut short; use another copy of it, or send the events again to a new session.")
     format_, version, found, length = _HEADER.unpack_from(data, len(MAGIC))
@@ -93,14 +92,14 @@ def unseal(data: bytes, program: bytes) -> Any:
 
 
 _END = object()
-"""On the stack of what is to be written: the parts of a value are done; its tag and its id come next."""
+"""Marks on the stack of values to write: the parts of a value are done; its tag and its id come next."""
 
 
 def encode(value: Any) -> bytes:
     """Plain values and arrays as bytes."""
     out: list[bytes] = []
     write = out.append
-    known: dict[Any, int] = {}  # texts, and the ids of what else is written once, with the numbers that refer to them
+    known: dict[Any, int] = {}  # texts, and ids of others written once, with their numbers
     numbers = count()
     waiting: list[Any] = [value]
     while waiting:
@@ -165,7 +164,7 @@ def _array(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def _text(tag: bytes, text: Callable[[Any], str]) -> Callable[[Any], bytes]:
-    """Values that are written as a text."""
+    """Encodes values that are written as a text."""
 
     def write(value: Any) -> bytes:
         written = text(value).encode()
@@ -190,11 +189,11 @@ _LEAVES: dict[type, Callable[[Any], bytes]] = {
 _ONCE = frozenset({str, tuple, dict})
 """The types of values that are written once."""
 _KEPT = frozenset((b"(", b"{"))
-"""The tags of what the reader keeps, to be referred to."""
+"""The tags of values that the reader keeps, for later references."""
 
 
 def _parts(value: Any) -> tuple[bytes, Sequence[Any]]:
-    """The tag of a value with how many parts it has, and the parts."""
+    """The tag of a value with the number of its parts, and the parts."""
     kind = type(value)
     if kind is tuple:
         return b"(" + _number(len(value)), value
@@ -225,7 +224,7 @@ def _plain(moment: datetime) -> datetime:
 
 
 def decode(data: bytes) -> Any:
-    """The value that bytes stand for.
+    """The value of some bytes.
 
     >>> decode(encode({"a": (1, 2.5, None), "b": {"x"}}))
     {'a': (1, 2.5, None), 'b': {'x'}}
@@ -241,7 +240,7 @@ def decode(data: bytes) -> Any:
 
 
 class _Reader:
-    """Reads values onto a stack, from which what they are parts of takes them."""
+    """Reads values onto a stack, from which the values that contain them take them."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -271,7 +270,7 @@ class _Reader:
                 raise ValueError("a number that is too long")
 
     def folded(self, kind: type[datetime] | type[time]) -> datetime | time:
-        """A moment; a star behind it says that it is the second one that clocks show so."""
+        """A moment; a star after it marks the second of two equal clock times."""
         text = self.counted().decode()
         moment = kind.fromisoformat(text.rstrip("*"))
         return moment.replace(fold=1) if text.endswith("*") else moment

@@ -1,4 +1,4 @@
-"""How long a unit of code takes, told to who watches: compiling, running, and each thing that is asked of Python."""
+"""Times for a watcher: compiling a unit of code, running it, and each call to Python."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ensue.engine.structures.structure import Structure
 from ensue.engine.structures.values import Values
 from ensue.engine.watching import Work, watched
 from ensue.language import typed
-from ensue.plan.description import Words
+from ensue.plan.description import Phrases
 from ensue.plan.late import ROW
 
 Ask = Callable[[Any, int], int]
 
 
 class Stopwatch:
-    """The watch of one unit. Where nobody watches it costs nothing."""
+    """The stopwatch of one unit. Without a watcher it costs nothing."""
 
     def __init__(self, program: typed.Program, code: Generated, names: Mapping[int, str]) -> None:
         self.program, self.code, self.names = program, code, names
@@ -31,13 +31,13 @@ class Stopwatch:
         return 0.0 if self.watcher is None else self.watcher.clock()
 
     def spent(self, work: Work, begun: float) -> None:
-        """Tells how long all rules of the unit took since a time."""
+        """Report the time that all rules of the unit took since `begun`."""
         if self.watcher is not None:
             titles = dict.fromkeys(part.title for part in self.code.together.parts if part.title is not None)
             self.watcher.spent(work, tuple(titles), self.now() - begun)
 
     def timed(self, ask: Ask) -> Ask:
-        """A function that answers code, which also tells how long that takes."""
+        """A function that answers code, and also reports its time."""
         watcher = self.watcher
         if watcher is None:
             return ask
@@ -57,7 +57,7 @@ class Stopwatch:
         return asked
 
     def _asking(self, structure: Structure) -> tuple[tuple[str, ...], str | None]:
-        """The rules that ask something of Python, and what; None for what is no question of theirs."""
+        """The rules that call Python, and the subject of the call; None where it is not theirs."""
         name = self.names[structure.base]
         question: Any = self.code.unit.questions.get(name)
         match question:
@@ -67,14 +67,14 @@ class Stopwatch:
                 return self._owners(name), predicate
             case Question(expression=asked) | OfText(operation=asked):
                 if isinstance(asked, typed.Operation) and (asked.name == ROW or asked.name.startswith("as ")):
-                    return (), None  # a value that is only written in another way
-                (on,) = Words(self.program).conditions([asked])
+                    return (), None  # only a conversion of a value
+                (on,) = Phrases(self.program).conditions([asked])
                 return self._owners(name), on
             case _:
                 return (), None
 
     def _owners(self, name: str) -> tuple[str, ...]:
-        """The names of the rules that have a structure; all of the unit where that is not known."""
+        """The names of the rules that own a structure; all of the unit where that is unknown."""
         together, owner = self.code.together, self.code.unit.structures[name].owner
         users = {user for part in together.common if part.name == owner for user in part.users}
         own = [part.title for part in together.parts if part.name in {owner, *users}]

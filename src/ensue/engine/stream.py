@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,14 +13,15 @@ import pyarrow as pa
 from ensue.engine.batch import Batch, Columns, Integers
 from ensue.engine.reading import order_by, sorted_ties
 from ensue.engine.structures.values import Dictionary
-from ensue.values import order
+from ensue.language.semantics import order
+from ensue.records import dataclass
 
 Array = np.ndarray[Any, Any]
 Values = tuple[Array, Array]
-"""Values, and a flag for each that is there."""
+"""Values, and a flag for each that is not null."""
 
 FEW = 64
-"""Up to how many rows are taken one by one."""
+"""Most rows that are processed one by one."""
 
 NONE = np.empty(0, np.int64)
 NO_FLOATS = np.empty(0, np.float64)
@@ -36,13 +37,13 @@ class Stream:
     end: Integers
     columns: Sequence[Values]
     nulls: bool
-    """Whether a value is null."""
+    """True if a value is null."""
     sequenced: Array | None = None
-    """Which rows have a number in a sequence, where any has."""
+    """Flags of rows with a number in a sequence, if any has one."""
     first: Array | None = None
-    """For each row the first that is the same in every respect; None where all differ, or order does not matter."""
+    """For each row the first equal one; None where all differ, or order does not matter."""
     positions: Integers | None = None
-    """The places of rows in the input; None where a row has none."""
+    """The positions of rows in the input; None where a row has none."""
 
     def taken(self, by: Array | None) -> Stream:
         """The rows in another order."""
@@ -76,7 +77,7 @@ def stream_of(
     batch: Batch, types: Collection[str], ranks: Mapping[str, int], inputs: Mapping[tuple[str, str], tuple[int, str]],
     ordered: bool, dictionary: Dictionary, sourced: bool = False,
 ) -> Stream:  # fmt: skip
-    """The events of some types that are new, with the columns that are read; `sourced` ones know their positions."""
+    """The new events of some types, with the columns that are read; with `sourced` they have their positions."""
     mixed, derived = batch.mixed, batch.derived_of(types)
     if mixed is not None and not (batch.given or batch.rows or derived):
         return mixed.stream(inputs, dictionary, ordered, sourced)
@@ -96,8 +97,9 @@ def stream_of(
         for (event, attribute), (index, kind_) in inputs.items():
             if event == piece.event:
                 values, flags = values_of(
-                    piece.columns.attributes.get(attribute), kind_, dictionary, to - at, name=attribute
-                )
+                    piece.columns.attributes.get(attribute), kind_, dictionary, to - at, name=attribute,
+                    tuples=batch.types[event].attributes[attribute] != "any",
+                )  # fmt: skip
                 columns[index][0][at:to], columns[index][1][at:to] = values, flags
                 nulls = nulls or not flags.all()
         at = to
@@ -109,7 +111,7 @@ def stream_of(
 
 
 def _sequenced(columns: Sequence[Columns]) -> Array | None:
-    """Which rows have a number in a sequence; None where none has."""
+    """Flags of rows with a number in a sequence; None if none has one."""
     if all(each.sequence is None for each in columns):
         return None
     flags = [
@@ -123,7 +125,7 @@ def _few_rows(
     batch: Batch, types: Collection[str], ranks: Mapping[str, int], inputs: Mapping[tuple[str, str], tuple[int, str]],
     ordered: bool, dictionary: Dictionary,
 ) -> Stream:  # fmt: skip
-    """The same for a few rows of Python values, without a detour over Arrow."""
+    """The same for a few rows of Python values, without Arrow."""
     rows = [row for row in batch.rows if row[0] in types]
     first = None
     if len(rows) > 1 and ordered:
@@ -168,11 +170,11 @@ def _blank(event: str, kind: str, pieces: Iterable[Piece], count: int) -> Values
 
 def values_of(
     column: pa.Array | None, kind: str, dictionary: Dictionary, count: int, everywhere: Array | None = None,
-    name: str = "",
+    name: str = "", tuples: bool = True,
 ) -> Values:  # fmt: skip
-    """A column as numbers, and which of them are there; `everywhere` is a flag for each row that is set.
+    """A column as numbers, and flags of those that are not null; `everywhere` are such flags, all set.
 
-    `name` is what a message calls it.
+    `name` is its name in messages; lists are `tuples` where they are declared as lists.
     """
     if column is None or pa.types.is_null(column.type):
         return np.zeros(count, np.float64 if kind == "f" else np.int64), np.zeros(count, np.uint8)
@@ -181,7 +183,7 @@ def values_of(
     else:
         flags = np.ones(count, np.uint8) if everywhere is None else everywhere
     if kind in "so":
-        return dictionary.encode(column, name), flags
+        return dictionary.encode(column, name, tuples), flags
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     if column.null_count:
@@ -196,34 +198,43 @@ def values_of(
 def _in_order(
     batch: Batch, pieces: Sequence[Piece], kind: Array, start: Integers, end: Integers, ordered: bool
 ) -> tuple[Array | None, Array | None]:
-    """The rows by end; where it matters by start, sequence, type and attributes, too. None if they are so already.
+    """The order of rows by end; where it matters by start, sequence, type and attributes, too. None if they are sorted.
 
-    And where it matters, the first of those that are the same in every respect: see `Stream`.
+    And where it matters, the first of equal rows: see `Stream`.
     """
     if len(end) < 2:
         return None, None
-    rises = bool(np.all(end[1:] >= end[:-1]))
-    if not ordered or (rises and not np.any(end[1:] == end[:-1])):
-        return None if rises else order_by(end)[0], None
+    by, ends = (None, end) if np.all(end[1:] >= end[:-1]) else order_by(end)
+    same = ends[1:] == ends[:-1]
+    if not ordered or not same.any():
+        return by, None
+    tied = np.zeros(len(end), bool)
+    tied[1:] |= same
+    tied[:-1] |= same
+    places = np.flatnonzero(tied)  # the others are where they belong
+    rows = places if by is None else by[places]
     sequence = sequence_keys([piece.columns for piece in pieces])
-    keys = [*attribute_keys(batch, pieces), kind, *sequence, start, end]
-    by = np.lexsort(keys)
-    alike = np.ones(len(by) - 1, bool)
+    keys = [key[rows] for key in (*attribute_keys(batch, pieces), kind, *sequence, start, end)]
+    inner = np.lexsort(keys)
+    whole = np.arange(len(end)) if by is None else by.copy()
+    whole[places] = rows[inner]
+    alike = np.ones(len(inner) - 1, bool)
     for key in reversed(keys):
-        held = key[by]
+        held = key[inner]
         alike &= held[1:] == held[:-1]
         if not alike.any():
-            break
-    return by, first_alike(alike)
+            return whole, None
+    first = np.arange(len(end))
+    first[places] = places[first_alike(alike)]
+    return whole, first
 
 
 def tie_order(
     kind: Array, start: Integers, end: Integers, columns: Mapping[str, pa.Array], names: Mapping[int, Sequence[str]]
 ) -> tuple[Array | None, Array | None]:
-    """The order of rows whose ends rise, where ends are the same by start, type and attributes; None if it is theirs.
+    """The order of rows sorted by end, with ties sorted by start, type and attributes; None if they are sorted.
 
-    `names` are the attributes of each type that occurs, by its rank. And the first of those that are the same in every
-    respect: see `Stream`.
+    `names` are the attributes of each type that occurs, by its rank. And the first of equal rows: see `Stream`.
     """
     same = end[1:] == end[:-1]
     tied = np.zeros(len(end), bool)
@@ -235,7 +246,7 @@ def tie_order(
         return None, None
     held = {name: sortable(column.take(pa.array(rows)), len(rows)) for name, column in columns.items()}
     kinds = kind[rows]
-    keys: list[Array] = [end[rows], start[rows], kinds.astype(np.int64)]
+    keys: list[Array] = [start[rows], kinds.astype(np.int64)]
     for position in range(max(map(len, names.values()), default=0)):
         at = {rank: own[position] for rank, own in names.items() if position < len(own) and own[position] in held}
         values, flags = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.uint8)
@@ -246,7 +257,8 @@ def tie_order(
                 own = kinds == rank
                 values[own], flags[own] = held[name][0][own], held[name][1][own]
         keys += [flags.astype(np.int64), values]
-    by, alike = sorted_ties(np.stack(keys, axis=1))
+    different = [key for key in keys if np.any(key[1:] != key[0])]
+    by, alike = sorted_ties(np.stack([end[rows], *different], axis=1))
     whole = np.arange(len(end))
     whole[rows] = rows[by]
     first = None
@@ -259,7 +271,7 @@ def tie_order(
 
 
 def first_alike(alike: Array) -> Array | None:
-    """For each row the first that is the same, from which rows are the same as the one before; None if all differ.
+    """For each row the first equal one, from flags of rows equal to the one before; None if all differ.
 
     >>> first_alike(np.array([False, True, True, False])).tolist()
     [0, 1, 1, 1, 4]
@@ -272,7 +284,7 @@ def first_alike(alike: Array) -> Array | None:
 
 
 def sequence_keys(columns: Sequence[Columns]) -> list[Array]:
-    """The sequence of rows as numbers in its order, null first; the last key counts first."""
+    """The sequence of rows as numbers in its order, null first; the last key is the most significant."""
     if all(each.sequence is None for each in columns):
         return []
     values = [
@@ -284,21 +296,48 @@ def sequence_keys(columns: Sequence[Columns]) -> list[Array]:
 def attribute_keys(batch: Batch, pieces: Sequence[Piece]) -> list[Array]:
     """Attributes as numbers in their order, the first attribute last."""
     names = [_names(batch, piece) for piece in pieces]
+    places: dict[str, list[int]] = {}
+    for place, piece in enumerate(pieces):
+        places.setdefault(piece.event, []).append(place)
     keys: list[Array] = []
     for position in reversed(range(max(map(len, names), default=0))):
-        parts, flags = [], []
-        for piece, own in zip(pieces, names, strict=True):
-            column = piece.columns.attributes.get(own[position]) if position < len(own) else None
-            part, flag = sortable(column, len(piece.columns))
-            parts.append(part)
-            flags.append(flag)
-        keys += [np.concatenate(parts), np.concatenate(flags)]
+        found: dict[int, tuple[Integers, Array]] = {}
+        for own in places.values():
+            columns = [
+                pieces[k].columns.attributes.get(names[k][position]) if position < len(names[k]) else None for k in own
+            ]
+            found |= zip(own, sortable_together(columns, [len(pieces[k].columns) for k in own]), strict=True)
+        keys += [np.concatenate([found[k][part] for k in range(len(pieces))]) for part in (0, 1)]
     return keys
 
 
 def _names(batch: Batch, piece: Piece) -> Sequence[str]:
     names = batch.place(piece.event)[1]
     return sorted(piece.columns.attributes) if names is None else names
+
+
+def sortable_together(columns: Sequence[pa.Array | None], counts: Sequence[int]) -> list[tuple[Integers, Array]]:
+    """Columns of one attribute as integers in the order of all their values, and flags that put nulls first."""
+    if len(columns) == 1:
+        return [sortable(columns[0], counts[0])]
+    types = {column.type for column in columns if column is not None and not pa.types.is_null(column.type)}
+    if len(types) == 1 and not pa.types.is_dictionary(type_ := next(iter(types))):
+        values, flags = sortable(
+            pa.concat_arrays([
+                pa.nulls(count, type_) if column is None or column.type != type_ else column
+                for column, count in zip(columns, counts, strict=True)
+            ]),
+            sum(counts),
+        )  # fmt: skip
+    else:
+        held = [
+            value
+            for column, count in zip(columns, counts, strict=True)
+            for value in ([None] * count if column is None else column.to_pylist())
+        ]
+        values, flags = _dense(held), np.array([value is not None for value in held], np.uint8)
+    ends = np.cumsum(counts)[:-1]
+    return list(zip(np.split(values, ends), np.split(flags, ends), strict=True))
 
 
 def sortable(column: pa.Array | None, count: int) -> tuple[Integers, Array]:
@@ -324,14 +363,14 @@ def sortable(column: pa.Array | None, count: int) -> tuple[Integers, Array]:
 
 
 def _dense(values: list[Any]) -> Integers:
-    """Values as their places in their order."""
+    """Values as their ranks."""
     keys = [order(value) for value in values]
     places = {key: place for place, key in enumerate(sorted(set(keys)))}
     return np.array([places[key] for key in keys], np.int64)
 
 
 def merged(one: Columns, other: Columns, each: bool = False) -> Columns:
-    """Events of one type that were derived apart, in order; those that are the same are one, unless `each` counts."""
+    """Events of one type that were derived separately, sorted; equal ones are merged, unless `each` is set."""
     start, end = (np.concatenate([a, b]) for a, b in ((one.start, other.start), (one.end, other.end)))
     attributes = {name: pa.concat_arrays([one.attributes[name], other.attributes[name]]) for name in one.attributes}
     keys: list[Any] = [end, start]

@@ -1,4 +1,4 @@
-"""The engine on a whole set of events: tables in, tables of derived events out."""
+"""Detection on a whole set of events: tables in, tables of derived events out."""
 
 from __future__ import annotations
 
@@ -12,16 +12,8 @@ import pyarrow as pa
 
 from ensue.data import Events
 from ensue.engine.batch import columns_of
-from ensue.engine.cores import (
-    Cores,
-    Shared,
-    after,
-    by_key,
-    derived_by_step,
-    in_slices,
-    pieces_in,
-    slices_of,
-)
+from ensue.engine.cores import Cores, after, derived_by_step, in_slices, pieces_in, slices_of
+from ensue.engine.dealing import Dealer, by_key, units_of
 from ensue.engine.derived_tables import Shown
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed, NotPlainError
@@ -35,9 +27,10 @@ def detect_tables(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
     compiled: bool | None = None, suppressed: dict[int, int] | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """Derive events, for each type wanted.
+    """Derive the events of the wanted types.
 
-    `suppressed` takes how many events each rule did not keep because of ``once`` or ``at most``, by its number.
+    `suppressed` receives the number of events that each rule suppressed because of ``once`` or ``at most``, by its
+    number.
     """
     horizon = until if until is not None else events.last_end
     counts = {name: table.num_rows for name, table in events.tables.items()}
@@ -78,7 +71,7 @@ def detect_mixed(
     emit: Sequence[str], compiled: bool | None = None, suppressed: dict[int, int] | None = None,
     cores: Cores | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """The same for one table that is read where it lies, piece by piece; on several cores if these are given."""
+    """The same for one table that is read in place, piece by piece; on several cores if these are given."""
     first, last = int(pieces[0].end[0]), int(pieces[-1].end[-1])
     horizon = last if until is None else until
     instant = all(piece.start is piece.end or np.array_equal(piece.start, piece.end) for piece in pieces)
@@ -86,21 +79,21 @@ def detect_mixed(
     form = Shown(program, emit, pieces[0].timestamps, pieces[0].timezone)
     rows = sum(map(len, pieces))
     if cores is not None:
-        rates = _rates(cores.cuts.parts.program, pieces)
+        rates = rates_in(cores.cuts.parts.program, pieces)
         parts = partial(new_run, cores.cuts.parts.program, emit=cores.cuts.parts.wanted, instant=instant, rates=rates)
         with tallying(rows, cores.cuts.parts.wanted):
             found = _on_cores(parts, pieces, first, horizon, replace(form, emit=cores.cuts.parts.wanted), cores)
         if found is not None:
             return finished(found, cores, new_run, first, horizon, form, suppressed)
-    run = new_run(program, emit=emit, instant=instant, rates=_rates(program, pieces))
+    run = new_run(program, emit=emit, instant=instant, rates=rates_in(program, pieces))
     with tallying(rows, emit):
         by_step = [form.tables(batch) for batch in derived_by_step(run, pieces, horizon, first)]
     note_suppressed(run, suppressed)
     return {name: pa.concat_tables([each[name] for each in by_step]) for name in emit}
 
 
-def _rates(program: typed.Program, pieces: Sequence[Mixed]) -> Rates:
-    """How frequent the events are that are joined."""
+def rates_in(program: typed.Program, pieces: Sequence[Mixed]) -> Rates:
+    """The frequencies of the types that are joined."""
     joined = joined_types(program)
     counts = Counter[str]()
     for piece in pieces if joined else ():
@@ -118,7 +111,7 @@ def _on_cores(
             return in_slices(new_run, [(each, pieces_in(pieces, each)) for each in slices], first, form)
     if cores.cuts.keys is not None and form.as_columns:
         try:
-            return by_key(new_run, Shared(pieces, cores.cuts.keys, cores.threads), first, horizon, form)
+            return by_key(new_run, Dealer(units_of(pieces), cores.cuts.keys, cores.threads), first, horizon, form)
         except NotPlainError:
             return None
     return None
@@ -128,7 +121,7 @@ def finished(
     found: dict[str, pa.Table], cores: Cores, new_run: Callable[..., Run], first: int, horizon: int, form: Shown,
     suppressed: dict[int, int] | None,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """What threads found, and what follows from it by rules that run on the whole."""
+    """The detections of threads, and those of rules that run on the whole."""
     rest = cores.cuts.rest
     if rest is None:
         return found
@@ -140,6 +133,6 @@ def finished(
 
 
 def note_suppressed(run: Run, suppressed: dict[int, int] | None) -> None:
-    """Puts down how many events rules did not keep, by their numbers, if somebody asks for it."""
+    """Record the numbers of suppressed events, by rule, if they are requested."""
     if suppressed is not None:
         suppressed.update(run.suppressed())

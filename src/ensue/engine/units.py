@@ -1,9 +1,9 @@
-"""Which rules become which unit of generated code.
+"""Assigns rules to units of generated code.
 
-Rules that hand events to each other, directly or not, are one unit, so that what one derives reaches the others without
-a way out; all others are apart. Two things are handed over between units instead: events of a family whose members
-derive several types, which are told apart outside, and those of a stratum of very many rules, which is cut. A unit is
-no larger than `Capacity.unit`, so that the time it takes to build all of them grows with their number only.
+Rules that pass events to each other, directly or indirectly, are one unit, so that derived events reach the others
+without leaving it; all others are separate. Two kinds of events pass between units instead: those of a family whose
+members derive several types, which are separated outside, and those of a stratum of very many rules, which is cut. A
+unit is no larger than `Capacity.unit`, so that the time to build all of them grows only with their number.
 
 Units have levels. A unit takes events from itself and from lower levels; so they run in the order of levels.
 """
@@ -11,33 +11,34 @@ Units have levels. A unit takes events from itself and from lower levels; so the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ensue.engine.common_parts import with_common_parts
-from ensue.engine.generate.program import Generated, Layer, Part, Together
+from ensue.engine.generate.program import CompilationUnit, Generated, Layer, UnitRule
 from ensue.engine.joining import derived_by as derived_by
 from ensue.engine.joining import joined
 from ensue.engine.lasting import known_lengths
 from ensue.engine.operators.members import Expansion
 from ensue.engine.options import ALL, Options
 from ensue.engine.sharing.families import Family, Seed
-from ensue.engine.sharing.groups import Decided, Sharing
+from ensue.engine.sharing.groups import FamilyAssignment, Sharing
 from ensue.engine.sharing.parts import NEW
 from ensue.engine.sharing.shapes import rule_names
 from ensue.engine.structures.capacity import current
 from ensue.language import typed
 from ensue.plan.build import Planner
 from ensue.plan.certain import certain_types
+from ensue.records import dataclass
 
 
 def units_of(
-    program: typed.Program, emit: Collection[str], apart: bool = False, decided: Decided | None = None,
+    program: typed.Program, emit: Collection[str], apart: bool = False, decided: FamilyAssignment | None = None,
     options: Options = ALL,
-) -> list[Together]:  # fmt: skip
+) -> list[CompilationUnit]:  # fmt: skip
     """The units of a program in the order in which they run. `emit` are the types that are wanted outside.
 
-    With `apart` each stratum is a unit of its own, families and rules with equal parts aside, so that rules can be
-    added and removed: `decided` says what was before that.
+    With `apart` each stratum is a unit of its own, except for families and rules with equal parts, so that rules can be
+    added and removed: `decided` is the earlier assignment.
     """
     groups = Sharing(program, decided, options.sharing).groups()
     units = groups if apart else _units(groups, {name: rank for rank, name in enumerate(program.events)})
@@ -56,24 +57,24 @@ def units_of(
     ]
 
 
-def families_of(units: Iterable[Together]) -> tuple[Family, ...]:
+def families_of(units: Iterable[CompilationUnit]) -> tuple[Family, ...]:
     """The rules that run as one, with the table of their constants; see `ensue.engine.sharing`."""
     return tuple(part.rule.family for unit in units for part in unit.parts if isinstance(part.rule, Expansion))
 
 
-def rules_of(unit: Together) -> tuple[int, ...]:
+def rules_of(unit: CompilationUnit) -> tuple[int, ...]:
     """The rules of a unit by number, the members of families among them."""
     numbers = [part.number for part in unit.parts if part.number is not None]
     return tuple(sorted([*numbers, *(i for family in families_of([unit]) for i in family.members)]))
 
 
 def planner_of(program: typed.Program, options: Options, apart: bool = False) -> Planner:
-    """Plans the rules of a program; with `apart` what rules ask for may change."""
+    """The planner for the rules of a program; with `apart` static facts may change."""
     return Planner(program.events, options.lifetimes, options.streaming, options.ending, options.suppressing, apart)
 
 
-def decided_of(program: typed.Program, codes: Iterable[Generated]) -> Decided:
-    """What rules that come later have to do with."""
+def decided_of(program: typed.Program, codes: Iterable[Generated]) -> FamilyAssignment:
+    """The assignment of rules to shared state, which later rules must respect."""
     codes = list(codes)
     names = rule_names(program, range(len(program.rules)))
     seeds: dict[str, Seed] = {}
@@ -83,10 +84,12 @@ def decided_of(program: typed.Program, codes: Iterable[Generated]) -> Decided:
         members[family.seed.name] = tuple(sorted(names[number] for number in family.members))
     parts = [part.before(tuple(code.unit.shared[part.name].wanted)) for code in codes for part in code.together.common]
     lengths = known_lengths(program.events)
-    return Decided(tuple(seeds.values()), frozenset(names.values()), lengths, tuple(parts), tuple(members.values()))
+    return FamilyAssignment(
+        tuple(seeds.values()), frozenset(names.values()), lengths, tuple(parts), tuple(members.values())
+    )
 
 
-# --- what belongs together
+# --- rules that belong together
 
 
 @dataclass(eq=False)
@@ -100,7 +103,7 @@ class _Unit:
 
 @dataclass
 class _Joining:
-    """Units as they grow, and which of them derives each type; `closed` types are handed over outside."""
+    """Units as they grow, and the unit that derives each type; events of `closed` types pass outside."""
 
     units: list[_Unit] = field(default_factory=list)
     deriving: dict[str, list[_Unit]] = field(default_factory=dict)
@@ -108,12 +111,12 @@ class _Joining:
     joined: dict[_Unit, _Unit] = field(default_factory=dict)
 
     def now(self, unit: _Unit) -> _Unit:
-        """The unit that one has become part of."""
+        """The unit that a unit has been merged into."""
         while unit in self.joined:
             unit = self.joined[unit]
         return unit
 
-    def add(self, number: int, group: Together, alone: bool) -> None:
+    def add(self, number: int, group: CompilationUnit, alone: bool) -> None:
         """A group joins the units that it takes events from, if there is room; else, or if it is `alone`, it runs
         after."""
         sources = [(event, self.now(u)) for event in group.uses for u in self.deriving.get(event, ())]
@@ -133,9 +136,9 @@ class _Joining:
         self.closed |= {head for heads in group.heads.values() for head in heads}
 
 
-def _units(groups: Sequence[Together], ranks: Mapping[str, int]) -> list[Together]:
+def _units(groups: Sequence[CompilationUnit], ranks: Mapping[str, int]) -> list[CompilationUnit]:
     joining = _Joining()
-    pieces: list[Together] = []
+    pieces: list[CompilationUnit] = []
     for group in groups:
         own = list(_pieces(group)) if len(group.parts) > current().unit else [group]
         for piece in own:
@@ -148,14 +151,14 @@ def _units(groups: Sequence[Together], ranks: Mapping[str, int]) -> list[Togethe
     return [joined([pieces[number] for number in sorted(unit.groups)], ranks) for unit in units]
 
 
-def _pieces(group: Together) -> Iterator[Together]:
+def _pieces(group: CompilationUnit) -> Iterator[CompilationUnit]:
     """A stratum of many rules for one type in several groups, a family in one with its common rule."""
     *before, last = group.layers
     if any(layer.recursive for layer in group.layers) or len({layer.stratum for layer in group.layers}) > 1:
         yield group
         return
     common = {part.rule.event: part for layer in before for part in layer.parts}
-    own: list[Part] = []
+    own: list[UnitRule] = []
     for part in last.parts:
         rule = part.rule
         more = [common[rule.family.found.name], part] if isinstance(rule, Expansion) else [part]
@@ -166,7 +169,7 @@ def _pieces(group: Together) -> Iterator[Together]:
     yield _piece(group, own, common)
 
 
-def _piece(group: Together, parts: Sequence[Part], common: Mapping[str, Part]) -> Together:
+def _piece(group: CompilationUnit, parts: Sequence[UnitRule], common: Mapping[str, UnitRule]) -> CompilationUnit:
     last = group.layers[-1]
     first = tuple(part for part in parts if part.rule.event in common)
     layers: tuple[Layer, ...] = (replace(last, parts=tuple(part for part in parts if part.rule.event not in common)),)

@@ -1,6 +1,6 @@
-"""Who watches detection: told how far it has come, and what took time. Nobody does, unless a command asks for it.
+"""Watchers of detection: they get its progress, and the times that work took. There is none unless a command sets one.
 
-Where somebody watches, many events are taken in step by step; where steps lie makes no difference to what is found.
+With a watcher, many events are taken in step by step; the choice of steps makes no difference to detections.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 STEP = 250_000
-"""How many events are taken in before a watcher is told again."""
+"""Events between two reports of progress."""
 
 Work = Literal["compiling", "asking", "running"]
-"""Kinds of work that take time: making machine code, computing something in Python that code asks for, running code."""
+"""Kinds of work: compiling machine code, computing values in Python for code, running code."""
 
 
 class Watcher(Protocol):
-    """Somebody who watches."""
+    """Receiver of progress and times."""
 
     @property
     def clock(self) -> Callable[[], float]:
-        """Gives seconds."""
+        """A function that gives seconds."""
 
     def count(self, done: int, total: int | None, found: int) -> None:
-        """So many events are done, of how many if that is known, and so many detections were found."""
+        """Report the numbers of processed events, of all events if known, and of detections."""
 
     def spent(self, work: Work, rules: Sequence[str], seconds: float, on: str | None = None) -> None:
-        """Some rules took time; `on` says what was computed."""
+        """Report the time that some rules took; `on` names the computation."""
 
 
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 def watched() -> Watcher | None:
-    """Who watches runs that begin now."""
+    """The watcher of runs that begin now."""
     return _watcher.get()
 
 
 @contextmanager
 def watching(watcher: Watcher | None) -> Iterator[None]:
-    """Have somebody watch what is run inside."""
+    """Set a watcher for runs that begin inside."""
     token = _watcher.set(watcher)
     try:
         yield
@@ -53,34 +53,32 @@ def watching(watcher: Watcher | None) -> Iterator[None]:
 
 
 class Tally:
-    """Adds up how far one detection has come, in whichever threads, and tells who watches."""
+    """Sums the progress of one detection over all threads, and reports it to the watcher."""
 
     def __init__(self, watcher: Watcher, total: int, names: Sequence[str]) -> None:
         self.watcher, self.total, self.names = watcher, total, names
         self.done = self.found = 0
-        self.share = 1
-        """How many threads go through all of the events."""
         self._lock = Lock()
 
     def add(self, rows: int, found: int) -> None:
-        """So many more events were taken in, and detections found."""
+        """Add processed events, and detections."""
         with self._lock:
             self.done += rows
             self.found += found
-            self.watcher.count(min(self.total, self.done // self.share), self.total, self.found)
+            self.watcher.count(min(self.total, self.done), self.total, self.found)
 
 
 _tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
 
 
 def tallied() -> Tally | None:
-    """The tally of the detection that is going on, if somebody watches it."""
+    """The tally of the current detection, if it has a watcher."""
     return _tally.get()
 
 
 @contextmanager
 def tallying(total: int, names: Sequence[str]) -> Iterator[Tally | None]:
-    """Have a detection of so many events added up, if somebody watches; `names` are the types that are wanted."""
+    """Tally a detection of so many events, if it has a watcher; `names` are the wanted types."""
     watcher = watched()
     token = _tally.set(None if watcher is None else Tally(watcher, total, names))
     try:
@@ -90,7 +88,7 @@ def tallying(total: int, names: Sequence[str]) -> Iterator[Tally | None]:
 
 
 def steps(ends: Sequence[np.ndarray[Any, np.dtype[np.int64]]], size: int | None = None) -> list[int]:
-    """The times up to which events are taken in at once: those of so many events, the last one aside.
+    """The times up to which events are taken in at once: after every `size` events, without the last one.
 
     >>> steps([np.array([1, 2, 2, 2, 3]), np.array([1, 4])], 2)
     [1, 2, 3]

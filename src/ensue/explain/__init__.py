@@ -1,4 +1,4 @@
-"""How a program is run, and why: the plan of each rule, as text, JSON or a picture, and what really happened in it."""
+"""Explanations: the plan of each rule as text, JSON or a picture, and the counts observed while it ran."""
 
 from ensue.explain.explanation import Explanation, Observed, RuleExplained
 from ensue.explain.gather import explained

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ensue.explain.explanation import Alike, Explanation, RuleExplained
-from ensue.explain.words import obstacles_said
+from ensue.explain.explanation import Explanation, RuleExplained, SameShape
+from ensue.explain.phrases import describe_obstacles
 from ensue.partitioning import ByKey, ByRow, BySlices, Stage
 from ensue.plan.description import Description
 from ensue.temporal.memory import Memory
@@ -34,14 +34,14 @@ def _rule(rule: RuleExplained) -> dict[str, Any]:
         "extent": rule.extent,
         "implied": list(rule.implied),
         "rewrites": list(rule.rewrites),
-        "asked": list(rule.asked),
+        "in_python": list(rule.in_python),
         "waits": rule.waits,
         "fewer": rule.fewer,
         "plan": _part(rule.plan, rule),
     }
 
 
-def _family(family: Alike) -> dict[str, Any]:
+def _family(family: SameShape) -> dict[str, Any]:
     constants = [{"type": each.type, "values": list(each.values), "use": each.use} for each in family.constants]
     return {"rules": list(family.rules), "where": list(family.where), "constants": constants}
 
@@ -97,4 +97,4 @@ def _stage(stage: Stage, explanation: Explanation) -> dict[str, Any]:
         case ByRow():
             return found | {"parting": "row"}
         case _:
-            return found | {"parting": "whole", "because": list(obstacles_said(stage, explanation))}
+            return found | {"parting": "whole", "because": list(describe_obstacles(stage, explanation))}

@@ -1,26 +1,27 @@
-"""An explanation as data: the rules with their plans, what they share, the stages on a cluster, what was observed."""
+"""An explanation as data: the rules with their plans, shared parts, the stages on a cluster, observed counts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ensue.language import typed
 from ensue.language.types import Type
 from ensue.partitioning import Chained, Stage
 from ensue.plan.description import Description
+from ensue.records import dataclass
 
 
 @dataclass
 class Observed:
-    """What happened in a part of a rule: matches in and out, and the most that it kept at once."""
+    """Counts for a part of a rule: matches in and out, and the most that it kept at once."""
 
     rows_in: int = 0
     rows_out: int = 0
     most_kept: int = 0
     suppressed: int | None = None
-    """How many events were not kept, of a rule that says how often it derives."""
+    """Number of events that a rule with an output rate suppressed."""
 
 
 @dataclass(frozen=True)
@@ -32,28 +33,30 @@ class RuleExplained:
     label: str | None
     line: int
     family: int | None
-    """Which of the families it belongs to; None where it runs by itself."""
+    """The family that the rule belongs to; None where it runs by itself."""
     possible: bool
-    """Whether given events that have one time each can match it."""
+    """True if given events that have one time each can match it."""
     plan: Description
     implied: tuple[str, ...]
     """Conditions that others imply, and that are not checked."""
     extent: int | None
-    """How far the first and the last event of a match can be apart; None if nothing bounds that."""
+    """Largest distance between the first and the last event of a match; None if nothing bounds it."""
     rewrites: tuple[str, ...] = ()
-    """The rewrites that changed it before it is run."""
-    asked: tuple[str, ...] = ()
-    """What Python answers, once for each combination of values."""
+    """Names of the rewrites that changed it before it runs."""
+    in_python: tuple[str, ...] = ()
+    """Conditions that Python computes, once for each combination of values."""
     waits: str | None = None
-    """Why its detections wait in a session until their step is complete; None where they are handed out at once."""
+    """Reason why its detections wait in a session until their step is complete; None where they come out at once."""
     fewer: int | None = None
-    """How many times fewer tuples the order of its joins makes and keeps than that as written, by estimate."""
+    """Estimated ratio of the tuples that the joins as written would make and keep to those of the order in use.
+
+    None where its joins are as written, and where a sequence is joined from its last event."""
     observed: Mapping[str, Observed] = field(default_factory=dict)
-    """By the key of a part of the plan."""
+    """Counts by the key of a part of the plan."""
     about: typed.About = field(default_factory=typed.About)
     """Its title and values, for people."""
     shared: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """The other rules that have a part of the plan, too, by its name; none where this rule has it several times."""
+    """Other rules that share a part of the plan, by its name; empty where this rule itself has it several times."""
 
     @property
     def name(self) -> str:
@@ -62,19 +65,19 @@ class RuleExplained:
 
 @dataclass(frozen=True)
 class Differing:
-    """A constant that is another in each of some rules."""
+    """A constant that differs between rules of one family."""
 
     type: Type
     values: tuple[typed.Value, ...]
     use: str | None
-    """What it is good for: ``index`` if rules are found by it, ``order`` if they are looked at in its order."""
+    """Purpose of the constant: ``index`` if rules are found by it, ``order`` if they are visited in its order."""
 
 
 @dataclass(frozen=True)
-class Alike:
+class SameShape:
     """Rules of one shape that run as one; `constants` have values in the order of the rules.
 
-    `where` says where these stand: ``v > $1`` has the first of them.
+    `where` shows the places of the constants: ``v > $1`` has the first of them.
     """
 
     rules: tuple[int, ...]
@@ -84,21 +87,21 @@ class Alike:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How a program is run. Printed it is text; `json` and `mermaid` give other forms."""
+    """Execution plan of a program. Printing it gives text; `json` and `mermaid` give other forms."""
 
     program: typed.Program
     instants: bool
-    """Whether given events are taken to have one time each."""
+    """True if given events are taken to have one time each."""
     rules: tuple[RuleExplained, ...]
-    families: tuple[Alike, ...]
+    families: tuple[SameShape, ...]
     parted: Chained
     """The rules as they run in stages: those whose keys form a chain are split."""
     stages: tuple[Stage, ...]
     events: int | None = None
-    """How many events there were, where some were given."""
+    """Number of events, where some were given."""
 
     def text(self) -> str:
-        """The plan for people who read."""
+        """The plan as text for people."""
         from ensue.explain.text import written
 
         return written(self)

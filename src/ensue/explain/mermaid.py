@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ensue.explain.explanation import Explanation, RuleExplained
-from ensue.explain.words import kept_said, observed_said, others_said, sharing_said
+from ensue.explain.phrases import describe_kept, describe_observed, describe_others, describe_sharing
 from ensue.language import typed
 from ensue.plan.description import Description
 
@@ -17,9 +17,8 @@ def drawn(explanation: Explanation) -> str:
         lines.append(f"  {_event(name, program)}{'([' if not event.derived else '[/'}{_quoted(name)}"
                      f"{'])' if not event.derived else '/]'}")  # fmt: skip
     for rule in explanation.rules:
-        lines.append(
-            f"  subgraph r{rule.number}[{_quoted(f'{rule.name}, line {rule.line}{others_said(rule, explanation)}')}]"
-        )
+        title = f"{rule.name}, line {rule.line}{describe_others(rule, explanation)}"
+        lines.append(f"  subgraph r{rule.number}[{_quoted(title)}]")
         lines += [f"    {line}" for line in _part(rule.plan, rule, explanation)]
         lines.append("  end")
         lines += [f"  {_event(name, program)} --> {node}" for node, name in _sources(rule)]
@@ -28,11 +27,11 @@ def drawn(explanation: Explanation) -> str:
 
 
 def _part(part: Description, rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
-    label = [part.title, *sharing_said(part, rule, explanation)]
-    label += [f"keeps {kept_said(kept, explanation.program)}" for kept in part.kept]
+    label = [part.title, *describe_sharing(part, rule, explanation)]
+    label += [f"keeps {describe_kept(kept, explanation.program)}" for kept in part.kept]
     label += [f"checks {condition}" for condition in part.checks]
     if part.key in rule.observed:
-        label.append(observed_said(rule.observed[part.key]))
+        label.append(describe_observed(rule.observed[part.key]))
     yield f"{_node(part, rule)}[{_quoted('<br>'.join(map(_escaped, label)), escape=False)}]"
     for inner in part.parts:
         yield from _part(inner, rule, explanation)
@@ -40,7 +39,7 @@ def _part(part: Description, rule: RuleExplained, explanation: Explanation) -> I
 
 
 def _arrow(inner: Description, part: Description) -> str:
-    """An edge, dashed for what is only looked for, with what the join does about it."""
+    """An edge, dashed for absences and gatherings, labelled where the join streams or suppresses that side."""
     done = (("streams", part.streams), ("suppresses", part.suppresses))
     words = [word for word, names in done if _side(inner) in names or inner.title in names]
     arrow = "-.->" if inner.kind in ("absence", "gathering") else "-->"

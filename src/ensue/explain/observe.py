@@ -1,7 +1,7 @@
-"""What really happens: the program on some events, in code that counts what each operator hands on.
+"""Observes a program on some events, in code that counts the matches of each operator.
 
-Each rule runs by itself, so that what it does can be told from what others do. How much it keeps is looked up at the
-end of a step, the less often the more there is. Other code counts nothing; see `engine/structures/counts.py`.
+Each rule runs by itself, so that its counts hold its own work only. The size of its state is read at the end of a step,
+the less often the larger it is. Other code counts nothing; see `engine/structures/counts.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def observe(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
     instants: bool, rates: Rates,
 ) -> dict[int, dict[str, Observed]]:  # fmt: skip
-    """What happened in each part of each rule, by the rule's number and the key of its description."""
+    """Counts for each part of each rule, by the rule's number and the key of its description."""
     by_itself = Options(sharing=False, parts=False)
     run = Run(
         program, tables, compiled=None, emit=emit, instant=instants, options=by_itself, rates=rates, counted=True
@@ -52,13 +52,13 @@ def observe(
 
 
 def are_instants(events: Events) -> bool:
-    """Whether every event has one time."""
+    """True if every event starts when it ends."""
     given = map(columns_of, events.tables.values())
     return all(np.array_equal(columns.start, columns.end) for columns in given)
 
 
 def _kept_and_not(lane: GeneratedLane, owner: str, matches: int) -> Observed:
-    """Observation of a rule that says how often it derives; matches that are alike count once."""
+    """Counts of a rule with an output rate; equal matches count once."""
     specs = lane.code.unit.structures
     name = next(each for each, spec in specs.items() if spec.kind is QuietGroups and spec.owner == owner)
     counts, groups = lane.structures[COUNTS], lane.structures[name]

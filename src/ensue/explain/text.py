@@ -1,4 +1,4 @@
-"""An explanation as text: a tree for each rule, then what is shared, then the stages."""
+"""An explanation as text: a tree for each rule, then shared parts, then the stages."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from ensue.explain.explanation import Explanation, RuleExplained
-from ensue.explain.words import (
-    differing_said,
-    joined_said,
-    memory_said,
+from ensue.explain.phrases import (
+    describe_differing,
+    describe_joined,
+    describe_memory,
+    describe_observed,
+    describe_obstacles,
+    describe_others,
+    describe_rules,
+    describe_sharing,
+    describe_stage,
+    describe_waiting,
     notes_of,
-    observed_said,
-    obstacles_said,
-    others_said,
-    rules_said,
-    sharing_said,
-    stage_said,
-    waits_said,
 )
 from ensue.language.print import show
 from ensue.language.syntax import Literal
 from ensue.plan.description import Description
-from ensue.temporal.said import length_said
+from ensue.temporal.describe import describe_length
 
 
 def written(explanation: Explanation) -> str:
@@ -32,47 +32,51 @@ def written(explanation: Explanation) -> str:
     if explanation.events is not None:
         lines += [f"{explanation.events:,} events, observed", ""]
     elif explanation.instants:
-        lines += ["Given events are taken to have one time each, and no interval.", ""]
+        lines += ["Input events are assumed to have one time each, not an interval.", ""]
     for rule in explanation.rules:
         lines += [*_rule(rule, explanation), ""]
     if explanation.families:
         lines += ["shared", *_shared(explanation), ""]
     lines.append("on Spark")
     for number, stage in enumerate(explanation.stages, 1):
-        lines.append(f"  stage {number}, {stage_said(stage, explanation.program)} → {', '.join(stage.derives)}")
-        lines += [f"    {said}" for said in (*joined_said(stage, explanation), *obstacles_said(stage, explanation))]
+        lines.append(f"  stage {number}, {describe_stage(stage, explanation.program)} → {', '.join(stage.derives)}")
+        lines += [
+            f"    {said}" for said in (*describe_joined(stage, explanation), *describe_obstacles(stage, explanation))
+        ]
     return "\n".join(lines)
 
 
 def _shared(explanation: Explanation) -> Iterator[str]:
     for family in explanation.families:
-        yield f"  {rules_said(family.rules, explanation)} run as one, alike but for {', '.join(family.where)}"
+        yield f"  {describe_rules(family.rules, explanation)} run as one, except for {', '.join(family.where)}"
         for number, constant in enumerate(family.constants, 1):
-            yield f"    ${number} is {differing_said(constant, explanation.program)}"
+            yield f"    ${number} is {describe_differing(constant, explanation.program)}"
 
 
 def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
     program = explanation.program
     name = rule.event if rule.label is None else f"{rule.label}: {rule.event}"
-    yield f"{name} (line {rule.line}){others_said(rule, explanation)}"
+    yield f"{name} (line {rule.line}){describe_others(rule, explanation)}"
     if rule.about.title is not None:
         yield f"  {rule.about.title}"
     if rule.about.settings:
         yield f"  {', '.join(f'{key} = {_value(value)}' for key, value in rule.about.settings)}"
     if not rule.possible:
         yield "  events that have one time each never match it; this is for events with a start and an end"
-    yield f"  in a session: {waits_said(rule)}"
+    yield f"  in a session: {describe_waiting(rule)}"
     if rule.extent is not None:
-        yield f"  a match takes {length_said(rule.extent, program)} at most"
+        yield f"  a match takes {describe_length(rule.extent, program)} at most"
     if rule.rewrites:
         yield f"  rewritten: {', '.join(rule.rewrites)}"
     if rule.fewer is not None:
         by = "times and variables" if explanation.events is None else "times, variables and numbers of events"
         yield f"  joined in another order: as written there are about {rule.fewer:,} times as many tuples, by {by}"
+    elif "order_joins" in rule.rewrites:
+        yield "  joined from its last event: nothing is joined before that comes"
     for said in rule.implied:
         yield f"  {said} follows from the rest, and is not checked"
-    if rule.asked:
-        yield f"  asked of Python once for each combination of values, and remembered: {', '.join(rule.asked)}"
+    if rule.in_python:
+        yield f"  computed in Python, once for each combination of values: {', '.join(rule.in_python)}"
     yield from _part(rule.plan, rule, explanation, "  ", "  ")
 
 
@@ -83,17 +87,17 @@ def _value(value: Any) -> str:
 def _part(part: Description, rule: RuleExplained, explanation: Explanation, first: str, rest: str) -> Iterator[str]:
     program = explanation.program
     if part.event is not None and part.key not in rule.observed:
-        shared = sharing_said(part, rule, explanation)
+        shared = describe_sharing(part, rule, explanation)
         yield ", ".join([f"{first}{part.title}", part.cost, *notes_of(part, program), *shared])
         return
     yield f"{first}{part.title}"
     below = rest + ("│ " if part.parts else "  ")
-    notes = [*sharing_said(part, rule, explanation), *notes_of(part, program)]
+    notes = [*describe_sharing(part, rule, explanation), *notes_of(part, program)]
     if part.kept:
-        notes.append(f"memory: {memory_said(part.memory, program)}")
+        notes.append(f"memory: {describe_memory(part.memory, program)}")
     notes.append(f"cost: {part.cost}")
     if part.key in rule.observed:
-        notes.append(f"observed: {observed_said(rule.observed[part.key])}")
+        notes.append(f"observed: {describe_observed(rule.observed[part.key])}")
     yield from (below + note for note in notes)
     for inner in part.parts:
         last = inner is part.parts[-1]

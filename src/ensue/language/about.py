@@ -1,16 +1,17 @@
-"""Rules as people know them: their names, titles, and whatever else a rule file says about them."""
+"""Rules as people know them: their names, titles and descriptions in a rule file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ensue.language import typed
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class RuleInfo:
-    """A rule: its name, the event that it derives, and what is said about it.
+    """A rule: its name, the event that it derives, and its description.
 
     `about` has the values in brackets by their keys; a value in parentheses is a tuple.
     """

@@ -1,4 +1,4 @@
-"""The aggregates: what each takes, gives and computes. An aggregate is one record in `AGGREGATES`.
+"""The aggregates: their parameters, results and meanings. An aggregate is one record in `AGGREGATES`.
 
 `meaning` computes it from all values at once; `follows` says how an execution may keep up with values that come and go
 without looking at all of them again. To add an aggregate is to add a record: with ``all`` it is computed from the
@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Literal
 
+from ensue.language.semantics import greatest, identity, is_number, least, order, wrap
 from ensue.language.types import NUMBERS, Type, is_list, list_of
-from ensue.values import greatest, identity, is_number, least, order, wrap
+from ensue.records import dataclass
 
 Follows = Literal["count", "distinct", "sum", "mean", "moments", "rank", "least", "greatest", "first", "last", "all"]
 

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
 
-from ensue.values import EPOCH, wrap
+from ensue.language.semantics import EPOCH, wrap
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -87,6 +86,8 @@ def zone_of(name: str) -> tzinfo | None:
         return UTC
     if name in ("localtime", "posixrules"):  # another one on each machine
         return None
+    from zoneinfo import ZoneInfo
+
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError):
@@ -95,6 +96,8 @@ def zone_of(name: str) -> tzinfo | None:
 
 def zones() -> list[str]:
     """The names of all zones."""
+    from zoneinfo import available_timezones
+
     return sorted(available_timezones())
 
 

@@ -1,20 +1,21 @@
-"""What is negated or gathered, as far as it can be matched without knowing the match that it belongs to.
+"""Make negated and gathered patterns self-contained: matched without the match that they belong to.
 
-Conditions that use names from outside are pulled out of it, and checked with each match:
+Conditions that use names from outside are pulled out, and checked with each match:
 
     while w: not (a(x) seq (b(y) where y > o.z), …)   ─►   while w: not (a(x) seq b(y), …)  where y > o.z
 
 That is sound as long as nothing between makes a choice or counts: through pairs without contexts, ``without``, and
-parentheses; not through contexts, sides of an `or`, or what is negated or gathered once more.
+parentheses; not through contexts, sides of an `or`, or nested negated or gathered patterns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ensue.language import typed
 from ensue.language.walk import has_aggregate, pairs, visible_labels, visible_variables
+from ensue.records import dataclass
 
 Apart = typed.Absence | typed.Gathering
 
@@ -89,7 +90,7 @@ def _pull_from_body(body: typed.Body) -> tuple[typed.Body, list[_Pulled]]:
 
 
 def _gathers(condition: typed.Expression, body: typed.Body) -> bool:
-    """Whether a condition aggregates with names from outside, or over what depends on them."""
+    """True if a condition aggregates with names from outside, or over gatherings that depend on them."""
     if not has_aggregate(condition):
         return False
     dependent = any(names_outside(each.pattern) - known_names(body) for each in body.gatherings)
@@ -97,7 +98,7 @@ def _gathers(condition: typed.Expression, body: typed.Body) -> bool:
 
 
 def _reads_otherwise(condition: typed.Expression, replaced: set[typed.Variable]) -> bool:
-    """Whether a condition uses a variable that a static row replaces by a value of another type: 1 by 1.0."""
+    """True if a condition uses a variable that a static row replaces by a value of another type: 1 by 1.0."""
     match condition:
         case typed.Variable(name=name, type=type_):
             return any(each.name == name and each.type != type_ for each in replaced)
@@ -124,8 +125,8 @@ def as_conditions(related: typed.Related) -> Iterator[typed.Expression]:
 def names_outside(pattern: typed.Pattern | None) -> set[str]:
     """The names that a pattern uses and does not bind where it uses them.
 
-    A body in parentheses sees what it binds itself, and what is outside of all that surrounds it; what is negated or
-    gathered in a body sees the names of that body, too.
+    A body in parentheses sees the names that it binds itself, and those outside of all that surrounds it; negated and
+    gathered patterns in a body see the names of that body, too.
     """
     match pattern:
         case typed.Pair(left=left, right=right):
@@ -160,10 +161,10 @@ def _outside_of_body(body: typed.Body) -> set[str]:
 
 
 def needs_whole_step(part: Apart) -> bool:
-    """Tell whether what ends with a match can lie in its scope, so that all of its step must be known to decide it.
+    """True if an event that ends with a match can lie in its scope, so that its whole step must be known to decide it.
 
-    That is so where the scope includes its end, or where a scope inside what is negated or gathered is an interval
-    outside of that, and includes its end.
+    That is so where the scope includes its end, or where a scope inside the negated or gathered pattern is an interval
+    outside of it, and includes its end.
     """
     return typed.includes_end(part.scope) or bool(closed_outside(part.pattern))
 

@@ -1,6 +1,6 @@
-"""What is wrong with a rule file, said so that a person can mend it.
+"""Diagnostics: errors, warnings and notes on a rule file, written so that a person can fix it.
 
-A diagnostic has a stable code, a place, one sentence of what is wrong, and one of what to do. `docs/messages.md`
+A diagnostic has a stable code, a place, one sentence on the problem, and one on the solution. `docs/messages.md`
 explains the codes; the golden files in `tests/messages` hold every message.
 """
 
@@ -11,10 +11,11 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from ensue.language.source import Source, Span
+from ensue.records import dataclass
 
 
 class Severity(Enum):
@@ -25,7 +26,7 @@ class Severity(Enum):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One thing to say about a rule file."""
+    """An error, warning or note on a rule file."""
 
     code: str
     message: str
@@ -65,7 +66,7 @@ WIDEST = 120
 
 
 def _pointed(line: str, start: int, length: int, widest: int = WIDEST) -> tuple[str, str]:
-    """A line of source as it is shown, and carets below what is meant of it.
+    """A line of source, shortened, and carets below the part that is meant.
 
     >>> print(*_pointed("a" * 200 + " bad " + "c" * 200, 201, 3, widest=24), sep="\\n")
     …aaaaaaa bad cccccccccccc…
@@ -78,7 +79,7 @@ def _pointed(line: str, start: int, length: int, widest: int = WIDEST) -> tuple[
         right = left + widest
     before, meant, after = line[left:start], line[start : min(end, right)], line[end:right]
     opening, closing = "…" if left else "", "…" if right < len(line) else ""
-    # Tabs stay tabs in the line of carets, so that they stand below what they point at.
+    # Tabs stay tabs in the line of carets, so that carets stand below the part that they point at.
     blanks = "".join("\t" if char == "\t" else " " * _cells(char) for char in opening + before)
     carets = "^" * max(1, sum(map(_cells, meant)))
     return opening + _printable(before + meant + after) + closing, blanks + carets
@@ -90,14 +91,14 @@ def _printable(text: str) -> str:
 
 
 def _cells(char: str) -> int:
-    """How many columns of a terminal a character takes."""
+    """Number of terminal columns that a character takes."""
     if unicodedata.combining(char):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 class RuleError(Exception):
-    """The rules are wrong; `diagnostics` says everything that is wrong with them."""
+    """The rules are wrong; `diagnostics` lists all errors."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
@@ -125,11 +126,11 @@ class Report:
         self.found[Diagnostic(code, message, span, self.source, hint, Severity.WARNING)] = None
 
     def note(self, code: str, span: Span, message: str, hint: str | None = None) -> None:
-        """Something that is worth knowing, and may be just what is meant."""
+        """Report something that is worth knowing, and may be intended."""
         self.found[Diagnostic(code, message, span, self.source, hint, Severity.NOTE)] = None
 
     def is_first(self, code: str, name: str) -> bool:
-        """Whether this is the first time that something is said of a name, for what needs to be said once."""
+        """True the first time a code is reported for a name, for diagnostics that are reported once."""
         if (code, name) in self._said:
             return False
         self._said.add((code, name))
@@ -137,7 +138,7 @@ class Report:
 
     @property
     def crowded(self) -> bool:
-        """Whether there is so much to say already that hints which take time are left out."""
+        """True if there are so many diagnostics that slow hints are left out."""
         return len(self.found) > 200
 
     @property
@@ -160,7 +161,7 @@ def did_you_mean(word: str, known: Iterable[str], sure: bool = False) -> str | N
     room = max(2, len(wanted) // 3)
     names = {name.casefold(): name for name in known if abs(len(name) - len(wanted)) <= room}
     near = sorted(names)
-    if len(near) > _MANY:  # long lists take time: then only what begins alike
+    if len(near) > _MANY:  # long lists take time: then only names with the same beginning
         at = bisect_left(near, wanted)
         near = near[max(0, at - _MANY // 2) : at + _MANY // 2]
     near = [name for name in near if name == wanted or not _numbered_alike(name, wanted)]
@@ -172,5 +173,5 @@ _MANY = 100
 
 
 def _numbered_alike(one: str, other: str) -> bool:
-    """Whether two names differ only in their numbers: then neither is a slip for the other."""
+    """True if two names differ only in their digits: neither is a misspelling of the other."""
     return re.sub(r"\d", "", one) == re.sub(r"\d", "", other) != ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lark import Token
+from ensue.language.lalr import Token
 
 _SEQUENCE = "one event after another is `a seq b`; within a time, `a seq b within 5m` or `a before[..5m] b`"
 _JOIN = "events stand side by side with commas, and one variable in two of them joins: `order(id), shipped(id)`"
@@ -18,7 +18,7 @@ _INSTEAD = {
     "inner": _JOIN,
     "as": "a name stands before what is matched: `o: order(id)`; a value in a head is named with `=`",
     "group": "groups are the head's other terms: `tries(user, n = count(*)) <- while last 1h: collect failed(user).`",
-    "having": "a condition on an aggregate stands behind `where`, as in `where count(f) >= 5`",
+    "having": "a condition on an aggregate comes after `where`, as in `where count(f) >= 5`",
     "until": "what must not come in between is `not p in [a, b]`; all up to something is `a seq p* seq b`",
     "unless": "what must not be there is `while [w]: not p`, `not p in [a, b]` or `a without p`",
     "every": "every combination counts already; one partner for each is chosen by a context, as in `chronicle a seq b`",
@@ -39,7 +39,7 @@ _SHORT = {word: unit for unit, words in _UNITS.items() for word in words}
 
 
 def instead_of(tokens: Sequence[Token], at: int, words: Sequence[str]) -> str | None:
-    """Advice on what to write instead of a token that does not fit; `words` are those of the language that would."""
+    """Suggest a replacement for a token that does not fit; `words` are words of the language that would fit."""
     token = tokens[at]
     word = str(token.value)
     small = word.lower()

@@ -12,7 +12,7 @@ from ensue.language.print import around_columns, before_body, reaction_clauses, 
 from ensue.language.source import Source
 
 WIDTH = 100
-"""How long a line may be before a statement is broken over several."""
+"""Longest line; a longer statement is broken over several."""
 
 
 def format_text(text: str, name: str = "<rules>") -> str:
@@ -109,7 +109,7 @@ def _test_lines(test: syntax.Test) -> Iterator[str]:
 
 
 def _filled(line: str, parts: Iterable[str]) -> Iterator[str]:
-    """As many parts in a line as there is room for, the first line begun by what is given."""
+    """Lines with as many parts as fit; `line` begins the first one."""
     for place, part in enumerate(parts):
         if place and len(f"{line} {part}") > WIDTH:
             yield line

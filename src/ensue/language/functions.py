@@ -1,4 +1,4 @@
-"""The functions of expressions: what each takes, gives and computes. A function is one record in `FUNCTIONS`.
+"""The functions of expressions: their parameters, results and meanings. A function is one record in `FUNCTIONS`.
 
 A parameter is a type, or one of three groups: ``number`` (int or float), ``time`` (a timestamp, or the start or end of
 an event) and ``value`` (anything that can be compared). A trailing ``...`` repeats the last parameter. A result of
@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ensue import regex
 from ensue.language import calendar
 from ensue.language.hashing import stable_hash
 from ensue.language.like import is_like, is_like_in_any_case
-from ensue.language.types import Type, common
-from ensue.values import (
+from ensue.language.semantics import (
     as_float,
     as_integer,
     as_text,
@@ -34,6 +32,8 @@ from ensue.values import (
     rounded,
     wrap,
 )
+from ensue.language.types import Type, common
+from ensue.records import dataclass
 
 Meaning = Callable[..., Any]
 """Computes a function from the values of its arguments; None is null."""
@@ -41,21 +41,21 @@ Meaning = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function takes and gives, with a sentence for the reference."""
+    """Signature of a function: types of its parameters and result, with a sentence for the reference pages."""
 
     parameters: tuple[str, ...]
     result: str
     text: str
     meaning: Meaning
     optional: int = 0
-    """How many of the last parameters may be left out."""
+    """Number of parameters at the end that may be left out."""
     nulls: bool = False
-    """True if the meaning is handed nulls, too; if not, a null among the arguments makes the result null."""
+    """True if the meaning takes nulls, too; if not, a null among the arguments makes the result null."""
     texts: bool = False
-    """True if the meaning is handed its arguments as text."""
+    """True if the meaning takes its arguments as text."""
     machine: bool = False
     """True if the meaning is a function that can become machine code. Its annotations are all int, float or bool, it
-    uses nothing but what machine code knows, and is never null."""
+    uses only operations of machine code, and is never null."""
     pattern: int | None = None
     """The place of the argument that is a regular expression."""
     zone: int | None = None
@@ -63,7 +63,7 @@ class Signature:
     span: int | None = None
     """The place of the argument that is the word for a span of the calendar."""
     per: int | None = None
-    """Divides a length of time into so many microseconds: the checker writes the division, which knows the unit."""
+    """Microseconds by which a length of time is divided; the checker, which knows the unit, adds the division."""
     many: Callable[..., list[Any]] | None = None
     """Computes the function of many first arguments, which are strings, with the same others: a list of the results,
     where one call costs much more than one result."""
@@ -82,14 +82,14 @@ class Signature:
         return fixed[min(index, len(fixed) - 1)]
 
     def arity(self) -> str:
-        """How many arguments it takes, in words."""
+        """Number of arguments that it takes, in words."""
         if self.variadic:
             return f"{_counted(len(self.parameters) - 1)} or more"
         most = len(self.parameters)
         return _counted(most) if not self.optional else f"{most - self.optional} or {_counted(most)}"
 
     def shown(self, name: str) -> str:
-        """How it is called, with the types of its parameters.
+        """Show a call of it, with the types of its parameters.
 
         >>> FUNCTIONS["substring"].shown("substring")
         'substring(string, int[, int])'
@@ -108,11 +108,11 @@ def _f(parameters: str, result: str, text: str, meaning: Meaning, optional: int 
     return Signature(tuple(parameters.split()), result, text, meaning, optional, **flags)
 
 
-# --- what functions compute
+# --- meanings of functions
 
 
 def substring(text: str, position: int, length: int | None = None) -> str:
-    """Characters from a position on, the first being 1; what lies before the first does not count."""
+    """Characters from a position on, the first being 1; positions before the first give no characters."""
     end = len(text) + 1 if length is None else position + max(0, length)
     return text[max(1, position) - 1 : max(1, end) - 1]
 

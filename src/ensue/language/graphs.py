@@ -1,4 +1,4 @@
-"""Strongly connected components, for what depends on itself."""
+"""Strongly connected components, to find recursion."""
 
 from __future__ import annotations
 

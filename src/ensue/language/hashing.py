@@ -12,7 +12,7 @@ from typing import Any
 
 
 def stable_hash(value: Any) -> int | None:
-    """The hash of a value; null of what is not a number, which equals nothing.
+    """The hash of a value; null for NaN, which equals nothing.
 
     >>> stable_hash(1) == stable_hash(1.0), stable_hash("1") == stable_hash(1), stable_hash(math.nan)
     (True, False, None)

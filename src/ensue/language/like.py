@@ -8,7 +8,7 @@ ANY_TEXT, ANY_ONE = object(), object()
 
 
 def is_like(text: str, pattern: str) -> bool:
-    r"""Tell whether all of a text fits a pattern.
+    r"""True if all of a text fits a pattern.
 
     >>> is_like("muffins", "m%_s"), is_like("50 %", r"50 \%"), is_like("50 kg", r"50 \%")
     (True, True, False)

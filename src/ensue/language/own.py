@@ -1,8 +1,8 @@
-"""Functions of one's own: Python functions that rules call by name, with types for what they take and give.
+"""User-defined functions: Python functions that rules call by name, with types of parameters and result.
 
-A null argument gives null without a call, unless the parameter takes it. A function that raises an exception, or gives
-a value of another type than it said, gives null there, and the first such failure is warned of: one event out of
-millions does not end a stream.
+A null argument gives null without a call, unless the parameter takes it. A function that raises an exception, or
+returns a value of another type than it declares, gives null there. The first such failure emits a warning: one event
+out of millions does not end a stream.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ensue.language.functions import Signature
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHORT = 60
-"""How much of an argument a warning shows."""
+"""Number of characters of an argument that a warning shows."""
 
 
 class _Unfit(Exception):  # noqa: N818 (it never leaves this module)
@@ -26,7 +26,7 @@ class _Unfit(Exception):  # noqa: N818 (it never leaves this module)
 
 
 class OwnFunction:
-    """A Python function under the name that rules call it by; `nullable` says of each parameter whether it takes null.
+    """A Python function under the name that rules call it by; `nullable` is true for each parameter that takes null.
 
     It is no node of the typed program, but itself wherever it is called.
     """
@@ -117,7 +117,7 @@ def _given(value: Any, type_: str) -> Any:
 
 
 def _is_text(value: str) -> bool:
-    """Tell whether there is UTF-8 for it: half a surrogate pair has none."""
+    """True if a string can be encoded as UTF-8: half a surrogate pair cannot."""
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -8,13 +8,14 @@ that the rest can be checked; nothing is run with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
 from ensue.language import syntax
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.types import DECLARED
+from ensue.records import dataclass
 
 DURATION = "duration"
 TYPES = (*DECLARED, DURATION)
@@ -31,7 +32,7 @@ WRITTEN = {
     "int": "as in `3`", "float": "as in `1.5`", "string": 'as in `"text"`', "bool": "`true` or `false`",
     "timestamp": 'as in `"2026-12-25T12:00:00Z"`', DURATION: "as in `6h`, or a plain number",
 }  # fmt: skip
-"""How a value of each type is written."""
+"""Notation of values, by type."""
 
 Value = syntax.Literal | syntax.Amount
 
@@ -65,7 +66,7 @@ def declared_parameters(file: syntax.File, report: Report) -> dict[str, Paramete
 
 
 def read_value(node: syntax.Expression, name: str, type_: str, report: Report) -> Value | None:
-    """The value that is written for a parameter, as a constant of its type; what is wrong with it is reported."""
+    """The value that is written for a parameter, as a constant of its type; None after reporting an error."""
     value = _constant(node)
     if value is None:
         hint = f"{WRITTEN[type_]}; a parameter is a constant" if type_ in WRITTEN else "a parameter is a constant"
@@ -74,7 +75,7 @@ def read_value(node: syntax.Expression, name: str, type_: str, report: Report) -
     fitting = value if type_ == "any" else fitted(value, type_)
     if fitting is None:
         report.error(
-            "E202", node.span, f"the parameter `{name}` is declared as `{type_}`, this is none", WRITTEN[type_]
+            "E202", node.span, f"the parameter `{name}` is declared as `{type_}`, and this is not one", WRITTEN[type_]
         )
         return _ANY[type_]
     return fitting
@@ -226,7 +227,7 @@ class _Replacing:
                 return syntax.Amount(value * node.value, False, node.written, span=node.span)
             case _:
                 hint = f"declare it as `param {name}: duration`, or as an `int`"
-                self.report.error("E202", node.span, f"a length is needed here, and `{name}` is none", hint)
+                self.report.error("E202", node.span, f"a length is needed here, and `{name}` is not one", hint)
                 return syntax.Amount(1, False, node.written, span=node.span)
 
 

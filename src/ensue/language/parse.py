@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Collection, Iterator
-from functools import cache
-from io import BytesIO
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
-import lark
-from lark import Lark, Token
-from lark.exceptions import UnexpectedToken, VisitError
-
-from ensue.cache import keep, kept, key_of
 from ensue.language.build import LARGEST, Builder, Rejected, token_span
 from ensue.language.diagnostics import Report
+from ensue.language.lalr import Parser, Token, UnexpectedTokenError, grammar, transformed
 from ensue.language.limits import DEEPEST
 from ensue.language.source import Source, Span
 from ensue.language.syntax import Arithmetic, File, Literal, Node, Statement, Temporal, Without
@@ -47,7 +38,7 @@ def parse(source: Source, report: Report) -> File:
     statements: list[Statement] = []
     lost: set[str] = set()
     end = 0
-    for tokens in _cut(_grammar().lex(text)):
+    for tokens in _cut(grammar().lex(text)):
         begin, end = end, _end(tokens, len(text))
         if any(begin <= at < end for at in wrong):
             lost |= _begun(tokens, source)  # one error is enough for a statement
@@ -62,23 +53,8 @@ def parse(source: Source, report: Report) -> File:
     return File(source, tuple(statements), frozenset(lost))
 
 
-@cache
-def _grammar() -> Lark:
-    """The parser. Its tables take longer to make than anything else here, so they are kept."""
-    text = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
-    name = f"grammar_{key_of(text, lark.__version__, sys.version)}"
-    tables = kept(name)
-    if tables is not None:
-        return Lark.load(BytesIO(tables))
-    made = Lark(text, parser="lalr", lexer="basic", propagate_positions=True)
-    written = BytesIO()
-    made.save(written)
-    keep(name, written.getvalue())
-    return made
-
-
 def _blank_unreadable(source: Source, report: Report) -> tuple[str, list[int]]:
-    """The text with spaces for what is no word or sign of the language, and where that was."""
+    """The text with spaces for characters that are no words or signs of the language, and their positions."""
     pieces: list[str] = []
     wrong: list[int] = []
     at = 0
@@ -120,7 +96,7 @@ def _end(tokens: list[Token], end_of_text: int) -> int:
 
 
 def _begins_line(token: Token, first: Token, source: Source) -> bool:
-    """Whether a token is the first on its line, no further to the right than the statement it is part of."""
+    """True if a token is the first on its line, no further to the right than the statement it is part of."""
     start = token_span(token).start
     line, column = source.position(start)
     first_line, first_column = source.position(token_span(first).start)
@@ -140,29 +116,29 @@ def _parse_statement(
     tokens: list[Token], begin: int, source: Source, report: Report
 ) -> tuple[Statement | None, list[Token]]:
     """A statement, or None if it is wrong; and the tokens of the next one, where only the period between is missing."""
-    parser = _grammar().parse_interactive()
+    parser = Parser(grammar())
     after_period = 0 < begin == token_span(tokens[0]).start
     for index, token in enumerate(tokens):
         try:
-            kind = kind_of(tokens, index, _accepted(parser))
-            parser.feed_token(token if kind == token.type else Token.new_borrow_pos(kind, token.value, token))
-        except UnexpectedToken:
-            accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+            kind = kind_of(tokens, index, parser.accepted)
+            parser.feed(token if kind == token.type else token.as_kind(kind))
+        except UnexpectedTokenError:
+            accepted = parser.accepts()
             new = index > 0 and _begins_line(token, tokens[0], source)
             if new and "DOT" in accepted:
                 _report_missing_period(tokens[index - 1], report)
-                parser.feed_token(Token.new_borrow_pos("DOT", ".", tokens[index - 1]))
+                parser.feed(tokens[index - 1].as_kind("DOT", "."))
                 return _build(parser, report), tokens[index:]
             new = new and token.value in STATEMENT_WORDS
             report_unexpected(Stuck(tokens, index, accepted, new, after_period), report)
             return None, tokens[index:] if new else []
     if tokens[-1].type != "DOT":
-        accepted = parser.accepts()  # type: ignore[no-untyped-call]
+        accepted = parser.accepts()
         if "DOT" not in accepted:
             report_unexpected(Stuck(tokens, len(tokens), accepted, False, after_period), report)
             return None, []
         _report_missing_period(tokens[-1], report)
-        parser.feed_token(Token.new_borrow_pos("DOT", ".", tokens[-1]))
+        parser.feed(tokens[-1].as_kind("DOT", "."))
     return _build(parser, report), []
 
 
@@ -181,7 +157,7 @@ def read_tokens(source: Source) -> list[list[Token]]:
     """
     text, _ = _blank_unreadable(source, Report(source))
     found: list[list[Token]] = []
-    for rest in _cut(_grammar().lex(text)):
+    for rest in _cut(grammar().lex(text)):
         while rest:
             statement, rest = _read_on(rest, source)
             found.append(statement)
@@ -190,17 +166,17 @@ def read_tokens(source: Source) -> list[list[Token]]:
 
 def _read_on(tokens: list[Token], source: Source) -> tuple[list[Token], list[Token]]:
     """The tokens of a statement, and those of the next one where it ends without a period."""
-    parser = _grammar().parse_interactive()
+    parser = Parser(grammar())
     read: list[Token] = []
     begun = 0
     for index, token in enumerate(tokens):
         if index and _begins_line(token, tokens[0], source):
             begun = index
-        kind = kind_of(tokens, index, _accepted(parser))
-        read.append(token if kind == token.type else Token.new_borrow_pos(kind, token.value, token))
+        kind = kind_of(tokens, index, parser.accepted)
+        read.append(token if kind == token.type else token.as_kind(kind))
         try:
-            parser.feed_token(read[-1])
-        except UnexpectedToken:
+            parser.feed(read[-1])
+        except UnexpectedTokenError:
             later = (at for at in range(index + 1, len(tokens)) if _begins_line(tokens[at], tokens[0], source))
             begun = begun or next(later, len(tokens))
             return [*read[:begun], *tokens[index + 1 : begun]], tokens[begun:]
@@ -213,26 +189,18 @@ def expected(tokens: list[Token]) -> set[str] | None:
     >>> "FROM" in (expected(read_tokens(Source("a(x)"))[0]) or ()), expected(read_tokens(Source("event event"))[0])
     (True, None)
     """
-    parser = _grammar().parse_interactive()
+    parser = Parser(grammar())
     try:
         for token in tokens:
-            parser.feed_token(token)
-    except UnexpectedToken:
+            parser.feed(token)
+    except UnexpectedTokenError:
         return None
-    accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
-    return accepted
+    return parser.accepts()
 
 
 def terminals() -> dict[str, re.Pattern[str]]:
     """The words and signs of the grammar: a pattern for each kind of token; not for those that `words.py` tells."""
-    return {each.name: re.compile(each.pattern.to_regexp()) for each in _grammar().terminals}
-
-
-def _accepted(parser: Any) -> Collection[str]:
-    """The kinds of tokens that the parser has something to do with; some of them it may refuse later on."""
-    state = parser.parser_state
-    found: Collection[str] = state.parse_conf.parse_table.states[state.position]
-    return found
+    return {name: re.compile(pattern) for name, pattern in grammar().terminals.items()}
 
 
 def _report_missing_period(last: Token, report: Report) -> None:
@@ -242,14 +210,11 @@ def _report_missing_period(last: Token, report: Report) -> None:
     )
 
 
-def _build(parser: Any, report: Report) -> Statement | None:
+def _build(parser: Parser, report: Report) -> Statement | None:
     """The statement that was read, unless something in it says nothing sensible."""
     try:
-        statement: Statement = Builder().transform(parser.feed_eof())
-    except VisitError as error:
-        rejected = error.orig_exc
-        if not isinstance(rejected, Rejected):
-            raise
+        statement: Statement = transformed(parser.feed_end(), Builder())
+    except Rejected as rejected:
         report.error(rejected.code, rejected.span, rejected.message, rejected.hint)
         return None
     return statement if _is_within_limits(statement, report) else None
@@ -259,13 +224,13 @@ def _build(parser: Any, report: Report) -> Statement | None:
 
 
 def _is_within_limits(statement: Node, report: Report) -> bool:
-    """Whether nothing is nested too deeply and no number is too large; found without recursion."""
+    """True if nesting and numbers are within the limits; reports an error if not. Works without recursion."""
     waiting = [(statement, 0, 0)]
     while waiting:
         node, depth, links = waiting.pop()
         if depth > DEEPEST:
             what = "this chain of operators is too long" if 2 * links > depth else "this is nested too deeply"
-            report.error("E004", node.span, what, "give a part of it a rule of its own, and use its head here")
+            report.error("E004", node.span, what, "move a part of it to a separate rule, and use its head here")
             return False
         if isinstance(node, Literal) and isinstance(node.value, int) and node.value == LARGEST + 1:
             report.error(

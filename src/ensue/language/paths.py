@@ -20,7 +20,7 @@ _NAMED_BY_PATH = re.compile(r"[(,]\s*[\w`][^(),=]*\.[^(),=]*=[^=]")
 
 
 def with_paths(file: syntax.File, functions: Container[str]) -> syntax.File:
-    """The statements with such arguments by name; `functions` are those that were handed over."""
+    """The statements with such arguments by name; `functions` are the names of the user's own functions."""
     text = file.source.text
     if not _NAMED_BY_PATH.search(text):
         return file

@@ -28,7 +28,7 @@ _MISREAD = INFIX | BEFORE_OPERANDS
 
 
 class _Level(IntEnum):
-    """How tightly a node binds, loosest first: the rules of the grammar."""
+    """Binding strength of a node, loosest first: the rules of the grammar."""
 
     ITEM = auto()
     OR = auto()
@@ -69,7 +69,7 @@ def show(node: syntax.Node) -> str:
         case syntax.ListLiteral(items=items):
             return f"[{_commas(items)}]"
         case syntax.Attribute(owner=owner, name=name):
-            return f"{show(owner)}.{_path(name)}"
+            return f"{show(owner)}.{path(name.text)}"
         case syntax.Argument():
             return _argument(node)
         case syntax.Distinct(operand=operand):
@@ -101,7 +101,7 @@ def show(node: syntax.Node) -> str:
         case syntax.AtMost(most=most, keys=keys, length=length):
             return f"at most {show(most)}{_per(keys)} in {show(length)}"
         case syntax.Column(name=name, type=type_):
-            return f"{_path(name)}: {show(type_)}"
+            return f"{path(name.text)}: {show(type_)}"
         case syntax.Setting(name=name, value=value):
             return f"{show(name)} = {show(value)}"
         case syntax.About(title=title, settings=settings):
@@ -117,11 +117,15 @@ def show(node: syntax.Node) -> str:
             return _operation(node) or _item(node) or _statement(node)
 
 
-def _path(name: syntax.Name) -> str:
-    """The name of an attribute, which may be a path: `user.id`."""
-    parts = name.text.split(".")
+def path(name: str) -> str:
+    """The name of an attribute, which may be a path, as rules write it.
+
+    >>> path("user.id"), path("qty"), path("Kennz.")
+    ('user.id', 'qty', '`Kennz.`')
+    """
+    parts = name.split(".")
     plain = all(_IDENTIFIER.fullmatch(part) and part not in KEYWORDS for part in parts)
-    return name.text if plain and len(parts) > 1 else _plain(name.text)
+    return name if plain and len(parts) > 1 else _plain(name)
 
 
 def _operation(node: syntax.Node) -> str:
@@ -182,7 +186,7 @@ def _comparison(node: syntax.Among | syntax.InRange | syntax.Like | syntax.IsNul
 
 
 def _item(node: syntax.Node) -> str:
-    """What is a whole item of a body or stands in parentheses; nothing for other nodes."""
+    """Text of a node that is a whole item of a body or stands in parentheses; empty for other nodes."""
     match node:
         case syntax.Absence(window=window, ends=ends, pattern=pattern):
             return f"while {bracketed(show(window), ends)}: not {_fitting(pattern, _Level.OR)}"
@@ -231,14 +235,14 @@ def _statement(node: syntax.Node) -> str:
 
 
 def show_meaning(statement: syntax.Statement) -> str:
-    """A statement without what is said about it for people."""
+    """A statement without its description."""
     if isinstance(statement, syntax.EventRule | syntax.StaticRule) and statement.about is not None:
         statement = replace(statement, about=None)
     return show(statement)
 
 
 def around_columns(node: syntax.EventDeclaration | syntax.TableDeclaration) -> tuple[str, str]:
-    """What stands before and after the columns of a declaration."""
+    """Texts before and after the columns of a declaration."""
     if isinstance(node, syntax.TableDeclaration):
         return f"table {show(node.name)}(", ")."
     return f"event {show(node.name)}(", ") instant." if node.instant else ")."
@@ -284,7 +288,7 @@ def _level(node: syntax.Node) -> _Level:
 
 
 def _fitting(node: syntax.Node, level: _Level) -> str:
-    """A node where the grammar has room for what binds at least as tightly as `level`."""
+    """A node where the grammar needs one that binds at least as tightly as `level`; others get parentheses."""
     return show(node) if _level(node) >= level else f"({show(node)})"
 
 

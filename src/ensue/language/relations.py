@@ -6,9 +6,8 @@ the comparison; an open side of the bound keeps the comparison's own limit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ensue.language.typed import Distance, Relation
+from ensue.records import dataclass
 
 Point = tuple[int, bool]
 X_START, X_END, Y_START, Y_END = (0, False), (0, True), (1, False), (1, True)
@@ -72,13 +71,13 @@ COMPARISONS: dict[str, tuple[Comparison, ...]] = {
 }
 
 BOTH = Relation("and", ())
-"""Of ``and`` and of a comma: no condition on time."""
+"""The relation of ``and`` and of a comma: no condition on time."""
 
 Bound = tuple[int | None, int | None]
 
 
 def brackets(word: str) -> int:
-    """How many bounds a relation takes at most."""
+    """Largest number of bounds that a relation takes."""
     if word in UNBOUNDED:
         return 0
     return 2 if word in ("during", "contains") else 1

@@ -1,11 +1,12 @@
-"""Where something stands in a rule file: the text, and a span of it."""
+"""Positions in a rule file: its text, and spans of it."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+from ensue.records import dataclass
 
 
 class Span(NamedTuple):

@@ -1,16 +1,17 @@
-"""The tree of a rule file as it is written: every node knows its span, none knows what it means.
+"""The syntax tree of a rule file, as it is written: every node knows its span, none knows its meaning.
 
 An atom, a function call and a static predicate look alike (``name(…)``), and so do a conjunction of patterns and one
 of conditions; which is which is decided when the names are looked up (`ensue.language.check`). Two trees are equal if
-they say the same, wherever they stand: spans do not count.
+they have the same content, wherever they stand: spans do not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
 from ensue.language.source import NOWHERE, Source, Span
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class Name(Node):
 class Amount(Node):
     """A length of time or a point in it: a plain number of the time column's units, or microseconds if `timed`.
 
-    `timed` says that it was written with units (``1h30m``); `written` is how, if it was. One that a parameter gives has
-    its name, and 1 or -1 as its value until parameters are replaced by their values.
+    `timed` says that it was written with units (``1h30m``); `written` is that text. An amount of a parameter has its
+    name, and 1 or -1 as its value until parameters are replaced by their values.
     """
 
     value: int
@@ -73,11 +74,11 @@ class Amount(Node):
     of: str | None = field(default=None, compare=False)
     """The parameter whose value it is, where it stands in the place of one."""
     duration: bool = field(default=False, compare=False)
-    """Says that the parameter is declared as a duration: then a plain number, too, is a length of time."""
+    """True if the parameter is declared as a duration: then a plain number, too, is a length of time."""
 
     @property
     def is_length(self) -> bool:
-        """Whether it can be nothing but a length of time; a plain number may be a number of events."""
+        """True if it must be a length of time; a plain number may also be a number of events."""
         return self.timed or self.duration
 
 
@@ -92,9 +93,9 @@ class Literal(Node):
     of: str | None = field(default=None, compare=False)
     """The parameter whose value it is, where it stands in the place of one."""
     timestamp: bool = field(default=False, compare=False)
-    """Says that the text is a timestamp wherever it stands, as the value of a parameter that is declared as one."""
+    """True if the text is a timestamp wherever it stands, as the value of a parameter that is declared as one."""
     missing: bool = field(default=False, compare=False)
-    """Says that it stands for a parameter that has no value yet."""
+    """True if it stands for a parameter that has no value yet."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Literal):
@@ -295,7 +296,7 @@ class Repeat(Node):
 
 @dataclass(frozen=True)
 class Labelled(Node):
-    """``o: p`` names what `p` matched."""
+    """``o: p`` names the match of `p`."""
 
     name: Name
     pattern: Expression
@@ -395,7 +396,7 @@ class Policy(Node):
 
 @dataclass(frozen=True)
 class Once(Node):
-    """``once per id in 1h``: of what a rule derives, one in a length of time for each value."""
+    """``once per id in 1h``: keeps one of a rule's events in a length of time for each value."""
 
     keys: tuple[Name, ...]
     length: Amount
@@ -403,7 +404,7 @@ class Once(Node):
 
 @dataclass(frozen=True)
 class AtMost(Node):
-    """``at most 3 per id in 1h``: so many in a length of time for each value."""
+    """``at most 3 per id in 1h``: keeps that many in a length of time for each value."""
 
     most: Amount
     keys: tuple[Name, ...]
@@ -415,7 +416,7 @@ Suffix = On | Where | Within | Lasting | Policy | Once | AtMost
 
 @dataclass(frozen=True)
 class Body(Node):
-    """Items between commas, then suffixes: the right side of a rule, or what stands in parentheses."""
+    """Items between commas, then suffixes: the right side of a rule, or the content of parentheses."""
 
     items: tuple[Item, ...]
     suffixes: tuple[Suffix, ...] = ()
@@ -457,7 +458,7 @@ class Setting(Node):
 
 @dataclass(frozen=True)
 class About(Node):
-    """``"Order not shipped" [severity = "high"]``: what people want to know of a rule; it changes nothing."""
+    """``"Order not shipped" [severity = "high"]``: description of a rule for people; it changes nothing."""
 
     title: str | None
     settings: tuple[Setting, ...] = ()
@@ -499,7 +500,7 @@ class Fact(Node):
 class EventRule(Node):
     """``head <- body.``, with its optional name (``rule late: …``) and beginning (``head from e <- …``).
 
-    With `each`, written ``all head <- body.``, each match is an event of its own.
+    With `each`, written ``all head <- body.``, each match is a separate event.
     """
 
     head: Call
@@ -538,7 +539,7 @@ class Occurrence(Node):
 
 @dataclass(frozen=True)
 class Nothing(Node):
-    """``no comp`` in what a test expects."""
+    """``no comp`` among the expectations of a test."""
 
     type: Name
 

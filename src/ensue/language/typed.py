@@ -1,4 +1,4 @@
-"""The typed program: what checking makes of the syntax tree, and what every execution starts from.
+"""The typed program: the result of checking the syntax tree, and the input of every execution.
 
 All names are resolved: a pattern is an atom of an event type, a pairing of two patterns, an alternative; conditions are
 expressions with types; lengths of time are integers in the unit of the time column. Nodes are data, without behaviour.
@@ -7,7 +7,7 @@ expressions with types; lengths of time are integers in the unit of the time col
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ensue.language import syntax
 from ensue.language.own import OwnFunction
@@ -15,6 +15,7 @@ from ensue.language.parameters import Parameter
 from ensue.language.source import NOWHERE, Span
 from ensue.language.types import Type
 from ensue.language.windows import WINDOWS, WindowKind
+from ensue.records import dataclass
 
 Value = int | float | str | bool | None | tuple["Value", ...]
 
@@ -27,7 +28,7 @@ class Constant:
     value: Value
     type: Type
     timed: bool = field(default=False, compare=False, repr=False, kw_only=True)
-    """Says that it was written as a length of time with a unit."""
+    """True if it was written as a length of time with a unit."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Operation:
     arguments: tuple[Expression, ...]
     type: Type
     own: OwnFunction | None = field(default=None, kw_only=True)
-    """The function, where it was handed over to `compile`."""
+    """The user's own function, if it was passed to `compile`."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Holds:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """An aggregate over what was gathered. `path` leads there: gatherings by id, the outermost first.
+    """An aggregate over gathered matches. `path` leads to them: gatherings by id, the outermost first.
 
     `argument` is None where events are counted.
     """
@@ -123,7 +124,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Context:
-    """How a constituent is selected as an initiator and as a terminator."""
+    """Parameter context: selects a constituent as an initiator and as a terminator."""
 
     initiator: str
     terminator: str
@@ -162,7 +163,7 @@ class Periodic:
 class Pair:
     """Two patterns that both occur, related in time; with contexts, instances are selected and consumed.
 
-    `initiator` says which side alone can be the initiator (0 is the left one, as in ``seq``), None that either can. A
+    `initiator` is the only side that can be the initiator (0 is the left one, as in ``seq``); None if either can. A
     side whose context is ``cumulative`` is gathered under `left_gathering` or `right_gathering`.
     """
 
@@ -190,7 +191,7 @@ class Either:
 
 @dataclass(frozen=True)
 class Lacking:
-    """The positive part of ``p without q``; the body's absence of scope ``Inside(id)`` says the rest."""
+    """The positive part of ``p without q``; the body's absence of scope ``Inside(id)`` is the rest."""
 
     id: int
     pattern: Pattern
@@ -272,7 +273,7 @@ class During:
     from_start: bool = False
     to_end: bool = False
     bare: Span | None = field(default=None, compare=False, repr=False)
-    """Where it is written, if that is without brackets."""
+    """Position, if it is written without brackets."""
 
 
 @dataclass(frozen=True)
@@ -293,12 +294,12 @@ Scope = During | Between | Inside
 
 
 def includes_start(scope: Scope) -> bool:
-    """Tell whether what starts with a scope lies in it."""
+    """True if a match that starts with a scope lies in it."""
     return scope.from_start if isinstance(scope, During) else isinstance(scope, Inside)
 
 
 def includes_end(scope: Scope) -> bool:
-    """Tell whether what ends with a scope lies in it: then a step must be complete before its matches are decided."""
+    """True if a match that ends with a scope lies in it: then a step must be complete before matches are decided."""
     return scope.to_end if isinstance(scope, During) else isinstance(scope, Inside)
 
 
@@ -310,7 +311,7 @@ class Absence:
     pattern: Pattern
     shared: tuple[str, ...]
     self_contained: bool
-    """Whether the pattern's own conditions use nothing from outside it."""
+    """True if the pattern's own conditions use no names from outside it."""
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -347,19 +348,19 @@ class Window:
 
     @property
     def record(self) -> WindowKind:
-        """How it is written, and what follows from that."""
+        """Record of its kind of window."""
         return WINDOWS[self.kind]
 
     @property
     def extent(self) -> int | None:
-        """How long before its own end anything that it sees ended, at most; None if nothing bounds it."""
+        """Largest distance from the end of an event in it to its own end; None if unbounded."""
         extent = self.record.extent
         return None if extent is None else extent(self.size)
 
 
 @dataclass(frozen=True)
 class Body:
-    """What must hold together; see the language reference for the order in which it is checked."""
+    """Body of a rule: all its parts must hold. The language reference gives the order in which they are checked."""
 
     pattern: Pattern | None
     timers: tuple[Timer, ...] = ()
@@ -377,7 +378,7 @@ class Body:
     """Under ``policy restricted``: the variables that occur in more than one atom of the rule."""
     span: Span = field(default=NOWHERE, compare=False, repr=False)
     keep: int | None = None
-    """The program's largest lifetime: what ended longer before a match's end is as if it had not been."""
+    """The program's longest lifetime: events that ended longer before a match's end do not count for it."""
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------
@@ -398,11 +399,11 @@ class EventType:
     instant: bool = False
     length: tuple[int, int | None] = (0, None)
     each: bool = False
-    """Each match of its rules is an event of its own (``all located(…) <- …``); else events that are alike are one."""
+    """True if each match of its rules is a separate event (``all located(…) <- …``); else equal events are one."""
 
     @property
     def given(self) -> bool:
-        """Whether rows of it are taken: a type that rules derive is given, too, where it is declared."""
+        """True if input rows of this type are accepted: it is declared, or no rule derives it."""
         return self.declared or not self.derived
 
 
@@ -479,7 +480,7 @@ class StaticRule:
 
 
 def computes_without_bound(rules: Iterable[StaticRule], stratum: Container[str]) -> bool:
-    """Tell whether rules of a stratum compute from what the stratum itself derives: they may never come to an end."""
+    """True if rules of a stratum compute from rows that the stratum itself derives: they may never end."""
     return any(rule.computed and any(literal.predicate in stratum for literal in rule.literals) for rule in rules)
 
 
@@ -535,10 +536,10 @@ class Reaction:
 
 @dataclass(frozen=True)
 class Program:
-    """Everything that a rule file says."""
+    """A checked rule file."""
 
     events: Mapping[str, EventType]
-    """In the order that decides between events alike: declared ones, derived ones by first rule, others by name."""
+    """In the order that breaks ties between events: declared ones, derived ones by first rule, others by name."""
     rules: tuple[Rule, ...]
     strata: tuple[Stratum, ...]
     predicates: Mapping[str, Predicate]
@@ -548,9 +549,9 @@ class Program:
     reactions: tuple[Reaction, ...]
     unit: str | None
     durations: bool
-    """Whether lengths of time are written with units, so that integer times need the statement ``unit``."""
+    """True if lengths of time are written with units, so that integer times need the statement ``unit``."""
     keep: int | None = None
-    """The largest lifetime (``keep 7d.``), which each of its bodies has, too."""
+    """The longest lifetime (``keep 7d.``), which each of its bodies has, too."""
     parameters: tuple[Parameter, ...] = ()
     mixed: bool = False
     """True where timestamps, which are microseconds, stand beside times of events or lengths with units, so that

@@ -1,6 +1,6 @@
 """The types of values, as words: the five that a program declares, and those that only arise.
 
-``int float string bool timestamp`` are declared. ``time`` is what ``o.start`` and ``o.end`` give: an integer or a
+``int float string bool timestamp`` are declared. ``time`` is the type of ``o.start`` and ``o.end``: an integer or a
 timestamp, as the events have it. ``list<t>`` comes from the aggregate ``list``, ``null`` from the constant, and ``any``
 from an attribute of an event that is not declared.
 """
@@ -14,7 +14,7 @@ TIMES = frozenset({"time", "timestamp"})
 _CONVERTED = frozenset(
     {("int", "float"), ("time", "int"), ("time", "timestamp"), ("int", "time"), ("timestamp", "time")}
 )
-"""Which types are stored as which others without being asked."""
+"""Pairs of types, of which the first is implicitly converted to the second when it is stored."""
 
 Type = str
 
@@ -55,7 +55,7 @@ def common(left: Type, right: Type) -> Type | None:
 
 
 def fits(given: Type, wanted: Type) -> bool:
-    """Whether a value of one type may be stored where the other is declared.
+    """True if a value of one type may be stored where the other is declared.
 
     >>> fits("int", "float"), fits("float", "int"), fits("time", "int")
     (True, False, True)
@@ -68,5 +68,5 @@ def fits(given: Type, wanted: Type) -> bool:
 
 
 def comparable(left: Type, right: Type) -> bool:
-    """Whether values of the two types can be equal or ordered at all."""
+    """True if values of the two types can be compared for equality and order."""
     return common(left, right) is not None and not (is_list(left) or is_list(right))

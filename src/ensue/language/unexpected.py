@@ -1,20 +1,19 @@
-"""What to say of text that cannot be read: a character that is no sign, a word that does not fit where it stands."""
+"""Errors and hints for text that cannot be parsed: an unknown character, a word that does not fit."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
-
-from lark import Token
 
 from ensue.language.build import KEYWORDS, token_span
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.foreign import instead_of
+from ensue.language.lalr import Token
 from ensue.language.relations import COMPARISONS
 from ensue.language.source import Source, Span
 from ensue.language.words import SOFT
+from ensue.records import dataclass
 
 STATEMENT_WORDS = frozenset({"event", "table", "param", "rule", "test", "unit", "keep", "on"})
 """The words that begin a statement."""
@@ -39,7 +38,7 @@ _LONG_UNIT = re.compile(r"([\d.]+)(us|ms|s|m|h|d)(?:[a-z]*)", re.IGNORECASE)
 
 
 def report_unreadable(source: Source, at: int, report: Report) -> int:
-    """Says what is wrong with the text at a place where no word or sign begins; gives where to read on."""
+    """Reports text at a place where no word or sign begins; returns the position at which to read on."""
     text, sign = source.text, source.text[at]
     line_end = text.find("\n", at)
     line_end = len(text) if line_end < 0 else line_end
@@ -58,13 +57,13 @@ def report_unreadable(source: Source, at: int, report: Report) -> int:
     quoted = _QUOTED.match(text, at)
     if quoted:
         inside = next(part for part in quoted.groups() if part is not None)
-        report.error("E001", Span(*quoted.span()), "text stands in straight double quotes", f'write "{_short(inside)}"')
+        report.error("E001", Span(*quoted.span()), "write text in straight double quotes", f'write "{_short(inside)}"')
         return quoted.end()
     run = _ODD.match(text, at)
     end = run.end() if run and len(set(run[0])) == 1 else at + 1
     if sign.isprintable():
         leave = "leave it out, or put text in double quotes"
-        quote = "text stands in straight double quotes" if sign in _QUOTES else leave
+        quote = "write text in straight double quotes" if sign in _QUOTES else leave
         report.error(
             "E001", Span(at, end), f"`{_short(text[at:end])}` is no sign of the language", _INSTEAD.get(sign, quote)
         )
@@ -94,16 +93,16 @@ def _report_number(source: Source, at: int, report: Report) -> int:
 
 @dataclass(frozen=True)
 class Stuck:
-    """A statement that could be read only so far: its tokens, which one does not fit, and what would have."""
+    """A statement that could be parsed only in part: its tokens, the one that does not fit, and those that would."""
 
     tokens: list[Token]
     at: int
     """The index of the token that does not fit; their number where the text ends too early."""
     accepted: set[str]
     new_statement: bool
-    """Whether that token clearly begins another statement."""
+    """True if that token clearly begins another statement."""
     after_period: bool
-    """Whether the statement begins right behind the period of another one."""
+    """True if the statement begins right after the period of another one."""
 
     @property
     def token(self) -> Token | None:
@@ -122,7 +121,7 @@ class Stuck:
 
 
 def report_unexpected(stuck: Stuck, report: Report) -> None:
-    """Says why a statement cannot be read on."""
+    """Reports why a statement cannot be parsed further."""
     token, previous = stuck.token, stuck.previous
     opened = _open_bracket(stuck)
     ended = stuck.new_statement or token is None or token.type in _BEHIND_BRACKETS
@@ -142,7 +141,7 @@ def _report_token(stuck: Stuck, token: Token, opened: Token | None, report: Repo
     if stuck.after_period and stuck.at <= 1:
         span = Span(token_span(stuck.tokens[0]).start - 1, token_span(stuck.tokens[0]).end)
         message = "the period ends the statement here"
-        hint = "an attribute is asked of a name, as in `o.end`; a number has a digit after its point, as in `3.0`"
+        hint = "an attribute follows a name, as in `o.end`; a number has a digit after its point, as in `3.0`"
     elif stuck.takes("NAME") and word in KEYWORDS and _looks_like_a_name(stuck):
         message, hint = _word_as_name(word)
     else:
@@ -156,7 +155,7 @@ _BEHIND_BRACKETS = frozenset(
     {"DOT", "_ARROW", "_IMPLIED", "FROM", "IF", "DO", "EXPECT", "UNTIL", "AT"}
     | {"WHERE", "ON", "WITHIN", "LASTING", "POLICY", "_ONCE", "_AT_"}
 )
-"""What stands where all brackets are closed, or ends a pattern."""
+"""Tokens that occur only where all brackets are closed, or end a pattern."""
 
 
 def _open_bracket(stuck: Stuck) -> Token | None:
@@ -171,7 +170,7 @@ def _open_bracket(stuck: Stuck) -> Token | None:
 
 
 def _misread(stuck: Stuck, previous: Token) -> tuple[str, str] | None:
-    """What to say of the token before, if that is the wrong one."""
+    """Error and hint for the previous token, if that is the wrong one."""
     token, word = stuck.token, _short(previous.value)
     if previous.type in ("RELATION", "LAST") and stuck.accepted == {"LPAR"}:
         if previous.type == "LAST" or (token is not None and token.type in _AFTER_NAMES):
@@ -184,11 +183,11 @@ def _misread(stuck: Stuck, previous: Token) -> tuple[str, str] | None:
 
 
 def _word_as_name(word: str) -> tuple[str, str]:
-    return f"`{word}` is a word of the language", f"as a name it stands in backticks: `` `{word}` ``"
+    return f"`{word}` is a word of the language", f"as a name, write it in backticks: `` `{word}` ``"
 
 
 def _hint(stuck: Stuck, token: Token, opened: Token | None) -> str:
-    """What to do about a token that does not fit."""
+    """Hint for a token that does not fit."""
     word = str(token.value)
     if stuck.at == 0:
         return (
@@ -219,7 +218,7 @@ _OPERAND = frozenset(
     {"NAME", "QUOTED", "ATTRIBUTE", "STRING", "INT", "FLOAT", "DURATION", "TRUE", "FALSE", "NULL"}
     | {"LPAR", "LSQB", "CONTEXT", "NOT", "LAST", "_CASE"}
 )
-"""What an event, a condition or a value can begin with."""
+"""Tokens that can begin an event, a condition or a value."""
 
 
 _AFTER_NAMES = frozenset({"LPAR", "COLON", "COMMA", "RPAR", "EQUAL", "_ARROW", "_IMPLIED"})
@@ -234,7 +233,7 @@ def _begins_operand(token: Token) -> bool:
 
 
 def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -> str | None:
-    """Hints for what people who know other languages are likely to write."""
+    """Hints for constructs of other languages."""
     match token.type:
         case "COMMA" if stuck.takes("WHERE", "WITHIN"):
             return "`where` and the other suffixes come last: put this item before them, and join conditions with `and`"
@@ -245,13 +244,13 @@ def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -
         case "COMPARE" | "MINUS" | "COLON" if stuck.takes("_ARROW"):
             return "a rule is written `head <- body.`, a static one `head :- body.`"
         case "EQUAL" if stuck.takes("_ARROW"):
-            return "the attributes of a head stand in parentheses, as in `income(total = a + b) <- …`"
+            return "write the attributes of a head in parentheses, as in `income(total = a + b) <- …`"
         case "WHILE" if stuck.takes("NAME"):
-            return "`while …` is an item of its own, behind a comma; inside a pattern it stands in parentheses"
+            return "`while …` is a separate item, after a comma; inside a pattern, write it in parentheses"
         case "IN" if stuck.takes("AND") and stuck.following is not None and stuck.following.type == "NAME":
-            return f"one of several values is `x in (1, 2)`; a table is asked with `{stuck.following.value}(x)`"
+            return f"one of several values is `x in (1, 2)`; a table is a condition: `{stuck.following.value}(x)`"
         case "IN" if stuck.takes("AND"):
-            return "values stand in parentheses, `x in (1, 2)`; brackets are for events: `not p in [a, b]`"
+            return "write values in parentheses, `x in (1, 2)`; brackets are for events: `not p in [a, b]`"
         case "NOT" if stuck.takes("_IS") and stuck.following is not None and stuck.following.value == "is":
             return "write `x is not null`"
         case "RPAR" if stuck.at > 1 and stuck.tokens[stuck.at - 2].type == "IN":
@@ -259,9 +258,9 @@ def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -
         case "NOT" if stuck.takes("AND") and stuck.following is not None and stuck.following.type == "NULL":
             return "write `x is not null`"
         case _ if "NULL" in stuck.accepted and stuck.accepted <= {"NOT", "NULL"}:
-            return "`is` asks for null, `x is null` or `x is not null`; values are compared with `=`"
+            return "`is` tests for null, `x is null` or `x is not null`; values are compared with `=`"
         case _ if stuck.takes("_THEN") and _begins_operand(token):
-            return "a value stands behind `then`, as in `case when x > 3 then 1 else 2 end`"
+            return "a value comes after `then`, as in `case when x > 3 then 1 else 2 end`"
         case _ if stuck.takes("_END") and _begins_operand(token):
             return "a `case` goes on with `when … then …` or `else …`, and ends with `end`"
         case "NOT" if stuck.takes("NAME"):
@@ -269,7 +268,7 @@ def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -
         case "NOT" | "NAME" if stuck.accepted == {"COLON", "_COLON_COLLECT"}:
             return "as in `while [w]: not shipped(id, _)` or `while [w]: collect shipped(id, t)`"
         case "IF" if stuck.takes("WHERE"):
-            return "the condition of a rule stands behind `where`"
+            return "the condition of a rule comes after `where`"
         case "CONTEXT" if stuck.tokens[stuck.at - 1].type == "CONTEXT":
             return "two contexts have a slash between them, the initiator's first: `recent/chronicle`"
         case "PLUS_AFTER" | "STAR_AFTER" if after_operand is False:
@@ -284,7 +283,7 @@ _OPERATORS = frozenset(
     | {"AND", "OR", "WITHOUT", "RELATION", "LIKE", "ILIKE", "_BETWEEN", "_IS", "_AMONG", "NOT_BEFORE"}
 )
 _GROUPS: tuple[tuple[frozenset[str], frozenset[str], tuple[str, ...]], ...] = (
-    # Where all of the first are accepted, all of the second are said with these words.
+    # Where all of the first are accepted, these words describe all of the second.
     (frozenset({"NAME", "STRING", "INT", "LPAR"}), _OPERAND | {"MINUS", "RELATION"}, ("an event", "a value")),
     (frozenset({"AND", "OR"}), _OPERATORS, ("an operator",)),
     (frozenset({"WHERE", "WITHIN"}), _SUFFIXES, ("`where`", "another suffix")),
@@ -303,7 +302,7 @@ _SHOWN = {
 
 
 def _expected(stuck: Stuck) -> str:
-    """What could stand there, in few words."""
+    """Short description of the tokens that could stand there."""
     rest = set(stuck.accepted)
     words: list[str] = []
     for needed, said, group in _GROUPS:

@@ -1,4 +1,4 @@
-"""Attributes of events that rules read: where a value decides something, or is handed on."""
+"""Attributes of events that rules read: those whose values decide something, or are passed on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_attributes(program: typed.Program) -> set[tuple[str, str]]:
 
 
 def attributes_read_by(statement: typed.Rule | typed.Reaction) -> set[tuple[str, str]]:
-    """Those of one statement: what a variable stands for that occurs more than once, a constant, or `o.qty`."""
+    """Those of one statement: attributes with a constant or with a variable that occurs more than once, and `o.qty`."""
     parts = list(nodes(statement))
     times = Counter(node.name for node in parts if isinstance(node, typed.Variable))
     events: dict[str, set[str]] = {}

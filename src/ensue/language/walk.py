@@ -34,7 +34,7 @@ def predicates_used(*expressions: typed.Expression | None) -> Iterator[str]:
 
 
 def asks_predicates(rule: typed.Rule) -> bool:
-    """Tell whether a rule asks static predicates anything."""
+    """True if a rule uses static predicates."""
     nested = (pattern.body for pattern in patterns(rule.body) if isinstance(pattern, typed.Nested))
     for body in (rule.body, *nested):
         if body.lookups or any(predicates_used(*body.on, *body.where)):
@@ -65,7 +65,7 @@ def has_aggregate(expression: typed.Expression | None) -> bool:
 
 
 def visible_variables(pattern: typed.Pattern) -> set[str]:
-    """The variables that a pattern binds for what is outside it."""
+    """The variables that a pattern binds and shows outside."""
     match pattern:
         case typed.Atom(fields=fields):
             return {value.name for _, value in fields if isinstance(value, typed.Variable)}
@@ -92,7 +92,7 @@ def visible_variables(pattern: typed.Pattern) -> set[str]:
 
 
 def visible_labels(pattern: typed.Pattern) -> set[str]:
-    """The names of matched events that a pattern shows to what is outside it."""
+    """The labels of matched events that a pattern shows outside."""
     match pattern:
         case typed.Atom(label=label) | typed.Moment(label=label) | typed.Periodic(label=label):
             return {label} if label is not None else set()
@@ -114,12 +114,12 @@ def visible_labels(pattern: typed.Pattern) -> set[str]:
 
 
 def atoms(body: typed.Body) -> Iterator[typed.Atom]:
-    """Every atom of a body: constituents, and what is negated, gathered or collected."""
+    """Every atom of a body, those of negated, gathered and collected patterns included."""
     return (pattern for pattern in patterns(body) if isinstance(pattern, typed.Atom))
 
 
 def patterns(body: typed.Body) -> Iterator[typed.Pattern]:
-    """Every pattern of a body, each before those inside it; also what is negated, gathered or collected."""
+    """Every pattern of a body, each before those inside it; also negated, gathered and collected ones."""
     waiting: list[typed.Pattern | None] = [body.pattern]
     waiting += [absence.pattern for absence in body.absences]
     waiting += [gathering.pattern for gathering in body.gatherings]
@@ -155,7 +155,7 @@ def pairs(pattern: typed.Pattern | None) -> Iterator[typed.Pair]:
 
 
 def leaves(pattern: typed.Pattern | None) -> Iterator[typed.Pattern]:
-    """What is joined in a pattern: events, timers, alternatives, runs, and what stands in parentheses."""
+    """Operands of the joins of a pattern: events, timers, alternatives, runs, and groups in parentheses."""
     match pattern:
         case None:
             return
@@ -174,5 +174,5 @@ def constituents(pattern: typed.Pattern | None) -> Iterator[typed.Atom]:
 
 
 def has_alternatives(pattern: typed.Pattern | None) -> bool:
-    """Whether there is an ``or`` in a pattern, those in parentheses aside."""
+    """True if a pattern has an ``or`` outside of parentheses."""
     return any(isinstance(each, typed.Either) for each in leaves(pattern))

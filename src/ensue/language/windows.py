@@ -1,13 +1,14 @@
-"""The kinds of windows: how each is written, and what follows for reasoning about rules. A kind is one record.
+"""The kinds of windows: their notation, and their properties for reasoning about rules. A kind is one record.
 
-What a window collects is said by the reference, and how that is computed by `ensue.engine.operators.window_kinds`.
+The reference defines the events that a window collects; `ensue.engine.operators.window_kinds` computes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
+
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -20,21 +21,21 @@ class WindowKind:
     """The operand behind the word: a size, or a pattern that begins the window."""
     example: str
     title: str
-    """How it is explained: `{of}` is what it collects, `{size}` its size, `{beginning}` what it begins with."""
+    """Explanation of it: `{of}` is the collected pattern, `{size}` its size, `{beginning}` the event that begins it."""
     extent: Callable[[int], int] | None
-    """How long before its own end anything that it sees ended, at most; None if nothing bounds it."""
+    """Largest distance from the end of an event in it to its own end, by its size; None if unbounded."""
     unbounded: str = ""
-    """Why nothing bounds it, where nothing does; `{size}` is its size."""
+    """Reason why it is unbounded, if it is; `{size}` is its size."""
     ends_later: bool = False
-    """True if it ends by itself, after all that it collects. With an extent it lasts as long as that."""
+    """True if it ends without an event, after all that it collects. With an extent it lasts as long as that."""
     sees_its_end: bool = False
-    """True if an event that ends with it changes what it is, so that the whole step must be known."""
+    """True if an event that ends with it can change it, so that the whole step must be known."""
     least: Callable[[int], int] | None = None
-    """How long it lasts at least, where it ends by itself without an extent."""
+    """Shortest duration, by its size, of a window that ends later and has no extent."""
     ordered: bool = False
-    """True if the order of events of one moment decides what it collects."""
+    """True if the collected events depend on the order of events of one moment."""
     keeps_events: bool = True
-    """True if what it collects is kept, and not aggregates of it alone."""
+    """True if the collected events are kept, and not only aggregates of them."""
 
 
 WINDOWS: dict[str, WindowKind] = {

@@ -1,7 +1,7 @@
 """Words that are names as well: `like`, `between`, `is`, `case`, `when`, `then`, `else`, `end`, `in` before values,
 `distinct` before a value, `gap` behind `while`, and `param`, `with`, `all`, `once`, `at most` and `per`.
 
-They are read as words only where no name can stand, or where what follows leaves no other reading, so that events,
+They are read as words only where no name can stand, or where the next tokens leave no other reading, so that events,
 attributes and variables may be called like them. In backticks they are always names.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from lark import Token
+from ensue.language.lalr import Token
 
 INFIX = frozenset({"like", "ilike", "between", "is"})
-"""Words between an operand and what it is compared with."""
+"""Words between two compared operands."""
 BEFORE_OPERANDS = frozenset({"case", "when", "distinct"})
 """Words that an operand may follow."""
 _KINDS = {
@@ -74,7 +74,7 @@ def _is_negated(token: Token) -> bool:
 
 
 def _is_distinct(tokens: Sequence[Token], at: int) -> bool:
-    """Tell whether a name `distinct` is the word: it is the first argument of a call, and a value follows it."""
+    """True if a name `distinct` is the word: it is the first argument of a call, and a value follows it."""
     if at < 2 or at + 1 >= len(tokens) or tokens[at - 1].type != "LPAR":
         return False
     after = tokens[at + 1]
@@ -84,7 +84,7 @@ def _is_distinct(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _begins_case(tokens: Sequence[Token], at: int) -> bool:
-    """Tell whether a name `case` is the word: an operand follows it, and `when` behind that."""
+    """True if a name `case` is the word: an operand follows it, and `when` behind that."""
     after = tokens[at + 1] if at + 1 < len(tokens) else None
     if after is None:
         return False
@@ -94,7 +94,7 @@ def _begins_case(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _has_branch(tokens: Sequence[Token], at: int) -> bool:
-    """Tell whether `when` follows values and signs between them, among which may be whole cases."""
+    """True if `when` follows values and signs between them, among which may be whole cases."""
     depth = cases = 0
     for index in range(at, len(tokens)):
         token = tokens[index]

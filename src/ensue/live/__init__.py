@@ -1,4 +1,4 @@
-"""Detection while events arrive: what was sent, what waits for its time, what is given back, what changes.
+"""Detection while events arrive: sent events, waiting events, detections, and changes of rules and tables.
 
-The way of an event is `plain_rows` or `sent` (read), `waiting` (until its step is complete), the engine, `detections`.
+An event passes through `plain_rows` or `sent` (read), `waiting` (until its step is complete), the engine, `detections`.
 """

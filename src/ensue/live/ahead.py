@@ -1,13 +1,13 @@
 """Certain detections go ahead: rules whose detections no later event can change run as events arrive.
 
 The other rules wait until a step is settled, as `progress.py` says. Those that are certain (`plan/certain.py`) take in
-each event in the send that brings it. What they derive is handed out at once, and kept for the rules that wait until
+each event in the send that brings it. Their detections are emitted at once, and kept for the rules that wait until
 its step is settled.
 
 More events of the step at hand are no trouble: a join finds partners among those that came before in any case. An event
-of an earlier step is, for a join forgets what later events cannot use. So where there is a lateness, copies of the
+of an earlier step is, for a join forgets rows that later events cannot use. So where there is a lateness, copies of the
 rules follow behind, up to where all is settled. When an event arrives out of order, the rules start again from their
-copies, and go through all that waits once more. Nothing is handed out twice: events with the same content are one.
+copies, and process all waiting events once more. No event is emitted twice: events with the same content are one.
 
 Without a lateness there is nothing to go back to, and no copy. Where rules change or a state is resumed, all that waits
 is taken in again there, too: a rule that is certain derives no more from an event that it has twice.
@@ -22,6 +22,7 @@ from ensue.engine.batch import Batch, Columns, Row
 from ensue.engine.generated import GeneratedLane
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
+from ensue.engine.single import SingleEvents
 from ensue.engine.units import derived_by
 from ensue.language import typed
 from ensue.language.walk import asks_predicates
@@ -29,7 +30,7 @@ from ensue.live.handed import Handed
 from ensue.live.waiting import Waiting
 
 MOST_BEHIND = 1000
-"""How many events the copies take in at once; single ones would cost as much again as the rules ahead."""
+"""Number of events that the copies take in at once; single ones would cost as much again as the rules ahead."""
 
 
 class Ahead:
@@ -51,6 +52,7 @@ class Ahead:
         self._settled_time: int | None = None
         self._arriving = waiting.copy()
         self._time: int | None = None
+        self._single = SingleEvents(run, self.lanes)
 
     # --- what arrives
 
@@ -67,16 +69,32 @@ class Ahead:
             self._arriving.add_mixed(mixed)
 
     def evaluate(self, time: int, waiting: Waiting) -> Batch | None:
-        """Goes on up to a time, with all that has arrived; what is new, or None. `waiting` is what is not settled."""
+        """Evaluates arrived events up to a time; returns new detections, or None. `waiting` has unsettled events."""
         if not self.lanes:
             return None
-        earliest = self._arriving.earliest()
+        arriving = self._arriving
+        earliest = arriving.earliest()
         if self._time is not None and earliest is not None and earliest < self._time:
             self.go_back(waiting)
-        elif earliest is None:
-            due = self.run.due(self.lanes)
-            if due is None or due > time:
+        elif self._single.due > time:
+            if earliest is None:
                 return None
+            row = arriving.take_single(time)
+            if row is not None:
+                return self._step(row, time)
+        return self._evaluate_batches(time)
+
+    def _step(self, row: Row, time: int) -> Batch | None:
+        """Goes on with one event, when nothing is due."""
+        found = self._single.step(row, time)
+        self._time = time
+        if found is not None:
+            found.rows = []
+            self.handed.new(found, self.types)
+        return found if found is not None and (found.derived or found.derived_columns) else None
+
+    def _evaluate_batches(self, time: int) -> Batch | None:
+        """Goes on with all that has arrived."""
         found: Batch | None = None
         for batch, moment in batches(self.run, self._arriving, time):
             self.run.run_lanes(self.lanes, batch, moment)
@@ -84,6 +102,7 @@ class Ahead:
             own.derived, own.derived_columns = batch.derived, batch.derived_columns
             found = own if found is None else own.after(found)
         self._time = time
+        self._single.look()
         assert found is not None
         found.before = None
         self.handed.new(found, self.types)
@@ -97,17 +116,22 @@ class Ahead:
                 lane.copy_from(copy)
         self._arriving = waiting.copy()
         self._time = None
+        self._single.look()
+
+    def look(self) -> None:
+        """Looks when something is due, after rules have been told of other facts."""
+        self._single.look()
 
     # --- what is settled
 
     def feed(self, batch: Batch, time: int) -> None:
-        """Puts into a batch what the rules that wait take from those that are certain, up to a time."""
+        """Puts into a batch the detections of certain rules that waiting rules read, up to a time."""
         self.handed.settle(time, self.types, self._fed, batch)
 
     def settle(self, batch: Batch, time: int) -> None:
-        """Takes note of what is settled up to a time; what remains derived in the batch has not been handed out.
+        """Settles all steps up to a time, and leaves in the batch the detections that have not been emitted.
 
-        Of types that were certain before rules changed, some may have been.
+        Of types that were certain before rules changed, some may have been emitted.
         """
         for type_ in self.types:
             batch.derived.pop(type_, None)
@@ -131,6 +155,20 @@ class Ahead:
         if batch.given or batch.mixed is not None or self._settled.count > MOST_BEHIND:
             self.follow()
 
+    def has_handed_none(self, time: int) -> bool:
+        """Tell whether nothing that ends up to a time was handed out."""
+        handed = self.handed
+        return not handed.types or (self.types.issuperset(handed.types) and not handed.has(time))
+
+    def settle_row(self, row: Row, time: int) -> None:
+        """Takes note of one event that is settled, when nothing that ends with it has been handed out."""
+        if self._behind:
+            if row[0] in self.uses:
+                self._settled.add_row(row)
+            self._settled_time = time
+            if self._settled.count > MOST_BEHIND:
+                self.follow()
+
     def follow(self) -> None:
         """Let the copies take in all that is settled."""
         if self._settled_time is not None:
@@ -148,7 +186,7 @@ class Ahead:
         return [copies.get(id(lane), lane) for lane in self.run.lanes]
 
     def saved(self) -> list[Any]:
-        """Detections handed out before they were settled."""
+        """Detections that were emitted before they were settled."""
         return self.handed.saved(self.run.batch())
 
     def restore(self, state: Iterable[Any], waiting: Waiting) -> None:
@@ -157,15 +195,17 @@ class Ahead:
         for lane, copy in zip(self.lanes, self._behind, strict=bool(self._behind)):
             copy.copy_from(lane)
         self._arriving = waiting.copy()
+        self._single.look()
 
 
 def batches(run: Run, waiting: Waiting, time: int) -> Iterator[tuple[Batch, int]]:
-    """Takes what ends up to a time as batches, each with the time up to which it goes."""
-    before, mixed = waiting.take_mixed(time)
+    """Takes events that end up to a time as batches, each with the time up to which it goes."""
+    tables = waiting.take_tables(time)
     batch = run.batch()
     batch.rows, batch.given = waiting.take(time, run.program.events)
-    if mixed is not None and before is not None:
-        yield batch, before
+    if batch.rows or batch.given or not tables:
+        yield batch, int(tables[0].end[0]) - 1 if tables else time
+    for table in tables:
         batch = run.batch()
-    batch.mixed = mixed
-    yield batch, time
+        batch.mixed = table
+        yield batch, time if table is tables[-1] else int(table.end[-1])

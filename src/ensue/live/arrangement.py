@@ -1,9 +1,9 @@
-"""What a session prepares once it knows its rules and what times are: how events are read, shown and reacted to."""
+"""Objects that a session prepares once it knows its rules and the kind of times: readers, output and reactions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,20 +16,20 @@ from ensue.data.wall_clock import WallClock
 from ensue.engine.limits import OPEN, Limits
 from ensue.engine.provenance import check_sources
 from ensue.engine.run import Run
-from ensue.engine.sharing.groups import Decided
+from ensue.engine.sharing.groups import FamilyAssignment
 from ensue.language import typed
-from ensue.language.used import read_attributes
 from ensue.live.detections import Shown
 from ensue.live.reactions import Action, Reactions
 from ensue.live.sent import Reading
 from ensue.plan.certain import certain_types
+from ensue.records import dataclass
 from ensue.request import Request
 from ensue.rules import Rules
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a session is started with, and goes on with when it is resumed."""
+    """Settings that a session is started with, and keeps when it is resumed."""
 
     lateness: Length
     columns: Columns
@@ -38,20 +38,20 @@ class Settings:
     provenance: bool
     compiled: bool | None
     fixed: bool = False
-    """Whether the rules stay as they are: then those that hand events to each other run, and are saved, as one."""
+    """True if the rules never change: then those that pass events to each other run, and are saved, as one unit."""
     changed: tuple[str, ...] = ()
     """Tables whose rows have changed: they hold the rows in `tables`, and no facts of the rules besides."""
     keep: str | None = None
-    """How long events are kept, as rules write it, where that was said when the session was started."""
+    """Largest lifetime, as rules write it, if the session was started with one."""
     max_ahead: Length | None = None
-    """How far ahead of the clock an event may end."""
+    """Longest time by which an event may end ahead of the clock."""
     limits: Limits = OPEN
     in_order: bool = True
     """True if every detection waits until its step is complete, so that they come in the order of their ends."""
 
     @staticmethod
     def of(rules: Rules, request: Request) -> Settings:
-        """The settings of a session that is asked for."""
+        """The settings of a requested session."""
         emit = None if request.emit is None else tuple(picked(rules.typed, request.emit))
         keep = None if request.keep is None else written_length(request.keep, "`keep`")
         request.check_embedded_provenance()
@@ -98,7 +98,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Rules and settings together. `timestamps` is None as long as no time has said what times are."""
+    """Rules and settings together. `timestamps` is None until the first time decides the kind of times."""
 
     program: Rules
     settings: Settings
@@ -127,7 +127,7 @@ class Arrangement:
 
     @cached_property
     def reading(self) -> Reading:
-        used = frozenset(read_attributes(self.rules))
+        used = frozenset(self._kept.read_attributes)
         return Reading(self.rules.events, self.settings.columns, self.timestamps, self.timezone, used)
 
     @cached_property
@@ -145,7 +145,7 @@ class Arrangement:
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """The types that are handed out before their step is complete; all sources of a detection are known then."""
+        """The types whose detections are emitted before their step is complete; none if order or all sources matter."""
         settings = self.settings
         return frozenset() if settings.in_order or settings.provenance else certain_types(self.rules)
 
@@ -162,15 +162,15 @@ class Arrangement:
             return None
         return WallClock.of(ahead, self.program.typed.unit, self.timestamps)
 
-    def run(self, decided: Decided | None = None) -> Run:
+    def run(self, decided: FamilyAssignment | None = None) -> Run:
         """The engine, as it begins; rules keep their states apart where they can be added and removed.
 
-        `decided` is which rules share what is kept.
+        `decided` assigns the rules that share state.
         """
         self._kept.check_unit(bool(self.timestamps))
         settings = self.settings
         return Run(
             self.rules, settings.tables, provenance=settings.provenance, compiled=settings.compiled,
             emit=self.wanted if settings.fixed else None, instant=settings.columns.time is not None,
-            apart=not settings.fixed, decided=decided, limits=settings.limits,
+            apart=not settings.fixed, decided=decided, limits=settings.limits, background=not settings.fixed,
         )  # fmt: skip

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data import Events, attributes_of
 from ensue.data.results import derived_table
 from ensue.language import typed
@@ -19,7 +19,7 @@ def detect_tables(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
     suppressed: dict[int, int] | None = None,
 ) -> dict[str, pa.Table]:  # fmt: skip
-    """What the program derives from events, for each type wanted."""
+    """Events that the program derives, as a table for each wanted type."""
     found = detect(program, given(events, program), until, tables, events.first_end, events.last_end, suppressed)
     return {
         name: derived_table(
@@ -33,7 +33,7 @@ def detect_tables(
 
 
 def given(events: Events, program: typed.Program) -> list[Given]:
-    """The events as rows, in the order in which they were handed over."""
+    """The events as rows, in the order of the input."""
     rows: list[tuple[int, Given]] = []
     for name, table in events.tables.items():
         types = program.events[name].attributes if name in program.events else {}

@@ -1,7 +1,7 @@
 """Rules added and removed while a session runs: all is checked as a whole, and rules that stay keep their state.
 
-A rule stays if it is written as before. A new one sees what comes from now on: of the past it knows nothing, so what a
-timer would have done there is over.
+A rule stays if it is written as before. A new one sees the events from now on: it knows nothing of the past, so timers
+that would have begun there do not exist for it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from ensue.data import DataError
 from ensue.data.errors import did_you_mean, listed
 from ensue.language import syntax
 from ensue.language.print import show_meaning
-from ensue.rules import Rules
+from ensue.rules import BYTE_ORDER_MARK, Rules
 
 
 def with_statements(program: Rules, statements: str) -> Rules:
     """The program with more statements."""
     if not isinstance(statements, str):
         raise TypeError(f"statements are a text, not {type(statements).__name__}")
-    return program.rewritten(f"{program.file.source.text.rstrip()}\n{statements.strip()}\n")
+    return program.rewritten(
+        f"{program.file.source.text.rstrip()}\n{statements.removeprefix(BYTE_ORDER_MARK).strip()}\n"
+    )
 
 
 def without_rule(program: Rules, name: str) -> Rules:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -20,13 +19,14 @@ from ensue.engine.event import Event
 from ensue.engine.provenance import with_sources
 from ensue.language import typed
 from ensue.language.types import is_list, item_of
+from ensue.records import dataclass
 
 Convert = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """How events are shown: times are integers, or timestamps of a zone."""
+    """Converts events for output: times are integers, or timestamps of a zone."""
 
     events: Mapping[str, typed.EventType]
     timestamps: bool
@@ -43,7 +43,9 @@ class Shown:
     def given(self, event: Event) -> dict[str, Any]:
         """An event of any type as a dict."""
         attributes = event.attributes
-        shown = {"type": event.type, "start": self.moment(event.start), "end": self.moment(event.end)}
+        shown: dict[str, Any] = {"type": event.type, "start": event.start, "end": event.end}
+        if self.timestamps:
+            shown["start"], shown["end"] = self.moment(event.start), self.moment(event.end)
         known = self._converters.get(event.type)
         if known is None:
             shown.update(attributes)
@@ -58,7 +60,7 @@ class Shown:
         return moments(self.timezone) if self.timestamps else lambda value: value
 
     def value(self, type_: str) -> Convert | None:
-        """How a value of a type is shown; None where it is shown as it is."""
+        """Conversion of values of a type for output; None where they stay unchanged."""
         if is_list(type_):
             inner = self.value(item_of(type_))
             return list if inner is None else lambda v: [i if i is None or inner is None else inner(i) for i in v]
@@ -81,7 +83,7 @@ class Shown:
         }
 
     def tables(self, batch: Batch | None, names: Iterable[str]) -> dict[str, pa.Table]:
-        """What was derived, as a table for each type."""
+        """Derived events, as a table for each type."""
         tables = {}
         for name in names:
             if batch is not None and name in batch.derived_columns and name not in batch.derived:
@@ -95,12 +97,12 @@ class Shown:
         return tables
 
     def back(self, batch: Batch | None, names: Sequence[str], form: Form) -> Any:
-        """What was derived, in a form."""
+        """Derived events, in a form."""
         return give_back(self.tables(batch, names), form)
 
 
 def derived(batch: Batch, names: Iterable[str]) -> list[Event]:
-    """What was derived of some types, in order."""
+    """Derived events of some types, in order."""
     found: list[Event] = []
     for name in names:
         found.extend(batch.derived.get(name, ()))

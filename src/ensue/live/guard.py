@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
@@ -18,6 +19,19 @@ except ImportError:
     _signal = import_module("signal")
 SIGINT, getsignal, set_signal = _signal.SIGINT, _signal.getsignal, _signal.signal
 
+_main = main_thread().ident
+"""The main thread."""
+
+
+def _begin_again() -> None:
+    """The thread that forks is the main one of the new process."""
+    global _main
+    _main = get_ident()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_again)
+
 
 def alone(method: Callable[P, R]) -> Callable[P, R]:
     """Have a method of an object with a `lock` run in one thread at a time; a call inside of a call does not wait."""
@@ -32,27 +46,28 @@ def alone(method: Callable[P, R]) -> Callable[P, R]:
 
 
 class Uninterrupted:
-    """Make Ctrl-C wait until what is done inside is complete. A second one does not wait.
+    """Make Ctrl-C wait until the block is complete. A second one does not wait.
 
     Only the main thread is interrupted by Ctrl-C; in any other there is nothing to do. Exceptions that are raised in
     a thread by other means come through.
     """
 
-    __slots__ = ("_before", "_came", "_number")
+    __slots__ = ("_before", "_came", "_noting", "_number")
 
     def __init__(self) -> None:
+        self._noting = self._note
         self._came: FrameType | None = None
         self._number = 0
         self._before: Any = None
 
     def __enter__(self) -> None:
         self._came = self._before = None
-        if get_ident() == main_thread().ident:
+        if get_ident() == _main:
             before = getsignal(SIGINT)
             if callable(before):
                 self._before = before
                 try:
-                    set_signal(SIGINT, self._note)
+                    set_signal(SIGINT, self._noting)
                 except ValueError:  # the main thread of an interpreter beside the main one
                     self._before = None
 

@@ -1,30 +1,31 @@
-"""Detections that were handed out before their step was settled: so that each comes once, and others can use it.
+"""Detections that were emitted before their step was settled: each is emitted once, and other rules can use it.
 
-What comes in columns stays so until something is looked up among it. Up to when a step is settled its detections are
-remembered, so this is bounded by what lies within the lateness.
+Columns are kept as they are until a lookup needs their events. Detections are remembered until their step is settled,
+so the lateness bounds this state.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine.batch import Batch, Columns, joined, rows_of
+from ensue.engine.batch import Batch, Columns, joined, rows_of, same_types
 from ensue.engine.event import Event, content
 from ensue.engine.stream import merged
+from ensue.records import dataclass
 
 MOST_PARTS = 16
-"""How many tables are kept as they are."""
+"""Number of tables that are kept as they are."""
 
 
 @dataclass
 class _OfType:
-    """Detections of one type that were handed out: tables as they came, and events by their end and content."""
+    """Emitted detections of one type: tables as they came, and events by their end and content."""
 
     tables: list[Columns] = field(default_factory=list)
     events: dict[int, dict[Any, Event]] = field(default_factory=dict)
@@ -46,7 +47,7 @@ class _OfType:
 
 
 class Handed:
-    """The detections of all types that were handed out and are not settled."""
+    """The detections of all types that are emitted and not settled."""
 
     def __init__(self) -> None:
         self._types: dict[str, _OfType] = {}
@@ -55,8 +56,15 @@ class Handed:
     def types(self) -> Collection[str]:
         return self._types.keys()
 
+    def has(self, time: int) -> bool:
+        """Tell whether something ends up to a time."""
+        return any(
+            (own.ends and own.ends[0] <= time) or any(table.end[0] <= time for table in own.tables)
+            for own in self._types.values()
+        )
+
     def new(self, found: Batch, types: Iterable[str]) -> None:
-        """Leaves in a batch what has not been handed out, of some types, and remembers it."""
+        """Leaves in a batch the detections of some types that have not been emitted, and remembers them."""
         for type_ in types:
             self.leave_new(found, type_)
             own = self._types.get(type_)
@@ -71,11 +79,12 @@ class Handed:
                 columns = found.derived_columns[type_]
                 own.tables.append(columns)
                 own.see(int(columns.end[-1]))
-                if len(own.tables) > MOST_PARTS:
+                first = own.tables[0].attributes.values()
+                if len(own.tables) > MOST_PARTS or not same_types(first, columns.attributes.values()):
                     _look_into(own, type_, found)
 
     def leave_new(self, found: Batch, type_: str) -> None:
-        """Leaves in a batch what has not been handed out of a type."""
+        """Leaves in a batch the detections of a type that have not been emitted."""
         own = self._types.get(type_)
         if own is not None and own.last is not None:
             columns = found.derived_columns.get(type_)
@@ -91,7 +100,7 @@ class Handed:
             found.derived_columns.pop(type_, None)
 
     def settle(self, time: int, types: Collection[str], wanted: Collection[str], batch: Batch) -> None:
-        """Forgets what ends up to a time of some types; what is of those that are wanted goes into a batch."""
+        """Forgets detections of some types that end up to a time; those of wanted types go into a batch."""
         for type_ in [type_ for type_ in self._types if type_ in types]:
             own = self._types[type_]
             events: list[Event] = []
@@ -128,7 +137,7 @@ class Handed:
 
 
 def _look_into(own: _OfType, type_: str, batch: Batch) -> None:
-    """Makes events of what is in tables."""
+    """Turns the tables of a type into events."""
     for table in own.tables:
         for event in _events(type_, table, batch):
             own.add(event)
@@ -140,7 +149,7 @@ def _events(type_: str, columns: Columns, batch: Batch) -> Iterator[Event]:
 
 
 def _without(columns: Columns, own: _OfType, type_: str, batch: Batch) -> Columns:
-    """The rows of a table that have not been handed out; none has that ends after all that were."""
+    """The rows of a table that have not been emitted; all rows that end after the last emitted one are new."""
     assert own.last is not None
     near, far = columns.upto(own.last)
     new = [not own.has(event) for event in _events(type_, near, batch)]

@@ -1,4 +1,4 @@
-"""What is said about events that take no part: those that came too late, and rows that cannot be used."""
+"""Notices of events that take no part: those that came too late, and rows that cannot be used."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Notices:
             self.warnings.append((bad_rows_said(rows, count), BadRowsWarning))
 
     def warn(self, stacklevel: int) -> None:
-        """Warn of what was noted and is told to nobody."""
+        """Warn of all notices for which there is no callback."""
         while self.warnings:
             said, kind = self.warnings.pop(0)
             warnings.warn(said, kind, stacklevel=stacklevel + 1)

@@ -1,8 +1,8 @@
-"""How far a session has come: what waits, up to where time has been evaluated, and the engine with its state.
+"""Progress of a session: waiting events, the time up to which it is evaluated, and the engine with its state.
 
-A step of time, all events with one end, is evaluated when it is complete; what is certain before goes `ahead`. With a
+A step of time, all events with one end, is evaluated when it is complete; certain detections go `ahead`. With a
 lateness an event may come so much after others that end later; so once the largest end seen is `M`, all that ends
-before ``M - lateness`` is complete. What ends no later than the time evaluated is late, and takes no part.
+before ``M - lateness`` is complete. An event that ends no later than the evaluated time is late, and takes no part.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ensue.engine.batch import Batch, Row, rows_of
+from ensue.engine.generate.unit import NEVER
 from ensue.engine.generated import GeneratedLane
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
+from ensue.engine.single import SingleEvents
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
 from ensue.live.ahead import Ahead, batches
@@ -34,45 +36,65 @@ class Progress:
         self.first: int | None = None
         self.received = 0
         self.late = 0
-        self.due: int | None = None
+        self.told: frozenset[str] = frozenset()
+        """Types whose given events are told when they are evaluated."""
+        self._single: SingleEvents | None = None
         self.limit: int | None = None
-        """The end of time, if it is known beforehand: what ends later does not count."""
+        """The end of time, if it is known beforehand: events that end later do not count."""
 
     def begin(self, run: Run, lateness: int, certain: Collection[str]) -> None:
-        """The engine to use from now on, and the types that are handed out as soon as they are certain."""
+        """Sets the engine to use from now on, and the types that are emitted as soon as they are certain."""
+        self.waiting.split()
         self.run = run
         self.lateness = lateness
         if certain or self.ahead is not None:
             self.ahead = Ahead(run, certain, lateness, self.ahead, self.waiting)
-        self.due = run.due(self._lanes)
+        self._single = SingleEvents(run, self._lanes)
+        self._single.look()
 
     @property
-    def _lanes(self) -> list[GeneratedLane] | None:
-        """The lanes that wait until a step is complete; None for all."""
-        return None if self.ahead is None else self.ahead.others
+    def due(self) -> int | None:
+        """A time before which nothing ends by itself; None if nothing does."""
+        return None if self._single is None or self._single.due >= NEVER else self._single.due
+
+    @property
+    def _lanes(self) -> list[GeneratedLane]:
+        """The lanes that wait until a step is complete."""
+        assert self.run is not None
+        return self.run.lanes if self.ahead is None else self.ahead.others
 
     def know(self, program: typed.Program, tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
         """Goes on with other static facts, which count for all that has not been evaluated."""
         if self.ahead is not None and self.ahead.asks:
             self.ahead.go_back(self.waiting)
-        if self.run is not None:
+        if self.run is not None and self._single is not None:
             self.run.know(program, tables)
+            self._single.look()
+            if self.ahead is not None:
+                self.ahead.look()
 
     def go_back(self) -> None:
-        """Make the engine know no more than what has been evaluated, so that another can take over from it."""
+        """Reset the rules that are ahead to the evaluated time, so that another engine can take over the state."""
         if self.ahead is not None:
             self.ahead.go_back(self.waiting)
 
     def take_row(self, row: Row, used: bool) -> bool:
-        """Takes in one event; whether it came in time. Of types that the rules do not use, only the end matters."""
+        """Takes in one event; True if it came in time. Of types that the rules do not use, only the end matters."""
         self.received += 1
         end = row[3]
         if self.time is not None and end <= self.time:
             self.late += used
             return not used
         if used:
-            self._add_row(row)
-        self._see(end)
+            self.waiting.add_row(row)
+            if self.ahead is not None:
+                self.ahead.add_row(row)
+        if self.largest is None or self.first is None:
+            self.largest = self.first = end
+        elif end > self.largest:
+            self.largest = end
+        elif end < self.first:
+            self.first = end
         return True
 
     def _add_row(self, row: Row) -> None:
@@ -127,10 +149,13 @@ class Progress:
 
     def evaluate_complete(self) -> Batch | None:
         """Evaluates every step that is complete."""
-        return None if self.largest is None else self.evaluate(self.largest - self.lateness - 1)
+        if self.largest is None:
+            return None
+        time = self.largest - self.lateness - 1
+        return self._settle(time) if self.ahead is None else self.evaluate(time)
 
     def evaluate(self, time: int) -> Batch | None:
-        """Evaluates all steps up to a time, and what is certain besides; None where nothing is found."""
+        """Evaluates all steps up to a time, and certain rules beyond it; None where nothing is found."""
         ahead = self.ahead
         if ahead is None:
             return self._settle(time)
@@ -144,25 +169,46 @@ class Progress:
 
     def _settle(self, time: int) -> Batch | None:
         """Evaluates all steps up to a time; None where nothing ends in them."""
-        run, ahead = self.run, self.ahead
+        run, single = self.run, self._single
         if self.limit is not None:
             time = min(time, self.limit)
-        if run is None or time < EARLIEST or (self.time is not None and time <= self.time):
+        if run is None or single is None or time < EARLIEST or (self.time is not None and time <= self.time):
             return None
         self.time = time
         first = self.first if self.first is not None and self.first <= time else None
-        idle = run.clock.first_end is not None or first is None
-        if idle and not self.waiting.has(time) and (self.due is None or self.due > time):
-            return None
+        if single.due > time and (first is None or run.clock.first_end is not None):
+            if self.ahead is None or self.ahead.has_handed_none(time):
+                row = self.waiting.take_single(time)
+                if row is not None:
+                    return self._step(run, single, row, time)
+            if not self.waiting.has(time):
+                return None
+        return self._settle_batches(run, time, first)
+
+    def _step(self, run: Run, single: SingleEvents, row: Row, time: int) -> Batch | None:
+        """Evaluates one event, when nothing is due and nothing has been handed out before."""
+        run.clock.now = time
+        found = single.step(row, time)
+        if self.ahead is not None:
+            self.ahead.settle_row(row, time)
+        if found is None and row[0] in self.told:
+            found = run.batch()
+            found.rows.append(row)
+        return found
+
+    def _settle_batches(self, run: Run, time: int, first: int | None) -> Batch | None:
+        """Evaluates all that waits up to a time; `first` is the smallest end of all."""
+        ahead, lanes = self.ahead, self._lanes
         found: Batch | None = None
         for batch, moment in batches(run, self.waiting, time):
             if ahead is not None:
                 ahead.feed(batch, moment)
-            run.advance(batch, moment, first, self._lanes)
+            run.advance(batch, moment, first, lanes)
             if ahead is not None:
                 ahead.settle(batch, moment)
             found = batch if found is None else batch.after(found)
-        self.due = run.due(self._lanes)
+        assert self._single is not None
+        self._single.look()
         return found
 
     # --- state
@@ -182,7 +228,7 @@ class Progress:
         }
 
     def continue_from(self, other: Progress) -> None:
-        """Has come as far as another, with an engine of its own. Nothing waits there."""
+        """Takes over the times and counters of another progress, in which no event waits; keeps its own engine."""
         self.time, self.largest, self.first = other.time, other.largest, other.first
         self.received, self.late = other.received, other.late
 
@@ -195,4 +241,5 @@ class Progress:
             self.run.restore(state["run"])
             if self.ahead is not None:
                 self.ahead.restore(state["ahead"], self.waiting)
-            self.due = self.run.due(self._lanes)
+            assert self._single is not None
+            self._single.look()

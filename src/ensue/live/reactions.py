@@ -1,6 +1,6 @@
-"""What is done about events: reactions of the rules, and functions that are called with detections.
+"""Calls for events: reactions of the rules, and functions that are called with detections.
 
-Whatever is called may fail. Then that is noted, and detection goes on.
+A call may fail. Then the failure is noted, and detection goes on.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,6 +22,7 @@ from ensue.engine.knowledge import Knowledge, Row
 from ensue.language import typed
 from ensue.language.about import RuleInfo, rules_by_event
 from ensue.live.detections import Shown
+from ensue.records import dataclass
 
 log = logging.getLogger("ensue")
 
@@ -33,7 +33,7 @@ Callbacks = Mapping[str, Sequence[Action]]
 
 
 class ActionError(Exception):
-    """A function that failed: what it was called for, with which event or row, and why (`error`)."""
+    """A function that failed: its name, the event or row that it was called with, and the exception (`error`)."""
 
     def __init__(self, name: str, event: Any, error: Exception) -> None:
         super().__init__(f"{name} failed for {event!r}: {type(error).__name__}: {error}")
@@ -46,8 +46,8 @@ class ActionError(Exception):
 class ToDo:
     """A function to call, and one that gives the event it is called for, should it fail.
 
-    `kept` is what a state has of it: the kind of the call, the event, the number of the function among those for its
-    type, and what else it takes. None for what no state has, such as notices of late events.
+    `kept` is its part of a saved state: the kind of the call, the event, the number of the function among those for its
+    type, and further arguments. None for calls that are not saved, such as notices of late events.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Calls:
         self.waiting.append(ToDo(name, event, call, kept))
 
     def run(self) -> None:
-        """Calls all that wait. What a call adds is called after those that were there before."""
+        """Runs all waiting calls. A call that is added meanwhile runs after those that were there before."""
         if self._calling:
             return
         self._calling = True
@@ -98,7 +98,7 @@ def check_actions(reactions: Sequence[typed.Reaction], actions: Mapping[str, Act
     if actions is None:
         return
     if not isinstance(actions, Mapping):
-        raise DataError(f"`actions` is {shortened(actions)}; hand over a dict of functions by name.")
+        raise DataError(f"`actions` is {shortened(actions)}; pass a dict of functions by name.")
     named = {reaction.action for reaction in reactions}
     for reaction in reactions:
         name = reaction.action
@@ -158,7 +158,7 @@ class Reactions:
     ) -> None:  # fmt: skip
         self.shown = shown
         self.each = {name for name, event in program.events.items() if event.each}
-        """Types of which several events may be alike."""
+        """Types of which several events may be equal."""
         self.by_type: dict[str, list[_Reaction]] = {}
         if not program.reactions or actions is None:
             return
@@ -171,7 +171,7 @@ class Reactions:
             self.by_type.setdefault(reaction.atom.event, []).append(found)
 
     def add_calls(self, events: Iterable[Event], calls: Calls, callbacks: Callbacks) -> None:
-        """What is to be called for events, in their order: functions for detections first, then reactions."""
+        """Adds the calls for events, in their order: functions for detections first, then reactions."""
         seen: dict[str, int] = {}
         for event in sorted(events, key=lambda event: (event.key, event.identity if is_given(event) else -1)):
             for number in range(0 if is_given(event) else len(callbacks.get(event.type, ()))):
@@ -211,14 +211,14 @@ def _call_back(callbacks: Callbacks, type_: str, number: int, shown: Call) -> No
 
 
 def is_given(event: Event) -> bool:
-    """Whether an event was sent: then its position makes it itself, not its content."""
+    """True if an event was sent: then its position is its identity, not its content."""
     return isinstance(event.identity, int)
 
 
 def _key(event: Event, seen: dict[str, int], several: bool) -> str:
     """A key made of an event's content, the same wherever it is detected.
 
-    Where `several` may be alike, as given ones are and those of matches that are kept apart, they are numbered.
+    Where `several` may be equal, as given events and those of `all` rules may, they are numbered.
     """
     content = json.dumps([event.type, event.start, event.end, event.attributes], sort_keys=True, default=repr)
     if several:
@@ -247,7 +247,7 @@ def _takes(function: Action, count: int) -> bool:
 
 
 def _takes_keyword(function: Action, word: str, count: int) -> bool:
-    """Tell whether a function takes a keyword besides so many arguments by position."""
+    """True if a function takes a keyword besides `count` positional arguments."""
     signature = _signature(function)
     if signature is None:
         return False

@@ -1,14 +1,14 @@
-"""What was sent, read: every form of events that `ensue.data` knows, and single dicts.
+"""Read events that are sent: every form that `ensue.data` knows, and single dicts.
 
-Dicts go the short way where they can. The others are read by `ensue.data` behind a row that stands for all that came
-before: it has the columns that an event needs, and times of the kind that the first event had. So what one send lacks
-or has of another kind is wrong in its rows, as it would be had everything been sent at once.
+Dicts take the fast path where they can. `ensue.data` reads the others behind a row that stands for all earlier events:
+it has the columns that an event needs, and times of the kind that the first event had. So columns that one send lacks,
+or has of another kind, make its rows bad, as if everything had been sent at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -17,16 +17,17 @@ from typing import Any
 from ensue.data import BadRow, Columns, DataError, Events, Form, Schema, read_events
 from ensue.data.arrange import paths_of, row_arranger
 from ensue.data.frames import frame_kind
-from ensue.data.raw import is_readable
 from ensue.engine.batch import Columns as EventColumns
 from ensue.engine.batch import Row, columns_of, rows_of
-from ensue.engine.mixed import Mixed, mixed_of
+from ensue.engine.mixed import Mixed
+from ensue.engine.plain_tables import mixed_of
 from ensue.language import typed
 from ensue.live.plain_rows import Read, plain_reader
+from ensue.records import dataclass
 
 ROWS = Form("rows")
 _BEFORE = "\0"
-"""The type of the row that stands for what came before."""
+"""The type of the row that stands for all earlier events."""
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Sent:
 
     form: Form
     count: int
-    """How many rows were sent."""
+    """Number of rows that were sent."""
     rows: list[Row] = field(default_factory=list)
     columns: dict[str, EventColumns] = field(default_factory=dict)
     mixed: Mixed | None = None
@@ -45,7 +46,7 @@ class Sent:
     bad: list[BadRow] = field(default_factory=list)
     bad_count: int = 0
     timestamps: bool | None = None
-    """Whether the times are timestamps; None where there is no time."""
+    """True if the times are timestamps; None where there is no time."""
     timezone: str | None = None
     originals: Sequence[Any] = ()
     """The dicts as they were sent, if they were."""
@@ -68,7 +69,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read what is sent. `timestamps` is None as long as no event has said what times are."""
+    """Reader of sent events. `timestamps` is None until the first event decides the kind of times."""
 
     events: Mapping[str, typed.EventType]
     columns: Columns
@@ -133,7 +134,7 @@ class Reading:
         return sent
 
     def _first(self, sent: Sent, position: int) -> None:
-        """The first dicts of all decide what times are. If they lack a column altogether, its name may be wrong."""
+        """Read the first dicts of all, which decide the kind of times. If all lack a column, its name may be wrong."""
         read = self._read(sent.originals, self.schema, set(self.events))
         sent.bad, sent.bad_count, sent.timezone = _moved(read.bad, position), read.bad_count, read.timezone
         if read.first_end is not None and read.last_end is not None:
@@ -161,7 +162,7 @@ class Reading:
                 for index in indices:
                     self._others(sent, [index], position)
                 return
-            reason = str(error).removeprefix("The table handed over ")
+            reason = str(error).removeprefix("The given table ")
             sent.bad.append(BadRow(f"row {position + indices[0]}", reason))
             sent.bad_count += 1
             return
@@ -185,7 +186,7 @@ class Reading:
         )  # fmt: skip
 
     def _before(self, odd: Iterable[Any]) -> dict[str, Any]:
-        """The row that stands for what came before."""
+        """The row that stands for all earlier events."""
         columns = self.columns
         keys = {key for item in odd if isinstance(item, Mapping) for key in item}
         if columns.time is not None:
@@ -203,8 +204,8 @@ class Reading:
     def _tables(self, source: Any, position: int) -> Sent:
         """Tables are read as they are; one that cannot be read at all is an error, and nothing of it is taken."""
         usual = self.columns == self.columns.plain_names and self.arrange is None
-        mixed = mixed_of(source, self.columns, self.events, position) if usual else None
-        if mixed is not None and not all(map(is_readable, mixed.columns.values())):
+        mixed = mixed_of(source, self.columns, self.events, position, used=(), sort=True, whole=True) if usual else None
+        if mixed is not None and not mixed.readable:
             mixed = None  # its bad rows are looked for
         if mixed is not None and self.timestamps in (None, mixed.timestamps):
             form = Form(mixed.form, by_type=isinstance(source, dict))
@@ -241,7 +242,7 @@ def _items(source: Any) -> list[Any] | None:
 
 
 def _is_table(value: Any) -> bool:
-    """Whether a value in a dict is a table: an event has at least a time, which is none."""
+    """True if a value in a dict is a table: an event has at least a time, which is none."""
     if isinstance(value, str | bytes | bytearray | Mapping):
         return False
     return isinstance(value, Iterable | Path) or frame_kind(value) is not None

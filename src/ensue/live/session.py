@@ -1,4 +1,4 @@
-"""A session: detection while events arrive. What people call; `ensue.live` does the work."""
+"""A session: detection while events arrive. This is the public class; the rest of `ensue.live` does the work."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ import pyarrow as pa
 from ensue.data import BadRow, DataError, Form
 from ensue.data.errors import did_you_mean, listed, shortened
 from ensue.data.moments import Moment, is_timestamp, moment_of
-from ensue.engine.batch import Batch
+from ensue.engine.batch import Batch, Row
 from ensue.engine.event import Event
-from ensue.engine.sharing.groups import Decided
+from ensue.engine.run import Run
+from ensue.engine.sharing.groups import FamilyAssignment
 from ensue.engine.sizes import Size
-from ensue.engine.state import StateError, fingerprint, seal, unseal
+from ensue.engine.state import StateError, seal, unseal
 from ensue.errors import LimitError
 from ensue.live.arrangement import Arrangement, Settings
 from ensue.live.change import with_statements, without_rule
@@ -41,7 +42,7 @@ class SessionError(RuntimeError):
 
 
 class Session:
-    """Detection while events arrive; `Program.start` makes one, and `docs/sessions.md` says what time means here.
+    """Detection while events arrive; `Program.start` makes one, and `docs/sessions.md` explains its time.
 
     >>> import ensue
     >>> program = ensue.compile("event a(x: int). event b(x: int).  both(x) <- a(x) seq b(x).")
@@ -70,7 +71,7 @@ class Session:
         self._progress = Progress()
         self._form = ROWS
         self.ahead = 0
-        """How many events were too far ahead of the clock (`max_ahead`), and left out."""
+        """Number of events that were too far ahead of the clock (`max_ahead`), and left out."""
         self._ended: str | None = None
         self._until: Moment | None = None
         self._tables = Tables(self._check_open, lambda: self._arranged, self.lock)
@@ -79,41 +80,51 @@ class Session:
     # --- what comes in
 
     def send(self, events: Any) -> Any:
-        """Takes in events and gives what is detected by them, in the form in which they came.
+        """Takes in events and returns new detections, in the form in which the events came.
 
         One event is a dict. Several are an iterable of dicts, a table (Arrow, pandas, Polars), or a dict of these by
-        event type; an empty dict is no event. What no later event can change is given at once; what can be changed when
-        all has come that belongs to its moment: see `lateness` and `in_order` of `Program.start`.
+        event type; an empty dict is no event. A detection that no later event can change is returned at once, others
+        when all events of their moment have come: see `lateness` and `in_order` of `Program.start`.
         """
         with self.lock:
-            self._check_open()
+            if self._ended is not None:
+                raise SessionError(self._ended)
             if self._tables.changed:
                 self._settle_tables()
-            progress = self._progress
-            row = self._plain(events, progress.received) if type(events) is dict else None
-            nothing = row is not None or (isinstance(events, Mapping) and not events)
-            sent = None if nothing else self._arranged.reading.read(events, progress.received)
+            if type(events) is dict:
+                row = self._plain(events, self._progress.received)
+                if row is not None:
+                    return self._send_row(row, events)
+            nothing = isinstance(events, Mapping) and not events
+            sent = None if nothing else self._arranged.reading.read(events, self._progress.received)
             with self._whole:
-                if row is not None and self._clock is not None and row[3] > self._clock.latest():
-                    self._form = ROWS
-                    self._progress.received += 1
-                    self._leave_ahead([row[5]])
-                elif row is not None:
-                    self._form = ROWS
-                    if not progress.take_row(row, row[0] in self._events):
-                        self._notices.late([events], self.time)
-                elif sent is not None:
+                if sent is not None:
                     self._take(sent)
-                self._find(progress.evaluate_complete)
+                self._find(self._progress.evaluate_complete)
             if self._notices.warnings:
                 self._notices.warn(stacklevel=2)
             if not self._owed and not self._calls.waiting and self._form is ROWS:
                 return []
             return self._answer()
 
+    def _send_row(self, row: Row, event: dict[str, Any]) -> Any:
+        """The same for one event that was read: most of what can be asked for is not, and costs nothing here."""
+        progress = self._progress
+        with self._whole:
+            self._form = ROWS
+            if self._clock is not None and row[3] > self._clock.latest():
+                progress.received += 1
+                self._leave_ahead([row[5]])
+            elif not progress.take_row(row, row[0] in self._events):
+                self._notices.late([event], self.time)
+            self._find(progress.evaluate_complete)
+        if self._notices.warnings:
+            self._notices.warn(stacklevel=3)
+        return self._answer() if self._owed.found or self._calls.waiting else []
+
     @alone
     def advance(self, time: Moment) -> Any:
-        """Says that all events up to a time have come: evaluates up to then, and gives what is detected by it.
+        """Declares that all events up to a time have come: evaluates up to then, and returns new detections.
 
         So an absence is found when its deadline passes, whether or not an event comes. The time is a number, a
         datetime, or text, as `until` of `Program.detect`. The form is that of the last events sent.
@@ -127,7 +138,7 @@ class Session:
 
     @alone
     def close(self, until: Moment | None = None) -> Any:
-        """Evaluates all that waits and gives what is detected by it: time runs to the last end seen, or to `until`.
+        """Evaluates all waiting events and returns new detections: time runs to the last end seen, or to `until`.
 
         A closed session takes no more events. Closing it again does nothing.
         """
@@ -138,6 +149,8 @@ class Session:
         with self._whole:
             self._find(lambda: None if moment is None else self._progress.evaluate(moment))
             self._ended = CLOSED
+            if self._progress.run is not None:
+                self._progress.run.end()
         return self._answer()
 
     def __enter__(self) -> Session:
@@ -146,7 +159,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Closes the session; after an error without evaluating what waits, as more may have been on its way."""
+        """Closes the session; after an error without evaluating waiting events, as more may have been on their way."""
         if kind is None:
             self.close()
         else:
@@ -156,7 +169,7 @@ class Session:
 
     @alone
     def on(self, event: str, function: Callable[[dict[str, Any]], object]) -> None:
-        """Has a function called with each detection of a type, a dict, as it is found."""
+        """Registers a function that is called with each detection of a type, a dict, as it is found."""
         names = [name for name, type_ in self._events.items() if type_.derived]
         if event not in names:
             raise DataError(f"No rule derives {event!r}; there is {listed(names)}.{did_you_mean(event, names)}")
@@ -171,7 +184,7 @@ class Session:
 
     @property
     def failed(self) -> int:
-        """How many calls failed."""
+        """Number of failed calls."""
         return self._calls.failed
 
     # --- for detection on what is read in pieces
@@ -197,7 +210,7 @@ class Session:
         return self._arranged.timezone
 
     def stop_at(self, until: Moment | None) -> None:
-        """Says when time ends, before any event is sent: what ends later does not count."""
+        """Sets the end of time, before any event is sent: events that end later do not count."""
         self._until = until
 
     def send_by_type(self, events: Any) -> dict[str, pa.Table]:
@@ -216,7 +229,7 @@ class Session:
         return self._arranged.shown.tables(batch, self._wanted)
 
     def begin(self, timestamps: bool, timezone: str | None) -> None:
-        """For other parts of ensue: says what times are, where no event may come that does."""
+        """For other parts of ensue: sets the kind of times, where perhaps no event comes to decide it."""
         if self._arranged.timestamps is None:
             self._decide(timestamps, timezone)
 
@@ -231,33 +244,33 @@ class Session:
 
     @property
     def time(self) -> int | datetime | None:
-        """Up to where time has been evaluated; None as long as it has not begun."""
+        """Time up to which events have been evaluated; None as long as it has not begun."""
         time: Any = self._progress.time
         return None if time is None else self._arranged.shown.moment(time)
 
     @property
     def received(self) -> int:
-        """How many rows were sent, bad and late ones too."""
+        """Number of rows that were sent, bad and late ones too."""
         return self._progress.received
 
     @property
     def waiting(self) -> int:
-        """How many events wait for their time to be complete."""
+        """Number of events that wait for their time to be complete."""
         return self._progress.waiting.count
 
     @property
     def late(self) -> int:
-        """How many events came too late."""
+        """Number of events that came too late."""
         return self._progress.late
 
     @alone
     def sizes(self) -> list[Size]:
-        """How many keys and tuples each part of the rules keeps, beside the events that wait."""
+        """Numbers of keys and tuples that each part of the rules keeps, beside the events that wait."""
         return [] if self._progress.run is None else self._progress.run.sizes()
 
     @property
     def suppressed(self) -> dict[str, int]:
-        """How many events each rule has not kept that says how often it derives, by its name or its event.
+        """Numbers of events that rules with `once` or `at most` suppressed, by the rule's name or its event.
 
         >>> import ensue
         >>> program = ensue.compile("event a(x: int).  rule calm: b(x) <- a(x) once per x in 10.")
@@ -292,8 +305,7 @@ class Session:
     def tables(self) -> Tables:
         """The tables that the rules declare, by name. Their rows can be added, replaced and removed.
 
-        Detections that were given stay. What is evaluated after a change sees the rows as they are then, and so do the
-        events that wait.
+        Returned detections stay. Evaluations after a change see the new rows, and so do the events that wait.
 
         >>> import ensue
         >>> program = ensue.compile("event a(x: int). table vip(x: int).  seen(x) <- a(x) where vip(x).")
@@ -323,8 +335,8 @@ class Session:
     def add(self, statements: str) -> None:
         """Adds statements to the rules: rules, events, tables, facts, reactions.
 
-        All is checked as a whole; where something is wrong `RuleError` says so and nothing changes. Rules that were
-        there keep what they know; a new one sees the events whose time has not been evaluated yet.
+        All is checked as a whole; an error raises `RuleError`, and nothing changes. Rules that were there keep their
+        state; a new one sees the events whose time has not been evaluated yet.
         """
         program = with_statements(self.program, statements)
         with self._whole:
@@ -358,10 +370,10 @@ class Session:
 
     @alone
     def save(self) -> bytes:
-        """All that the session knows as bytes, to go on from here with `Program.resume`.
+        """The state of the session as bytes, to continue from here with `Program.resume`.
 
-        Functions are not part of it: hand them over again. What they were still to be called with is, and detections
-        that had not been given back.
+        Functions are not part of it: pass them again. Their outstanding calls are, and detections that had not been
+        returned.
         """
         self._check_open()
         self._settle_tables()
@@ -370,10 +382,10 @@ class Session:
         todo = [todo.kept for todo in self._calls.waiting if todo.kept is not None]
         state["calls"] = [[what, plain(event), number, key] for what, event, number, key in todo]
         state["owed"] = self._owed.saved(self._wanted)
-        return seal(state, fingerprint(self.program.file))
+        return seal(state, self.program.fingerprint)
 
     def state(self) -> dict[str, Any]:
-        """For other parts of ensue: what the session knows, without its settings, as plain values and arrays."""
+        """For other parts of ensue: the state of the session, without its settings, as plain values and arrays."""
         self._check_open()
         return {
             "timestamps": self._arranged.timestamps,
@@ -384,13 +396,13 @@ class Session:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """For other parts of ensue: goes on from what another session of the same rules knew."""
+        """For other parts of ensue: continues from the state of another session of the same rules."""
         try:
             self._form = Form(*state["form"])
             self.ahead = state.get("ahead", 0)
             if state["timestamps"] is not None:
                 saved = state["progress"]["decided"]
-                decided = None if saved is None else Decided.restored(saved)
+                decided = None if saved is None else FamilyAssignment.restored(saved)
                 self._decide(state["timestamps"], state["timezone"], decided)
             self._progress.restore(state["progress"])
             self._restore_calls(state)
@@ -408,7 +420,7 @@ class Session:
                 self._arranged.reactions.add_again(kept, self._calls, self._callbacks)
 
     def take_over(self, other: Session) -> None:
-        """For other parts of ensue: goes on from what a session of other rules knew; rules that both have keep it."""
+        """For other parts of ensue: continues from a session of other rules; rules that both have keep their state."""
         old, arranged = other.progress.run, other._arranged
         if old is None or arranged.timestamps is None:
             return
@@ -420,9 +432,9 @@ class Session:
 
     @classmethod
     def resumed(cls, program: Rules, data: bytes, **functions: Any) -> Session:
-        """For other parts of ensue, as `Program.resume` is what to call: a session that goes on where one was saved."""
+        """For other parts of ensue, behind `Program.resume`: a session that continues where one was saved."""
         check_actions(program.typed.reactions, functions["actions"], exactly=True)
-        state = unseal(data, fingerprint(program.file))
+        state = unseal(data, program.fingerprint)
         try:
             session = cls(program, Settings.restored(state["settings"]), **functions)
         except Exception as error:
@@ -438,13 +450,13 @@ class Session:
 
     def _arrange(self, arranged: Arrangement) -> None:
         self._wanted, reactions = arranged.wanted, arranged.reactions
-        self._reacting = frozenset(reactions.by_type)
+        self._reacting = self._progress.told = frozenset(reactions.by_type)
         self._plain = arranged.reading.plain
         self._events = arranged.rules.events
         self._clock = arranged.wall_clock
         self._arranged = arranged
 
-    def _decide(self, timestamps: bool, timezone: str | None, decided: Decided | None = None) -> None:
+    def _decide(self, timestamps: bool, timezone: str | None, decided: FamilyAssignment | None = None) -> None:
         """Fixes the time unit from the first events, and begins."""
         arranged = replace(self._arranged, timestamps=timestamps, timezone=timezone)
         run, lateness = arranged.run(decided), arranged.lateness
@@ -454,7 +466,7 @@ class Session:
             self._progress.limit = moment_of(self._until, self.program.typed.unit, timestamps)
 
     def _take(self, sent: Sent) -> None:
-        """Takes in what was sent. Should it be refused, nothing has changed."""
+        """Takes in sent events. If they are rejected, nothing has changed."""
         if sent.form.kind != "rows" and not sent.form.by_type:
             self._arranged.no_detections  # noqa: B018 (refuses what one table cannot hold)
         if sent.timestamps is not None and self._arranged.timestamps is None:
@@ -484,12 +496,12 @@ class Session:
             self._notices.bad(rows, len(rows))
 
     def _tell(self, stacklevel: int) -> None:
-        """Tell of events that took no part."""
+        """Report events that took no part."""
         self._notices.warn(stacklevel)
         self._calls.run()
 
     def _moment(self, written: Moment) -> int:
-        """A time to evaluate up to. Where no event has come yet, it says what times are."""
+        """A time to evaluate up to. If no event has come yet, it decides the kind of times."""
         timestamps = self._arranged.timestamps
         if timestamps is None:
             timestamps = is_timestamp(written)
@@ -503,34 +515,46 @@ class Session:
         return moment
 
     def _evaluated(self, evaluate: Callable[[], Batch | None]) -> Batch | None:
-        """What is new; where detection fails in the middle, there is no state left to go on with."""
+        """Evaluates, and returns new detections; a failure ends the session, as its state is incomplete then."""
         try:
             return evaluate()
         except BaseException as error:
-            self._ended = f"Detection failed ({type(error).__name__}); resume a saved state, or start another session."
+            self._fail(error)
             raise
 
-    def _find(self, evaluate: Callable[[], Batch | None]) -> None:
-        """Evaluate, and note what is to be called and given back for it.
+    def _fail(self, error: BaseException) -> None:
+        self._ended = f"Detection failed ({type(error).__name__}); resume a saved state, or start another session."
 
-        Rules that exceed a limit start over; that is told when all others have been evaluated.
-        """
+    def _find(self, evaluate: Callable[[], Batch | None]) -> None:
+        """Evaluate, and note what is to be called and given back for it."""
         run = self._progress.run
-        if run is not None:
-            run.lasts = True
-        batch = self._evaluated(evaluate)
+        if run is None:
+            return
+        run.lasts = True
+        try:
+            batch = evaluate()
+        except BaseException as error:
+            self._fail(error)
+            raise
+        if batch is not None or run.exceeded:
+            self._note(run, batch)
+
+    def _note(self, run: Run, batch: Batch | None) -> None:
+        """Note what was found. That rules have exceeded a limit, and start over, is told when all has been noted."""
         if batch is not None:
             if self._reacting or self._callbacks:
                 events = batch.events({*self._reacting, *self._callbacks})
                 self._arranged.reactions.add_calls(events, self._calls, self._callbacks)
             self._owed.add(batch)
-        if run is not None and run.exceeded:
+        if run.exceeded:
             first, *_ = run.exceeded
             run.exceeded = []
             raise LimitError(f"{first} It has forgotten what it knew; the session goes on.")
 
     def _answer(self) -> Any:
         """The detections, once all callbacks have been called; if that fails, the next answer has it."""
+        if len(self._owed.found) == 1 and self._form is ROWS and not self._calls.waiting:
+            return self._owed.give_rows(self._arranged.shown, self._wanted)
         holder = object()
         try:
             found = self._owed.take(holder)

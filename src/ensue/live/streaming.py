@@ -1,4 +1,4 @@
-"""Detection on events that come batch by batch: what is found comes out as they go in, and nothing else is kept."""
+"""Detection on events that come batch by batch: detections come out as batches go in, and only state is kept."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def detected(
 ) -> pa.RecordBatchReader:  # fmt: skip
     """Detections of a session in batches, as a reader that takes them in as it is read.
 
-    In the end `on_suppressed` is told how many events rules did not keep.
+    In the end `on_suppressed` is called with the numbers of suppressed events.
     """
     session.stop_at(until)
     first = next(batches, None)
@@ -79,7 +79,7 @@ def _rest(session: Session, batches: Iterator[pa.RecordBatch | pa.Table], until:
 def detect_pieces(
     session: Session, file: PlainParquet, until: Any, wanted: list[str]
 ) -> tuple[dict[str, pa.Table], Events]:
-    """What a session finds in a file that is read in pieces, for each type wanted, and what is known of the file."""
+    """Detections of a session in a file that is read in pieces, by wanted type, and a summary of the file's events."""
     found: dict[str, list[pa.Table]] = {name: [] for name in wanted}
     session.stop_at(until)
     done, watcher = 0, watched()

@@ -1,7 +1,7 @@
 """Tables of a session: facts that are added, replaced and removed while it runs.
 
-A change counts when the next moment is evaluated, and reading it costs as much as the table has rows. So many changes
-between two evaluations cost little more than one.
+A change counts when the next moment is evaluated, and its cost is proportional to the rows of the table. Therefore
+many changes between two evaluations cost little more than one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ensue.data import DataError
+from ensue.language.semantics import identity
 from ensue.live.arrangement import Arrangement
 from ensue.live.guard import alone
 from ensue.rules import Rules
-from ensue.values import identity
 
 if TYPE_CHECKING:
     from threading import RLock
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 
 Rows = dict[Row, Row]
-"""Rows by what makes them distinct."""
+"""Rows by their identities."""
 
 
 def distinct(rows: Any) -> Rows:
-    """Rows, each once: of those alike the first."""
+    """Rows, each once: of equal ones the first."""
     found: Rows = {}
     for row in rows:
         found.setdefault(tuple(map(identity, row)), tuple(row))
@@ -44,7 +44,7 @@ class Tables(Mapping[str, "Table"]):
         self.check, self._arranged, self.lock = check, arranged, lock
         self._held: dict[str, Rows] = {}
         self.changed: set[str] = set()
-        """Tables whose rows have changed since they were last asked for."""
+        """Tables whose rows have changed since they were last read."""
 
     def __getitem__(self, name: str) -> Table:
         self.program.declared_table(name)
@@ -83,13 +83,13 @@ class Tables(Mapping[str, "Table"]):
         self.changed.add(name)
 
     def settled(self) -> dict[str, list[Row]]:
-        """The rows of the tables that have changed since this was last asked."""
+        """The rows of the tables that have changed since the last call."""
         changed = {name: list(self._held[name].values()) for name in sorted(self.changed)}
         self.changed.clear()
         return changed
 
     def forget(self) -> None:
-        """Reads rows again when they are next asked for."""
+        """Forgets rows, so that they are read again when they are next needed."""
         self._held.clear()
 
 

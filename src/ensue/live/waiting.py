@@ -1,4 +1,4 @@
-"""What has arrived and whose step is not complete: events wait here until everything that ends no later has come."""
+"""Waiting events: they have arrived, and wait until every event that ends no later has come."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ import pyarrow as pa
 
 from ensue.engine.batch import Columns, Row, rows_of
 from ensue.engine.mixed import Mixed
+from ensue.engine.structures.capacity import current
+from ensue.engine.tables_in_order import in_time_order
 from ensue.language import typed
-
-FEW = 64
-"""Tables of no more rows are taken apart: to look through many small ones costs more."""
+from ensue.language.limits import FARTHEST
 
 
 class Waiting:
-    """The events that wait, as they came: rows by their end, and columns by type, in the order of their ends."""
+    """The events that wait, as they came: rows by their end, tables, and columns by type, in the order of their ends.
+
+    Tables and columns are in heaps by their first end, with numbers that say in which order they came: a call looks at
+    those that are due, not at all that wait.
+    """
 
     def __init__(self) -> None:
         self.rows: dict[int, list[Row]] = {}
         self.ends: list[int] = []
-        self.columns: dict[str, list[Columns]] = {}
-        self.mixed: Mixed | None = None
+        self.columns: dict[str, list[tuple[int, int, Columns]]] = {}
+        self.came = 0
+        self.tables: list[tuple[int, int, Mixed]] = []
         self.count = 0
 
     def add_row(self, row: Row) -> None:
@@ -37,70 +42,85 @@ class Waiting:
 
     def add_columns(self, type_: str, columns: Columns, events: Mapping[str, typed.EventType] | None = None) -> None:
         """Adds events of a type. Where the types of `events` are known, a few are kept as rows."""
-        if events is not None and len(columns) <= FEW:
+        if events is not None and len(columns) <= current().waiting:
             for row in rows_of(type_, columns, events):
                 self.add_row(row)
         elif len(columns):
-            self.columns.setdefault(type_, []).append(columns)
+            self.came += 1
+            heapq.heappush(self.columns.setdefault(type_, []), (int(columns.end[0]), self.came, columns))
             self.count += len(columns)
 
     def add_mixed(self, mixed: Mixed) -> None:
-        """Adds a table; only one is kept as it is."""
-        if len(mixed) <= FEW and (self.mixed is not None or self.count):
+        """Adds a table. A few rows are kept as rows: to look through many small tables costs more."""
+        if self.count and len(mixed) <= current().waiting:
             for type_, columns in mixed.by_type().items():
                 self.add_columns(type_, columns, mixed.events)
-            return
-        if self.mixed is not None:
-            self._split()
-        self.mixed = mixed
-        self.count += len(mixed)
+        elif len(mixed):
+            self.came += 1
+            heapq.heappush(self.tables, (int(mixed.end[0]), self.came, mixed))
+            self.count += len(mixed)
 
-    def _split(self) -> None:
-        mixed, self.mixed = self.mixed, None
-        if mixed is not None:
+    def split(self) -> None:
+        """Splits tables by type; so they no longer depend on the number that a type has."""
+        tables, self.tables = sorted(self.tables, key=lambda one: one[1]), []
+        for _, _, mixed in tables:
+            self._add_split(mixed)
             self.count -= len(mixed)
-            for type_, columns in mixed.by_type().items():
-                self.add_columns(type_, columns, mixed.events)
 
-    def take_mixed(self, time: int) -> tuple[int | None, Mixed | None]:
-        """The table that waits, up to a time; and up to when what waits besides it must be taken before it."""
-        mixed = self.mixed
-        if mixed is None or mixed.end[0] > time:
-            return None, None
+    def _add_split(self, mixed: Mixed) -> None:
+        for type_, columns in mixed.by_type().items():
+            self.add_columns(type_, columns)
+
+    def take_tables(self, time: int) -> list[Mixed]:
+        """Tables that follow each other, of events that end up to a time and after all other waiting ones that do.
+
+        The rest of the tables up to this time is split by type; so it waits with the other events.
+        """
+        due: list[tuple[int, Mixed]] = []
+        while self.tables and self.tables[0][0] <= time:
+            _, came, mixed = heapq.heappop(self.tables)
+            now, rest = mixed.upto(time)
+            due.append((came, now))
+            self.count -= len(now)
+            if len(rest):
+                heapq.heappush(self.tables, (int(rest.end[0]), came, rest))
+        if not due:
+            return []
+        tables = [now for _, now in sorted(due, key=lambda one: one[0])]
+        found = in_time_order(tables)
+        last = self._last_of_others(time)
+        if found is not None and last is None:
+            return found
+        if found is None or last is None:
+            found, last = tables, time
+        cut = [table.upto(last) for table in found]
+        for before, _ in cut:
+            self._add_split(before)
+        return [after for _, after in cut if len(after)]
+
+    def _last_of_others(self, time: int) -> int | None:
+        """The largest end up to a time of events that are not in tables."""
         ends = [end for end in self.ends if end <= time]
         ends += [int(part.end[min(len(part), int(np.searchsorted(part.end, time, "right"))) - 1])
-                 for parts in self.columns.values() for part in parts if part.end[0] <= time]  # fmt: skip
-        last = max(ends, default=None)
-        if last is not None and last >= mixed.end[-1]:
-            self._split()  # nothing of it comes after the rest
-            return None, None
-        self.count -= len(mixed)
-        self.mixed = None
-        done, rest = mixed.upto(time)
-        for type_, columns in rest.by_type().items():
-            self.add_columns(type_, columns)
-        if last is not None:
-            before, done = done.upto(last)
-            for type_, columns in before.by_type().items():
-                self.add_columns(type_, columns)
-        return (last, done) if len(done) else (None, None)
+                 for parts in self.columns.values() for first, _, part in parts if first <= time]  # fmt: skip
+        return max(ends, default=None)
 
     def has(self, time: int) -> bool:
-        """Whether something waits that ends up to a time."""
-        if self.mixed is not None and self.mixed.end[0] <= time:
+        """True if an event waits that ends up to a time."""
+        if self.tables and self.tables[0][0] <= time:
             return True
         if self.ends and self.ends[0] <= time:
             return True
-        return bool(self.columns) and any(p.end[0] <= time for parts in self.columns.values() for p in parts)
+        return any(parts[0][0] <= time for parts in self.columns.values())
 
     def earliest(self) -> int | None:
         """The smallest end of all that waits."""
         found = self.ends[0] if self.ends else None
-        if self.mixed is None and not self.columns:
+        if not self.tables and not self.columns:
             return found
         ends = [] if found is None else [found]
-        ends += [int(part.end[0]) for parts in self.columns.values() for part in parts]
-        ends += [] if self.mixed is None else [int(self.mixed.end[0])]
+        ends += [parts[0][0] for parts in self.columns.values()]
+        ends += [first for first, _, _ in self.tables[:1]]
         return min(ends, default=None)
 
     def copy(self) -> Waiting:
@@ -109,7 +129,8 @@ class Waiting:
         copy.rows = {end: list(rows) for end, rows in self.rows.items()}
         copy.ends = list(self.ends)
         copy.columns = {type_: list(parts) for type_, parts in self.columns.items()}
-        copy.mixed, copy.count = self.mixed, self.count
+        copy.tables = list(self.tables)
+        copy.count, copy.came = self.count, self.came
         return copy
 
     def take(self, time: int, events: Mapping[str, typed.EventType]) -> tuple[list[Row], dict[str, Columns]]:
@@ -118,29 +139,49 @@ class Waiting:
         while self.ends and self.ends[0] <= time:
             rows.extend(self.rows.pop(heapq.heappop(self.ends)))
         given: dict[str, Columns] = {}
-        if self.columns:
-            waiting: dict[str, list[Columns]] = {}
-            for type_, parts in self.columns.items():
-                done = [part for part in parts if part.end[-1] <= time]
-                rest = [part for part in parts if part.end[0] > time]
-                for one, other in (part.upto(time) for part in parts if part.end[0] <= time < part.end[-1]):
-                    done.append(one)
-                    rest.append(other)
-                if done:
-                    given[type_], others = merged(done)
-                    rows.extend(row for part in others for row in rows_of(type_, part, events))
-                if rest:
-                    waiting[type_] = rest
-            self.columns = waiting
+        for type_, parts in list(self.columns.items()):
+            due = []
+            while parts and parts[0][0] <= time:
+                due.append(heapq.heappop(parts))
+            done = []
+            for _, number, part in sorted(due, key=lambda one: one[1]):
+                now, rest = (part, None) if part.end[-1] <= time else part.upto(time)
+                done.append(now)
+                if rest is not None:
+                    heapq.heappush(parts, (int(rest.end[0]), number, rest))
+            if done:
+                given[type_], others = merged(done)
+                rows.extend(row for part in others for row in rows_of(type_, part, events))
+            if not parts:
+                del self.columns[type_]
         self.count -= len(rows) + sum(map(len, given.values()))
         return rows, given
 
+    def take_single(self, time: int) -> Row | None:
+        """The one event that ends up to a time, where there is one and no more, without a number in a sequence."""
+        ends = self.ends
+        if self.columns or self.tables or not ends or ends[0] > time:
+            return None
+        rows = self.rows[ends[0]]
+        row = rows[0]
+        if len(rows) > 1 or row[4] is not None or row[3] > FARTHEST or row[2] < -FARTHEST:
+            return None
+        if len(ends) == 1:
+            ends.clear()
+        elif ends[1] <= time or (len(ends) > 2 and ends[2] <= time):
+            return None
+        else:
+            heapq.heappop(ends)
+        del self.rows[row[3]]
+        self.count -= 1
+        return row
+
     def all_rows(self, events: Mapping[str, typed.EventType]) -> list[Row]:
         """Everything that waits, as rows in the order in which it came."""
-        self._split()
+        self.split()
         found = [row for rows in self.rows.values() for row in rows]
         for type_, parts in self.columns.items():
-            found.extend(row for part in parts for row in rows_of(type_, part, events))
+            found.extend(row for _, _, part in parts for row in rows_of(type_, part, events))
         return sorted(found, key=lambda row: row[5])
 
 

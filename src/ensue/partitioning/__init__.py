@@ -1,7 +1,7 @@
-"""How a program runs in parallel on parts of its events: stages, what they read, and how that is parted.
+"""Partitioning: stages in which a program runs in parallel, the events that each reads, and their partitioning.
 
 `chained` splits rules whose keys form a chain; `stages` cuts the rules into stages, one shuffle each; `stage_program`
-is what runs in each part of a stage.
+is the program that runs in each partition of a stage.
 """
 
 from ensue.partitioning.chaining import Chained, Joined, chained, hindrance

@@ -3,18 +3,17 @@
 Such a rule can be joined in several stages (`grouping`), by rules that mean the same (`split`), where
 
 - its pattern is a conjunction of events with limits on their times: no context and no policy chooses between instances,
-  so that a match is nothing but events that fit each other;
+  so that a match is any set of events that fit each other;
 - no window stands beside it;
-- equal values of a variable cannot be told apart, as 1 and 1.0 can: groups may have the one or the other.
+- equal values of a variable are identical, unlike 1 and 1.0: groups may have the one or the other.
 
-Events that a timer, ``from``, or something negated or gathered refers to by name are joined in the last stage, or come
-first: an event with its timers, and what is absent there, is a group of its own if nothing else asks for these.
+Events that a timer, ``from``, or a negated or gathered pattern refers to by name are joined in the last stage, or come
+first: an event with its timers, and the absences during them, is a group of its own if nothing else refers to these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
@@ -25,6 +24,7 @@ from ensue.language.walk import leaves, visible_variables
 from ensue.partitioning.correlation import Name, equalities
 from ensue.partitioning.grouping import Group, groupings
 from ensue.partitioning.keys import KINDS
+from ensue.records import dataclass
 from ensue.rewriting.conjunctions import Conjunction, conjunction_of, label_of
 from ensue.temporal.constraints import Events, constrain, selects
 
@@ -43,19 +43,19 @@ NO_KEYS = (
 
 @dataclass(frozen=True)
 class Beside:
-    """The timers of one event, and what is absent during it or them: nothing else in the rule asks for these."""
+    """The timers of one event, and the absences during it or them: nothing else in the rule refers to these."""
 
     timers: tuple[typed.Timer, ...]
     absences: tuple[typed.Absence, ...]
     keys: tuple[str, ...]
-    """The variables that all of it shares."""
+    """The variables that all of them share."""
 
 
 @dataclass(frozen=True)
 class Chain:
     """A rule as events that are joined, and the places of those that are joined in the last stage.
 
-    `beside` has those of them, by their places, that may come first instead, with what belongs to them.
+    `beside` has those of the last stage, by their places, that may come first instead, with their timers and absences.
     """
 
     rule: typed.Rule
@@ -75,7 +75,7 @@ class Chain:
         return sorted(found, key=lambda group: (group.stages, group.size))
 
     def _formed(self) -> Iterator[dict[int, Group]]:
-        """Which events are groups of their own: none, one of those that may be, or all."""
+        """The choices of events that are groups of their own: none, one of the possible ones, or all."""
         yield {}
         ways = {place: [Group((place,), key) for key in beside.keys] for place, beside in self.beside.items()}
         for place, groups in ways.items():
@@ -85,7 +85,7 @@ class Chain:
 
 
 def chain_of(rule: typed.Rule, events: Events) -> Chain | str | None:
-    """A rule as a chain; else why it is not joined in stages, or None where its events are no chain at all."""
+    """A rule as a chain; else the reason why it is not joined in stages, or None where its events form no chain."""
     body = rule.body
     if not _is_chain(body):
         return None
@@ -114,7 +114,7 @@ def chain_of(rule: typed.Rule, events: Events) -> Chain | str | None:
 
 
 def _is_chain(body: typed.Body) -> bool:
-    """Tell whether no variable is in all that a body looks at, but shared ones lead from each part to every other."""
+    """True if no variable is in all parts of a body, but shared ones lead from each part to every other."""
     if body.pattern is None:
         return False
     alike = _Alike(body)
@@ -135,7 +135,7 @@ def _units(pattern: typed.Pattern) -> Iterator[typed.Pattern]:
 
 
 class _Alike:
-    """Names that every match has equal values for, as one."""
+    """Names with equal values in every match, grouped as one."""
 
     def __init__(self, body: typed.Body) -> None:
         self.first: dict[Name, Name] = {}
@@ -154,7 +154,7 @@ class _Alike:
 
 
 def _interchangeable(body: typed.Body) -> bool:
-    """Tell whether equal values of a variable are the same wherever it stands: each has one type, which is known."""
+    """True if equal values of a variable are identical wherever it stands: each has one type, which is known."""
     types: dict[str, list[str]] = {}
     for node in nodes((body.pattern, body.lookups)):
         if isinstance(node, typed.Variable):
@@ -163,7 +163,7 @@ def _interchangeable(body: typed.Body) -> bool:
 
 
 def _named_elsewhere(rule: typed.Rule) -> set[str]:
-    """The names of events that more is asked of than times and attributes, or that something inside has as well."""
+    """The names of events that timers, ``from``, absences or gatherings refer to."""
     found = {timer.of for timer in rule.body.timers}
     if rule.beginning is not None:
         found.add(rule.beginning)
@@ -171,15 +171,15 @@ def _named_elsewhere(rule: typed.Rule) -> set[str]:
 
 
 def _beside(rule: typed.Rule, unit: typed.Pattern) -> Beside | None:
-    """Parts of a rule that belong to an event alone; None if something else asks for its timers, or for more of it.
+    """The timers and absences of an event; None if other parts refer to these timers, or to more of the event.
 
-    With a largest lifetime, what is absent depends on when the whole match ends.
+    With a longest lifetime, what is absent depends on when the whole match ends.
     """
     body = rule.body
     if not isinstance(unit, typed.Atom) or unit.label is None or body.keep is not None or rule.beginning == unit.label:
         return None
     timers = [timer for timer in body.timers if timer.of == unit.label]
-    for timer in body.timers:  # those of timers come after these
+    for timer in body.timers:  # timers of timers come after these
         if timer not in timers and timer.of in {each.label for each in timers}:
             timers.append(timer)
     labels = {timer.label for timer in timers if timer.label is not None}
@@ -194,13 +194,13 @@ def _beside(rule: typed.Rule, unit: typed.Pattern) -> Beside | None:
 
 
 def _names_outside(absence: typed.Absence) -> set[str]:
-    """The names that something negated takes from the rest of the body; one for what is inside another pattern."""
+    """The names that an absence takes from the rest of the body; an empty one if it is inside another pattern."""
     scope = {absence.scope.label} if isinstance(absence.scope, typed.During) else {""}
     return scope | set(absence.shared) | names_outside(absence.pattern)
 
 
 def _labels(parts: object) -> set[str]:
-    """The names in parts of which more is asked than times and attributes."""
+    """The names in some parts that are used for more than times and attributes."""
     return {name for node in nodes(parts) for name in _names(node) if name is not None}
 
 

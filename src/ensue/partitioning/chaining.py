@@ -1,13 +1,13 @@
 """A program in which rules whose keys form a chain are joined in several stages, each by a key of its own.
 
-A stratum is looked at if it has no key. Of the ways to split its rules the first counts that gives a key to all of
-them, and to each of their parts. That depends on the rules alone, so that a stream goes on with the stages it had.
+Only a stratum without a key is split. The first way is taken that gives a key to all of its rules, and to each of their
+parts. The choice depends on the rules alone, so a stream that restarts keeps its stages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, product
 
 from ensue.language import typed
@@ -16,37 +16,38 @@ from ensue.partitioning.keys import Keys, extended
 from ensue.partitioning.shapes import Shape
 from ensue.partitioning.split import Split, UnnamedError, split
 from ensue.partitioning.strata import Stratum, correlated, needed_strata
+from ensue.records import dataclass
 from ensue.temporal.constraints import Events
 
 MOST_TRIED = 64
-"""How many ways to split the rules of a stratum are tried."""
+"""Most ways to split the rules of a stratum that are tried."""
 
 
 @dataclass(frozen=True)
 class Joined:
-    """An event that stands for what a rule has matched by one key. Nobody but the rule's next stage sees it."""
+    """An event that stands for the events that a rule has joined by one key. Only the rule's next stage sees it."""
 
     event: str
     rule: int
-    """The rule as it is written."""
+    """The number of the written rule."""
     key: str
 
 
 @dataclass(frozen=True)
 class Chained:
-    """A program with split rules. Those that derive parts come after those that are written, whose numbers stay."""
+    """A program with split rules. Rules for parts come after the written ones, whose numbers stay."""
 
     program: typed.Program
     joined: tuple[Joined, ...] = ()
 
     def written(self, rule: int) -> int:
-        """The number of the rule, as it is written, that a rule is or belongs to."""
+        """The number of the written rule that a rule is, or belongs to."""
         first = len(self.program.rules) - len(self.joined)
         return rule if rule < first else self.joined[rule - first].rule
 
 
 def chained(program: typed.Program, wanted: Iterable[str]) -> Chained:
-    """The program with rules split where only that gives them keys."""
+    """The program with rules split where only a split gives them keys."""
     found = Chained(program)
     for stratum in needed_strata(program, wanted):
         if not stratum.recursive and not stratum.mixed and not _has_keys(program, stratum):
@@ -57,7 +58,7 @@ def chained(program: typed.Program, wanted: Iterable[str]) -> Chained:
 
 
 def hindrance(program: typed.Program, rule: int) -> str | None:
-    """Why a rule whose keys form a chain is not joined in stages; None where they form none."""
+    """The reason why a rule whose keys form a chain is not joined in stages; None where they form no chain."""
     chain = chain_of(program.rules[rule], program.events)
     if not isinstance(chain, Chain):
         return chain
@@ -69,7 +70,7 @@ def _has_keys(program: typed.Program, stratum: Stratum) -> bool:
 
 
 def _splits(program: typed.Program, rules: Sequence[int]) -> dict[int, Split] | None:
-    """How rules of one stratum are split; None if no way gives keys to all."""
+    """The splits of the rules of one stratum, by number; None if no way gives keys to all."""
     ways: list[list[Split]] = []
     for rule in (program.rules[number] for number in rules):
         own = correlated(rule)
@@ -100,7 +101,7 @@ def _ways(chain: Chain, events: Events) -> list[Split]:
 
 
 def _with_splits(found: Chained, splits: dict[int, Split]) -> Chained:
-    """The program with rules split: their parts are rules, and strata, of their own."""
+    """The program with rules split: their parts become rules, and strata, of their own."""
     program, joined = found.program, list(found.joined)
     rules, events = list(program.rules), dict(program.events)
     strata: list[typed.Stratum] = []

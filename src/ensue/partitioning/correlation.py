@@ -1,25 +1,26 @@
-"""Correlation: which variables have one value in everything that a match of a rule involves.
+"""Correlation: variables that have one value in all events that a match of a rule involves.
 
 A variable correlates a body if every event that can matter for a match, matched, negated, gathered, collected, or
-selected before another, has its value in some attribute. The events of one value then never meet those of another: what
-a rule derives from all events is what it derives from those of each value. Two such variables do so together as well.
+selected before another, has its value in some attribute. The events of one value then never meet those of another:
+evaluating the rule for each value separately derives the same events. This holds for two such variables together as
+well.
 
-Values are the same as in `ensue.values.identity`: null is a value of its own. Where it must equal another it never
-does, so events with a null are then of no use; in groups, and in a body of one event, they are.
-
-A name is a variable, or an attribute of a matched event (``o.id``). Names that a ``where`` compares for equality are
-worth the same in every match, but not before it has been found: selection, runs and windows see only what is shared.
+Values are the same as in `ensue.language.semantics.identity`: null is a value of its own. It never equals another
+value, so events with a null there never match; in groups, and in a body of one event, they do. A name is a variable,
+or an attribute of a matched event (``o.id``). Names that a ``where`` compares for equality have equal values in every
+match, but only once it is complete: selection, runs and windows use shared variables only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from ensue.language import typed
 from ensue.language.walk import visible_labels, visible_variables
 from ensue.partitioning.shapes import has_events
+from ensue.records import dataclass
 
 Name = str | tuple[str, str]
 """A variable, or the name of a matched event and its attribute."""
@@ -31,8 +32,8 @@ Names = frozenset[Name]
 class Correlation:
     """A value that all events of a match have: for each type the attributes that hold it.
 
-    `nulls` are the types of which an event with a null there can be matched; `head` the attributes of what is derived
-    that have the value, too.
+    `nulls` are the types whose events can match with a null there; `head` the attributes of the derived event that have
+    the value, too.
     """
 
     attributes: Mapping[str, frozenset[str]]
@@ -41,7 +42,7 @@ class Correlation:
 
 
 def correlations(rule: typed.Rule) -> list[Correlation]:
-    """The ways in which a rule is correlated, none if its events have nothing in common."""
+    """The ways in which a rule is correlated; none if its events have no value in common."""
     terms = {attribute: name for attribute, term in rule.head if (name := name_of(term)) is not None}
     names: dict[Name, None] = dict.fromkeys(sorted(visible_variables(typed.Nested(0, rule.body))))
     names |= dict.fromkeys(terms.values())
@@ -59,7 +60,7 @@ def correlations(rule: typed.Rule) -> list[Correlation]:
 
 
 def name_of(expression: typed.Expression | None) -> Name | None:
-    """The name that an expression is."""
+    """The name that an expression is; None if it is none."""
     match expression:
         case typed.Variable(name=name):
             return name
@@ -70,9 +71,9 @@ def name_of(expression: typed.Expression | None) -> Name | None:
 
 
 def equalities(body: typed.Body) -> Iterator[tuple[Name, Name]]:
-    """Names that every match of a body has equal values for."""
+    """Pairs of names that have equal values in every match of a body."""
     if body.restricted:
-        return  # what is found is filtered after the choice between instances
+        return  # conditions filter only after instances have been chosen
     for condition in (*body.where, *body.on):
         match condition:
             case typed.Operation(name="=", arguments=(left, right)):
@@ -82,7 +83,7 @@ def equalities(body: typed.Body) -> Iterator[tuple[Name, Name]]:
 
 
 def _alike(body: typed.Body, name: Name) -> Names:
-    """A name with those that every match has equal values for. What the body does not bind itself is left out."""
+    """A name with all names of equal value in every match; names that the body itself does not bind are left out."""
     alike = {name}
     growing = True
     while growing:
@@ -104,7 +105,7 @@ def _shows(pattern: typed.Pattern, name: Name) -> bool:
 
 
 def _body(body: typed.Body, names: Names, grouping: Names = frozenset()) -> list[Correlation]:
-    """How names correlate a body; `grouping` are the terms of the head, which part the groups of a window."""
+    """Correlations of a body by some names; `grouping` are the terms of the head that group a window."""
     if body.restricted:
         assert body.pattern is not None
         return [
@@ -128,7 +129,7 @@ def _body(body: typed.Body, names: Names, grouping: Names = frozenset()) -> list
 
 
 def _apart(part: typed.Absence | typed.Gathering, names: Names) -> list[Correlation]:
-    """What is negated or gathered counts where it has the value that the match has, so never with a null."""
+    """Correlations of a negated or gathered pattern by the names that it shares; a null there never matches."""
     own: dict[Name, None] = dict.fromkeys(sorted(names & set(part.shared), key=str))
     if isinstance(part.pattern, typed.Nested):
         for one, other in equalities(part.pattern.body):
@@ -139,7 +140,7 @@ def _apart(part: typed.Absence | typed.Gathering, names: Names) -> list[Correlat
 
 
 def _window(window: typed.Window, names: Names, grouping: Names, alone: bool) -> list[Correlation]:
-    """A window's groups: by what it shares with the rest of the body, and where it is alone by terms of the head."""
+    """Correlations of a window: by names that it shares with the body, and where it is alone by terms of the head."""
     if not has_events(window.pattern):
         return []
     begins = has_events(window.beginning)
@@ -159,7 +160,7 @@ def _window(window: typed.Window, names: Names, grouping: Names, alone: bool) ->
 
 
 def _pattern(pattern: typed.Pattern, names: Names) -> list[Correlation]:
-    """How a pattern is correlated by names that it shows: the values of one match are those of the body's match."""
+    """Correlations of a pattern by names that it shows: they have the same values in the body's match."""
     match pattern:
         case typed.Atom(event=event):
             attributes = _attributes(pattern, names)
@@ -200,7 +201,7 @@ def _attributes(atom: typed.Atom, names: Names) -> frozenset[str]:
 
 
 def _restricted(pattern: typed.Pattern, name: str, body: typed.Body) -> list[Correlation]:
-    """Under ``policy restricted`` each pattern keeps some instances of each correlation, null being one."""
+    """Correlations under ``policy restricted``: each pattern keeps instances of each correlation, null being one."""
     if name not in visible_variables(pattern):
         return []
     match pattern:

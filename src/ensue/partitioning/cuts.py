@@ -1,7 +1,7 @@
-"""How the events of a program can be cut so that the parts run side by side on one machine, all rules in each part.
+"""Cuts: how the events of a program are split so that all rules run on each part, side by side on one machine.
 
-Rules that cannot run on parts, as a window of the last 1000 events of all keys, run afterwards on what the others
-derived, if they look at nothing else.
+Rules that cannot run on parts, as a window of the last 1000 events of all keys, run afterwards if they use only events
+that the others derived.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from ensue.plan.cuts import Cuts, SomeRules
 from ensue.temporal.instants import with_instants
 
 HASHED = ("int", "string")
-"""Types of keys by which events are told apart."""
+"""Types of values by which events can be split."""
 
 
 MOST_KEPT = 16
 _kept: OrderedDict[tuple[int, tuple[str, ...], bool], tuple[typed.Program, Cuts | None]] = OrderedDict()
-"""Cuts that were found before, each with its program, so that its number stays its own."""
+"""Earlier results, each with its program, so that the program's id stays its own."""
 
 
 def cuts_of(program: typed.Program, wanted: Iterable[str], instant: bool = False) -> Cuts | None:
-    """The ways in which the events can be cut to derive some types, None if there is none.
+    """The ways in which the events can be cut to derive some types; None if there is none.
 
-    `instant` says that each given event has one time. The last ones are kept.
+    `instant` is True if each given event has one time. The latest results are cached.
     """
     key = id(program), tuple(wanted), instant
     if key not in _kept:
@@ -41,7 +41,7 @@ def cuts_of(program: typed.Program, wanted: Iterable[str], instant: bool = False
 
 
 def _cuts(program: typed.Program, wanted: tuple[str, ...], instant: bool) -> Cuts | None:
-    """As many stages as can be run on parts."""
+    """The cuts for as many stages as can run on parts; the other stages run afterwards."""
     found = stages(with_instants(program) if instant else program, wanted)
     derived = _derived(found)
     for count in range(len(found), 0, -1):
@@ -63,7 +63,7 @@ def _derived(some: Iterable[Stage]) -> set[str]:
 
 
 def _part(program: typed.Program, some: Sequence[Stage], wanted: set[str]) -> SomeRules:
-    """Some stages as a program."""
+    """Some stages as a program of their own."""
     rules = tuple(sorted(rule for stage in some for rule in stage.rules))
     derives = tuple(name for name in program.events if any(name in stage.derives for stage in some))
     whole = replace(some[0], rules=rules, derives=derives)
@@ -71,7 +71,7 @@ def _part(program: typed.Program, some: Sequence[Stage], wanted: set[str]) -> So
 
 
 def _extent(program: typed.Program, found: Iterable[Stage]) -> int | None:
-    """How far all stages together look back: one looks back from what an earlier one derived."""
+    """Reach of all stages together: a stage looks back from events that earlier ones derived."""
     behind: dict[str, int] = {}
     most = 0
     for stage in found:
@@ -85,7 +85,7 @@ def _extent(program: typed.Program, found: Iterable[Stage]) -> int | None:
 
 
 def _keys(program: typed.Program, found: Sequence[Stage]) -> Mapping[str, str] | None:
-    """The first attribute of each type's key: events whose keys are equal have it in common."""
+    """The first attribute of each type's key: events with equal keys have equal values in it."""
     rules = [program.rules[rule] for stage in found for rule in stage.rules]
     alone = any(rule.quiet is not None or shape(rule.body) is Shape.TIMERS for rule in rules)
     if len(found) != 1 or found[0].from_first_end or alone:

@@ -1,16 +1,17 @@
-"""Which events of a rule are joined in which stage, where no one variable has a value in all of them.
+"""Assigns the events of a rule to stages, where no one variable has a value in all of them.
 
-Events that share a variable can be joined by it, and what they make has the variables of all of them. For each variable
-that the last stage may be parted by, events that lack it are joined with others until all have it. Of all ways the one
-with the fewest stages is the first.
+Events that share a variable can be joined by it, and the result has the variables of all of them. For each variable
+that may partition the last stage, events that lack it are joined with others until all have it. Ways with fewer stages
+come first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,12 @@ class Group:
 
     @property
     def stages(self) -> int:
-        """How many stages it takes."""
+        """Number of stages."""
         return 1 + max((each.stages for each in self.inner), default=0)
 
     @property
     def size(self) -> int:
-        """How many groups it consists of."""
+        """Number of groups, itself included."""
         return 1 + sum(each.size for each in self.inner)
 
     @property
@@ -49,7 +50,7 @@ def groupings(
 ) -> list[Group]:
     """The ways to join events in stages, by the variables that each has; those in `last` are joined in the last one.
 
-    Some are groups of their own before they are joined with others, as `formed` says.
+    `formed` has the events that are groups of their own before they are joined with others.
 
     >>> groupings({0: "uv", 1: "vw", 2: "wx"}, ())[0]
     Group(members=(0, Group(members=(1, 2), key='w')), key='v')
@@ -77,7 +78,7 @@ class _Unit:
 
 
 def _parted_by(key: str, units: Sequence[_Unit], last: Collection[int]) -> Group | None:
-    """A way to join events such that all that is joined in the last stage has a variable."""
+    """A way to join events such that all members of the last stage have a variable; None if there is none."""
     while True:
         lacking = [unit for unit in units if key not in unit.variables]
         if not lacking:

@@ -1,30 +1,31 @@
-"""Keys: for each type the attributes by which its events are parted, so that they fit all rules of a stage.
+"""Keys: for each type the attributes by which its events are partitioned, so that they fit all rules of a stage.
 
 A rule of several events must be correlated (see `correlation`): there is a value that all its events have, and the key
-of each type is the attribute that holds it. What is derived inside a stage, and used there together with other events,
-must have the value of its part, too. A rule of one event fits any key, unless what it derives needs one.
+of each type is the attribute that holds it. Events derived inside a stage, and used there together with others, must
+have the value of their partition, too. A rule of one event fits any key, unless the events that it derives need one.
 
-Types that rules bring together form a group, with all ways to choose an attribute for each of them. Groups have nothing
-to do with each other, so that many rules over many types stay cheap.
+Types that rules bring together form a group, with all ways to choose an attribute for each of them. Groups are
+independent of each other, so that many rules over many types stay cheap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
 from ensue.language import typed
 from ensue.partitioning.correlation import Correlation
 from ensue.partitioning.shapes import Shape
+from ensue.records import dataclass
 
 KINDS = frozenset({"int", "float", "string", "bool", "timestamp", "time"})
-"""The types of values that can be a key; what a list or an attribute of any type holds is not compared so easily."""
+"""The types of values that can be a key; lists and attributes of any type are not compared so easily."""
 
 
 @dataclass(frozen=True)
 class Correlated:
-    """A rule as far as keys matter."""
+    """The properties of a rule that matter for keys."""
 
     event: str
     shape: Shape
@@ -43,14 +44,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Keys:
-    """What fits the rules of a stage so far."""
+    """The keys that fit the rules of a stage so far."""
 
     rules: Mapping[str, tuple[Correlated, ...]] = field(default_factory=dict)
-    """By the type that they derive."""
+    """Rules by the type that they derive."""
     parted: frozenset[str] = frozenset()
     """The types whose events need a key: those that are used together, and those that such a type is derived from."""
     groups: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
-    """The choices of the group that each parted type belongs to."""
+    """The choices of the group that each partitioned type belongs to."""
 
     def each_group(self) -> list[tuple[Choice, ...]]:
         return list({id(choices): choices for choices in self.groups.values()}.values())
@@ -71,7 +72,7 @@ def extended(keys: Keys, rules: Iterable[Correlated], events: Mapping[str, typed
             return None
         for use in rule.uses - parted:
             parted.add(use)
-            waiting += together.get(use, ())  # what is derived of it must have a key now
+            waiting += together.get(use, ())  # rules that derive it must give it a key now
     found = Keys(together, frozenset(parted), groups)
     return found if not groups or _common_kinds(found) else None
 
@@ -79,7 +80,7 @@ def extended(keys: Keys, rules: Iterable[Correlated], events: Mapping[str, typed
 def _join(
     groups: dict[str, tuple[Choice, ...]], rule: Correlated, with_head: bool, events: Mapping[str, typed.EventType]
 ) -> bool:
-    """Joins the groups of the types that a rule brings together; whether a choice is left."""
+    """Join the groups of the types that a rule brings together; returns False if no choice is left."""
     types = rule.uses | ({rule.event} if with_head else frozenset())
     joined = list({id(groups[type_]): groups[type_] for type_ in types if type_ in groups}.values())
     found: list[Choice] = []
@@ -100,7 +101,7 @@ def _choices(
     allowed: Mapping[str, frozenset[str]], chosen: tuple[Choice, ...], nulls: frozenset[str],
     events: Mapping[str, typed.EventType],
 ) -> Iterator[Choice]:  # fmt: skip
-    """Choices that agree with what is chosen in the groups that are joined."""
+    """Choices that agree with those of the groups that are joined."""
     before = {type_: attribute for choice in chosen for type_, attribute in choice.attributes.items()}
     if any(type_ in before and before[type_] not in attributes for type_, attributes in allowed.items()):
         return
@@ -113,7 +114,7 @@ def _choices(
 
 
 def _kind(types: set[str]) -> str | None:
-    """What values of all these types are compared as."""
+    """The type as which values of all these types are compared; None if they cannot be."""
     if types == {"int", "float"}:
         return "float"
     return next(iter(types)) if len(types) == 1 and types <= KINDS else None
@@ -140,7 +141,7 @@ def key_of(keys: Keys) -> Key:
     common = _common_kinds(keys)
     picked = [_picked(choices, common) for choices in keys.each_group()]
     kinds = _kinds_of_all(picked)
-    if not kinds:  # one group has picked one kind, another one another
+    if not kinds:  # the groups have picked different kinds
         first = {min(common)}
         picked = [_picked(choices, first) for choices in keys.each_group()]
         kinds = _kinds_of_all(picked)
@@ -154,13 +155,13 @@ def key_of(keys: Keys) -> Key:
             nulls |= choice.nulls
             for type_, attribute in choice.attributes.items():
                 attributes[type_] = (*attributes.get(type_, ()), attribute)
-    # A rule of one event takes any, whatever is null in it.
+    # A rule of one event matches any event, also with nulls.
     nulls |= {use for own in keys.rules.values() for rule in own if rule.shape is Shape.ROW for use in rule.uses}
     return Key(attributes, kinds, nulls & set(attributes))
 
 
 def _picked(choices: tuple[Choice, ...], kinds: set[str]) -> list[Choice]:
-    """Choices of some kinds that have no attribute in common, so that each makes the parts smaller."""
+    """Choices of some kinds that have no attribute in common, so that each makes the partitions smaller."""
     picked: list[Choice] = []
     for choice in choices:
         used = {held for each in picked for held in each.attributes.items()}
@@ -179,7 +180,7 @@ def _kinds_of_all(picked: list[list[Choice]]) -> tuple[str, ...]:
 
 
 def told_apart(keys: Keys, key: Key, event: typed.EventType) -> bool:
-    """Whether the attributes of a derived event say which part it is derived in, so that no other derives it too."""
+    """True if the attributes of a derived event determine its partition, so that no other partition derives it too."""
     if event.name in key.attributes:
         return True
     rules = keys.rules[event.name]
@@ -191,7 +192,7 @@ def told_apart(keys: Keys, key: Key, event: typed.EventType) -> bool:
 
 
 def _holding(rule: Correlated, key: Key, place: int, event: typed.EventType) -> set[str]:
-    """The attributes of what a rule derives that hold one value of the key: a float does not hold every integer."""
+    """The attributes of a rule's derived events that hold one value of the key: a float does not hold every integer."""
     return {
         attribute
         for correlation in rule.correlations

@@ -1,50 +1,50 @@
-"""Why a rule cannot be run on parts of its events, in plain words."""
+"""Reasons why a rule cannot run on partitions of its events, in plain words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ensue.language import typed
 from ensue.language.source import Source
 from ensue.language.walk import patterns
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A rule that needs everything in one part: why there is no key, and why time cannot be cut into slices."""
+    """A rule that needs all events in one partition: why there is no key, and why time cannot be cut into slices."""
 
     rule: int
     no_key: str
     no_slices: str
     no_stages: str | None = None
-    """Why it is not joined in stages, where its keys form a chain."""
+    """The reason why it is not joined in stages, where its keys form a chain."""
 
     @property
     def reasons(self) -> str:
         """All reasons in one clause."""
-        stages = "" if self.no_stages is None else f", {no_stages_said(self.no_stages)}"
+        stages = "" if self.no_stages is None else f", {describe_hindrance(self.no_stages)}"
         return f"{self.no_key}{stages}, and {self.no_slices}"
 
-    def said(self, program: typed.Program, source: Source | None = None) -> str:
-        """A sentence for a warning. The source tells the line of the rule.
+    def describe(self, program: typed.Program, source: Source | None = None) -> str:
+        """A sentence for a warning. The source gives the line of the rule.
 
         >>> event = typed.EventType("late", {}, False, True)
         >>> rule = typed.Rule("first", "late", (), typed.Body(None))
         >>> program = typed.Program({"late": event}, (rule,), (), {}, (), (), (), (), None, False)
-        >>> Obstacle(0, "it has no key", "it has no bound").said(program, Source("late() <- a."))
+        >>> Obstacle(0, "it has no key", "it has no bound").describe(program, Source("late() <- a."))
         'The rule `first` (line 1) runs in one part: it has no key, and it has no bound.'
         """
-        return f"{rule_said(program, self.rule, source)} runs in one part: {self.reasons}."
+        return f"{rule_and_line(program, self.rule, source)} runs in one part: {self.reasons}."
 
 
-def no_stages_said(reason: str) -> str:
-    """Why a rule is not joined in stages, as a clause."""
+def describe_hindrance(reason: str) -> str:
+    """A clause on why a rule is not joined in stages."""
     return f"its chain of keys is not followed in stages because {reason}"
 
 
-def rule_said(program: typed.Program, index: int, source: Source | None = None) -> str:
-    """What a message calls a rule."""
+def rule_and_line(program: typed.Program, index: int, source: Source | None = None) -> str:
+    """The name of a rule in messages."""
     rule = program.rules[index]
     place = "" if source is None else f" (line {source.position(rule.span.start)[0]})"
     name = f"The rule `{rule.label}`" if rule.label is not None else f"The rule for `{rule.event}`"
@@ -54,7 +54,7 @@ def rule_said(program: typed.Program, index: int, source: Source | None = None) 
 def obstacle(
     program: typed.Program, rule: int, correlated: bool, recursive: bool, no_stages: str | None = None
 ) -> Obstacle:
-    """`correlated` says that the rule by itself has a key, which does not fit those that it is evaluated with."""
+    """The obstacle of a rule; `correlated` is True if it has a key of its own that does not fit the other rules."""
     no_key = "no variable has one value in everything that it matches"
     if correlated:
         no_key = "it has a key, but not one that other rules for the same events have, too"
@@ -72,7 +72,7 @@ def obstacle(
 
 
 def _unbounded(body: typed.Body) -> Iterator[str]:
-    """What reaches back over any length of time."""
+    """Reasons why a body looks back without bound."""
     bodies = [body, *(pattern.body for pattern in patterns(body) if isinstance(pattern, typed.Nested))]
     for each in bodies:
         if each.restricted:

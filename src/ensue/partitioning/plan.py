@@ -1,8 +1,8 @@
-"""From rules to stages: as few as possible, parted by a key where there is one, else by time, else not at all.
+"""From rules to stages: as few as possible, partitioned by a key where there is one, else by time, else not at all.
 
-Strata are taken in their order, and never split: a stage takes all that its key, or its slices, fit. What is left waits
-for the next. Rules of one event fit any stage; but if one of them stands in the way of a key it goes first, for it
-needs no shuffle.
+Strata are taken in their order, and never split: a stage takes all strata that its key, or its slices, fit; the others
+wait for the next. Rules of one event fit any stage; but if one of them prevents a key it goes first, for it needs no
+shuffle.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ensue.partitioning.stages import ByKey, ByRow, BySlices, Parting, Stage, Wh
 from ensue.partitioning.strata import Stratum, extent, needed_strata
 
 Chosen = tuple[list[Stratum], Parting, frozenset[str]]
-"""The strata of a stage, how their events are parted, and the types of which two parts may derive the same event."""
+"""The strata of a stage, their partitioning, and the types of which two partitions may derive equal events."""
 
 
 def stages(program: typed.Program, wanted: Iterable[str]) -> tuple[Stage, ...]:
-    """The stages that derive the types that are wanted, and no others, each after those that it takes events from."""
+    """The stages that derive the wanted types, each after those that it takes events from."""
     needed = needed_strata(program, wanted)
     plans = [_planned(program, needed, rows_first) for rows_first in (False, True)]
     return min(plans, key=_cost)
 
 
 def _cost(plan: Sequence[Stage]) -> tuple[int, int, int]:
-    """How many stages have no key, how many need a shuffle, and how many there are."""
+    """Numbers of stages without a key, of stages that need a shuffle, and of all stages."""
     without_key = sum(isinstance(stage.parting, BySlices | Whole) for stage in plan)
     return without_key, sum(not isinstance(stage.parting, ByRow) for stage in plan), len(plan)
 
@@ -71,14 +71,14 @@ def _next(program: typed.Program, waiting: Sequence[Stratum], rows_first: bool) 
 
 
 def _merged(program: typed.Program, types: Iterable[str]) -> frozenset[str]:
-    """Of some types those of which events that are alike are one."""
+    """The types whose equal events are merged into one."""
     return frozenset(name for name in types if not program.events[name].each)
 
 
 def _taken(waiting: Iterable[Stratum], fits: Callable[[Stratum, set[str]], bool]) -> list[Stratum]:
     """The strata that fit and can run now, each after those that it takes events from.
 
-    Whether one fits may depend on what is derived by those that have been taken already.
+    The second argument of `fits` are the types that the strata taken so far derive.
     """
     chosen: list[Stratum] = []
     derived: set[str] = set()
@@ -96,7 +96,7 @@ def _derived(strata: Iterable[Stratum]) -> frozenset[str]:
 
 
 def _keyed(program: typed.Program, waiting: Iterable[Stratum]) -> tuple[list[Stratum], Keys]:
-    """The strata that one assignment of keys fits, and the keys that do."""
+    """The strata that one assignment of keys fits, and these keys."""
     keys = Keys()
 
     def fits(stratum: Stratum, _: set[str]) -> bool:
@@ -111,14 +111,14 @@ def _keyed(program: typed.Program, waiting: Iterable[Stratum]) -> tuple[list[Str
 
 
 def _needs_all(program: typed.Program, stratum: Stratum, derived: set[str]) -> bool:
-    """Whether only one part will do; a rule of one event goes along with what derives it."""
+    """True if a stratum needs all events in one partition; a rule of one event stays with the rules it depends on."""
     if stratum.shape is not Shape.SEVERAL and not stratum.mixed:
         return not stratum.uses.isdisjoint(derived)
     return not stratum.bounded and (stratum.mixed or extended(Keys(), stratum.correlated, program.events) is None)
 
 
 def _obstacles(program: typed.Program, chosen: Iterable[Stratum]) -> Iterator[Obstacle]:
-    """The rules that keep a stage in one part; those of one event only if there is no other."""
+    """The rules that keep a stage in one partition; those of one event only if there is no other."""
     for stratum in chosen:
         if stratum.shape is Shape.SEVERAL or stratum.mixed:
             found = list(zip(stratum.rules, stratum.correlated, stratum.reaches, strict=True))
@@ -147,7 +147,7 @@ def _stage(program: typed.Program, chosen: list[Stratum], parting: Parting, dupl
 
 
 def _ends_by_itself(body: typed.Body) -> bool:
-    """Whether a match can end where no event does: with a timer, or ``each 5m``."""
+    """True if a match can end where no event does: with a timer, or ``each 5m``."""
     found = list(patterns(body))
     bodies = [body, *(pattern.body for pattern in found if isinstance(pattern, typed.Nested))]
     return any(isinstance(pattern, typed.Moment | typed.Periodic) for pattern in found) or any(

@@ -1,9 +1,9 @@
-"""How far back a match reaches: what ends at a time follows from events that end at most so long before it.
+"""Reach of a match: the longest time before its end at which an event that it depends on can end.
 
-From the closure of the distances of each body. Two lengths bound what a pattern depends on: counted back from the end
-of a match, and from its start. The second is there for whatever lies inside something else, which bounds its start.
-None is no bound. Of a choice between instances, by a context, a policy, a count or the latest of all, nothing says
-how long ago it was made, so it reaches back without bound.
+It follows from the closure of the distances of each body. Two lengths bound the events that a pattern depends on: one
+counts back from the end of a match, one from its start. The second is for patterns inside others, which bound their
+start. None is no bound. A choice between instances, by a context, a policy, a count or the latest of all, may have been
+made any time ago, so it reaches back without bound.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def reach(body: typed.Body, events: Events) -> int | None:
 
 
 def _kept(body: typed.Body, events: Events) -> int | None:
-    """How far back a body reaches where events are kept for some time only: that long, and as far as each by itself.
+    """Reach of a body whose events have a largest lifetime: that long, plus the reach of each part by itself.
 
-    Beside a pattern a window may have ended that long ago, and have seen what ended as long before its own end.
+    A window beside a pattern may have ended that long ago, and have seen events that ended as long before its own end.
     """
     if body.keep is None:
         return None
@@ -57,7 +57,7 @@ def _kept(body: typed.Body, events: Events) -> int | None:
 
 
 def _alone(pattern: typed.Pattern, keep: int, events: Events) -> int | None:
-    """How far back a pattern reaches from its own end, where what it is made of is kept for some time only."""
+    """Reach of a pattern from its own end, where its parts have a largest lifetime."""
     match pattern:
         case typed.Run(pattern=inner):
             return _alone(inner, keep, events)
@@ -70,7 +70,7 @@ def _alone(pattern: typed.Pattern, keep: int, events: Events) -> int | None:
 
 
 def _window(body: typed.Body, window: typed.Window, events: Events) -> int | None:
-    """A window covers its events, or ends at most its extent after one. What else stands in the body is unrelated."""
+    """Reach of a window: it covers its events, or ends at most its extent after one. Other parts are unrelated."""
     if body.pattern is not None or body.absences or body.gatherings:
         return None
     own, members = _from_end(window.pattern, events), _from_start(window.pattern, events)
@@ -81,7 +81,7 @@ def _window(body: typed.Body, window: typed.Window, events: Events) -> int | Non
 
 
 def _from_end(pattern: typed.Pattern, events: Events) -> int | None:
-    """How far back a pattern by itself reaches from the end of a match."""
+    """Reach of a pattern by itself from the end of a match."""
     match pattern:
         case typed.Atom() | typed.Moment() | typed.Periodic():
             return 0
@@ -96,7 +96,7 @@ def _from_end(pattern: typed.Pattern, events: Events) -> int | None:
 
 
 def _from_start(pattern: typed.Pattern, events: Events) -> int | None:
-    """How far back it reaches from the start of a match: what it matches lies after that."""
+    """Reach of a pattern from the start of a match, after which all its events lie."""
     match pattern:
         case typed.Atom() | typed.Moment() | typed.Periodic():
             return 0
@@ -109,7 +109,7 @@ def _from_start(pattern: typed.Pattern, events: Events) -> int | None:
         case typed.Lacking(pattern=inner):
             return _from_start(inner, events)
         case typed.Run(pattern=inner):
-            # Members are neighbours, so whatever ends after the start must be known, however early it starts.
+            # Members are neighbours, so all events that end after the start matter, however early they start.
             return _from_end(inner, events)
         case typed.Nested(body=body):
             return _least(_body_from_start(body, events), reach(body, events))
@@ -120,7 +120,7 @@ def _body_from_start(body: typed.Body, events: Events) -> int | None:
         return None
     parts = _apart(body)
     if any(_beginning(part.scope, body) is None for part in parts):
-        return None  # in the interval of something outside these parentheses
+        return None  # the scope is an interval outside these parentheses
     return _most([_from_start(body.pattern, events), *(_from_start(part.pattern, events) for part in parts)])
 
 
@@ -129,13 +129,13 @@ def _apart(body: typed.Body) -> tuple[typed.Absence | typed.Gathering, ...]:
 
 
 def _units(pattern: typed.Pattern | None) -> Iterator[typed.Pattern]:
-    """What of a body is matched as one: events, alternatives, runs, nested patterns. Timers need no event."""
+    """The units of a body: events, alternatives, runs, nested patterns. Timers need no event."""
     units = typed.Atom | typed.Either | typed.Run | typed.Nested
     return (each for each in leaves(pattern) if isinstance(each, units) and has_events(each))
 
 
 def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
-    """A point at which or before which a scope begins; None if it is not in this body."""
+    """A point at or after which a scope begins; None if it is not in this body."""
     if body.pattern is None:
         return None
     match scope:
@@ -150,7 +150,7 @@ def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
 
 
 def _place(pattern: typed.Pattern, id_: int) -> tuple[int, bool] | None:
-    """Where the scope between the sides of a pair, or inside a pattern, begins; inside an `or`, where that does."""
+    """The point where the scope between the sides of a pair, or inside a pattern, begins; for an `or`, its start."""
     match pattern:
         case typed.Pair(left=left, right=right):
             return (left.id, True) if pattern.id == id_ else _place(left, id_) or _place(right, id_)

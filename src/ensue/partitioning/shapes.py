@@ -1,4 +1,4 @@
-"""How many events a match needs: none, one that matters for itself, or several that are looked at together."""
+"""Shapes of bodies by the events that a match needs: none, single ones, or several together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ensue.language.walk import atoms
 
 
 class Shape(Enum):
-    """What a body or pattern looks at."""
+    """The events that a body or pattern depends on."""
 
     TIMERS = "timers"
     """No event: it matches the same wherever it runs."""
@@ -19,7 +19,7 @@ class Shape(Enum):
 
 
 def has_events(pattern: typed.Pattern | None) -> bool:
-    """Whether there is an event in a pattern, and not timers alone."""
+    """True if a pattern has an event, and not timers alone."""
     return pattern is not None and next(atoms(typed.Body(pattern)), None) is not None
 
 
@@ -44,7 +44,7 @@ def _shape(pattern: typed.Pattern) -> Shape:
             sides = [side for side in (left, right) if has_events(side)]
             return _shape(sides[0]) if len(sides) == 1 else Shape.SEVERAL
         case typed.Either(alternatives=alternatives):
-            # A timer on one side is a match without an event; parts without events would have to find it, too.
+            # A timer on one side is a match without an event; partitions without events would have to find it, too.
             return Shape.ROW if all(_shape(each) is Shape.ROW for each in alternatives) else Shape.SEVERAL
         case typed.Lacking(pattern=inner):
             return _shape(inner)

@@ -1,4 +1,4 @@
-"""A rule as several rules, each with a key of its own: what is matched by one key is an event for the next.
+"""A rule as several rules, each with a key of its own: a match by one key is an event for the next.
 
     d(u, x) <- a(u, v) seq b(v, w) seq c(w, x) within 9.
 
@@ -6,22 +6,21 @@
     d(u, x)        <- a(u, v) seq d/b+c(v, w, x) within 9.
 
 Both derive the same. A match of the rule is a match of each group of its events whose values are equal and whose times
-are in relation. The event of a group covers what the group matches, and has the values, attributes and times that the
-rest asks for. Groups alike in all that are one event; the rest could not tell them apart, and what it derives of them
-would be one event, too. A condition is checked in the smallest group that has all its names; a limit between two times
-is one between intervals where these are sure to begin or end with them, and else a comparison of the times that are
-handed on. What is negated or gathered, timers and ``from`` stay in the last rule, with the events that they name; or an
-event is a group with its timers, and what is absent during these, if that depends on nothing else.
+are in relation. The event of a group covers the group's match, and has the values, attributes and times that the rest
+uses. Groups that are equal in all these are one event; the rest could not distinguish them, and would derive one event
+from them, too. A condition is checked in the smallest group that has all its names. A limit between two times becomes
+one between intervals where these always begin or end with the times, and else a comparison of times that are attributes
+of the group's event. Negated and gathered patterns, timers and ``from`` stay in the last rule, with the events that
+they name; or an event is a group with its timers, and the absences during them, if these depend on nothing else.
 
-Where nothing bounds how far apart two members of a rule are, what follows for them from the rule as a whole is part of
-it, so that what was kept for some time is not kept for ever. Differences of times are taken for exact: on Spark times
-are up to 2^61 in size.
+Where no limit bounds the distance of two members of a rule, the bound that follows from the whole rule is added, so
+that lifetimes stay bounded. Differences of times are assumed to be exact: on Spark times are up to 2^61 in size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -31,6 +30,7 @@ from ensue.language.types import Type
 from ensue.language.walk import conjuncts, has_aggregate, names_used, visible_labels, visible_variables
 from ensue.partitioning.chain import Chain
 from ensue.partitioning.grouping import Group, places_in
+from ensue.records import dataclass
 from ensue.rewriting.conjunctions import Limit, covers, label_of
 from ensue.temporal.constraints import Events, constrain, length_of
 from ensue.temporal.distances import Distances
@@ -39,7 +39,7 @@ Point = tuple[int, bool]
 """The start or the end of a unit, by its place, or of a pattern, by its id."""
 
 Item = tuple[str, ...] | Point
-"""A thing that an event hands on: a variable, an attribute of a named event, or a time of a unit."""
+"""Attribute of a group's event: a variable, an attribute of a named event, or a time of a unit."""
 
 AND = typed.Relation("and", ())
 NAMED = typed.Atom | typed.Moment | typed.Periodic | typed.Nested
@@ -47,7 +47,7 @@ NAMED = typed.Atom | typed.Moment | typed.Periodic | typed.Nested
 
 
 @dataclass(frozen=True)
-class Part:
+class GroupEvent:
     """An event that stands for a group of a rule's events, and the rule that derives it."""
 
     event: typed.EventType
@@ -58,14 +58,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Split:
-    """A rule that uses what its parts derive; each part comes after those that it uses."""
+    """A rule that uses the events of its parts; each part comes after those that it uses."""
 
     rule: typed.Rule
-    parts: tuple[Part, ...]
+    parts: tuple[GroupEvent, ...]
 
 
 class UnnamedError(Exception):
-    """A limit is about a pattern that can have no name."""
+    """Raised where a limit is about a pattern that can have no name."""
 
 
 def split(chain: Chain, group: Group, events: Events) -> Split:
@@ -77,7 +77,7 @@ def split(chain: Chain, group: Group, events: Events) -> Split:
 
 
 class _Splitting:
-    """A rule while it is split: what all its groups have in common."""
+    """A rule while it is split: the data that all its groups share."""
 
     def __init__(self, chain: Chain, group: Group, events: Events) -> None:
         self.rule, self.units, self.top = chain.rule, chain.conjunction.events, group
@@ -87,7 +87,7 @@ class _Splitting:
         self.events = dict(events)
         self.closure = constrain(chain.rule.body, events)
         self.limits = [*chain.conjunction.limits, *self._kept()]
-        self.parts: list[Part] = []
+        self.parts: list[GroupEvent] = []
         found = list(nodes(chain.rule))
         self.taken = {node.name for node in found if isinstance(node, typed.Variable)}
         self.taken |= {label for node in found if isinstance(label := getattr(node, "label", None), str)}
@@ -110,7 +110,7 @@ class _Splitting:
         return Split(replace(rule, head=head, body=found), tuple(self.parts))
 
     def _kept(self) -> Iterator[Limit]:
-        """The largest lifetime as limits: of two ends the one is at most so much later than the other."""
+        """The longest lifetime as limits: of two ends the one is at most so much later than the other."""
         keep, places = self.rule.body.keep, range(len(self.units))
         if keep is not None:
             for one in places:
@@ -119,7 +119,7 @@ class _Splitting:
                 )
 
     def _distribute(self) -> None:
-        """Gives each condition, and each relation between names, to the smallest group that has all its names."""
+        """Give each condition, and each relation between names, to the smallest group that has all its names."""
         body = self.rule.body
         limited = {id(limit.named) for limit in self.limits if limit.named is not None}
         conditions = [part for each in (*body.on, *body.where) for part in conjuncts(each)]
@@ -150,12 +150,12 @@ class _Splitting:
         return [timer for place in sorted(group.places & set(self.beside)) for timer in self.beside[place].timers]
 
     def ids_of(self, member: int | Group) -> list[int]:
-        """The ids of what a member covers."""
+        """The ids of the patterns and timers that a member covers."""
         found = [self.units[place].id for place in sorted(places_in(member))]
         return found if isinstance(member, int) else found + [timer.id for timer in self.timers_in(member)]
 
     def covering(self, group: Group, point: Point) -> Iterator[bool]:
-        """Tell whether a point of a unit is always the end, and the start, of all that a group's event covers."""
+        """Yield True if a point of a unit is always the end of all that a group's event covers, False if the start."""
         distances, places = self.conjunction.distances(group.places), list(group.places)
         bases = {label: place for place, label in self.labels.items() if label is not None}
         for timer in self.timers_in(group):
@@ -217,7 +217,7 @@ class _Level:
         self.conditions = [rebuilt(each, self.substituted) for each in whole.conditions.get(group, ())]
         self.distances: dict[tuple[str, str], list[typed.Distance]] = {}
 
-    # --- what is handed on
+    # --- attributes of group events
 
     def inner_of(self, place: int) -> Group | None:
         """The group inside this one that has a unit."""
@@ -255,7 +255,7 @@ class _Level:
         return self.attribute(inner, (place, end), f"{label}.{'end' if end else 'start'}", typed.TimeOf(label, end))
 
     def substituted(self, node: Any) -> Any:
-        """A node that refers to an event inside a group by way of the group's event."""
+        """A node that refers to an event inside a group through the group's event."""
         if not isinstance(node, typed.AttributeOf | typed.TimeOf):
             return node
         place = next((place for place, label in self.whole.labels.items() if label == node.label), None)
@@ -269,7 +269,7 @@ class _Level:
     # --- limits
 
     def compare_timers(self) -> None:
-        """With a largest lifetime a match may end with a timer, and each of its events must be young enough still."""
+        """With a longest lifetime a match may end with a timer, and each of its events must be young enough still."""
         keep = self.whole.rule.body.keep
         if keep is None:
             return
@@ -283,7 +283,7 @@ class _Level:
                         self.conditions += _comparisons(self.time(place, True), end, None, keep)
 
     def _add_limits(self, body: typed.Body) -> None:
-        """Adds the limits between units that are not in one group, and that the body does not have yet."""
+        """Add the limits between units of different members that the body does not have yet."""
         known = constrain(body, self.whole.events)
         for limit in self.whole.limits:
             one, other = (self.inner_of(place) for place in (limit.earlier[0], limit.later[0]))
@@ -298,7 +298,7 @@ class _Level:
         self._add_implied(known)
 
     def _add_implied(self, known: Distances) -> None:
-        """Adds what follows for two members from the whole rule, where nothing else bounds how far apart they are."""
+        """Add bounds that follow from the whole rule for two members, where nothing else bounds their distance."""
         members = [member for member in self.group.members if self._has_name(member)]
         ends = (False, True)
         for (one, start), (other, end) in product(product(members, ends), repeat=2):
@@ -307,7 +307,7 @@ class _Level:
                 self._require(known, earlier, later, None, self._longest(one, other, (start, end)))
 
     def _longest(self, one: int | Group, other: int | Group, ends: tuple[bool, bool]) -> int | None:
-        """How far a point of one member can be before a point of another in a match of the whole rule.
+        """Largest distance from a point of one member to a point of another in a match of the whole rule.
 
         The last end of a group is no farther from a later time than that of each of its units, its first start no
         farther than that of the farthest.
@@ -319,7 +319,7 @@ class _Level:
         return _least(found) if ends[0] else _most(found)
 
     def _require(self, known: Distances, earlier: Point, later: Point, low: int | None, high: int | None) -> None:
-        """Adds a limit between two members, unless it follows from what is known."""
+        """Add a limit between two members, unless it already follows from the known distances."""
         shortest, longest = known.shortest(earlier, later), known.longest(earlier, later)
         if low is not None and shortest is not None and shortest >= low:
             low = None
@@ -335,7 +335,7 @@ class _Level:
         return self.whole.units[member].id if isinstance(member, int) else self.atoms[member].id
 
     def _has_name(self, member: int | Group) -> bool:
-        """Tell whether a member has a name, or can have one."""
+        """True if a member has a name, or can have one."""
         return isinstance(member, Group) or isinstance(self.whole.units[member], NAMED)
 
     def _name_of(self, id_: int) -> str:
@@ -348,7 +348,7 @@ class _Level:
     # --- the body
 
     def body(self, body: typed.Body, head: tuple[tuple[str, typed.Expression], ...]) -> typed.Body:
-        """The body of this group; all but its pattern, relations and conditions is as in another one."""
+        """The body of this group; all but its pattern, relations and conditions comes from the given body."""
         related = tuple(self.whole.related.get(self.group, ()))
         body = replace(body, pattern=self._pattern(), related=related, where=())
         self._add_limits(body)
@@ -362,14 +362,14 @@ class _Level:
         return replace(body, pattern=self._pattern())
 
     def _hand_on_key(self, inner: Group) -> None:
-        """Make a group's event say by which key it was joined, where that is no variable: then one part derives it."""
+        """Add the key of a group to its event, where that is no variable: then only one partition derives it."""
         for condition in self.whole.conditions.get(inner, ()):
             match condition:
                 case typed.Operation(name="=", arguments=(typed.AttributeOf() as left, typed.AttributeOf())):
                     self.substituted(left)
 
     def _hand_on_variables(self, inner: Group, used: set[str]) -> None:
-        """Completes a group's event: with the variables that are used here, and those that it is joined by."""
+        """Complete a group's event with the variables that are used here, and those that it is joined by."""
         own = self.whole.variables_of(inner)
         shared = set.intersection(*(visible_variables(self.whole.units[place]) for place in inner.places))
         if len(inner.places) == 1:
@@ -412,7 +412,7 @@ class _Level:
                 raise AssertionError(pattern)
 
     def _is_whole(self, pattern: typed.Pattern) -> bool:
-        """Tell whether all units of a pattern are direct members."""
+        """True if all units of a pattern are direct members."""
         inside = {id(node) for node in nodes(pattern)}
         return all(place in self.direct for place, unit in enumerate(self.whole.units) if id(unit) in inside)
 
@@ -423,7 +423,7 @@ class _Level:
     # --- the groups inside
 
     def derive_parts(self) -> None:
-        """Adds the rules that derive the events of the groups inside this one."""
+        """Add the rules that derive the events of the groups inside this one."""
         for inner, atom in self.atoms.items():
             level = _Level(self.whole, inner)
             handed = self.handed[inner].values()
@@ -444,14 +444,14 @@ class _Level:
             self.whole.events[atom.event] = event
             label = self.whole.rule.label if self.whole.rule.label is not None else self.whole.rule.event
             rule = typed.Rule(label, atom.event, head, body, span=self.whole.rule.span)
-            self.whole.parts.append(Part(event, rule, inner.key))
+            self.whole.parts.append(GroupEvent(event, rule, inner.key))
 
 
 # --- small steps
 
 
 def unique(name: str, taken: Mapping[str, object] | set[str]) -> str:
-    """A name that is not taken: with a number if it must be.
+    """A name that is not taken, with a number if necessary.
 
     >>> unique("a", {"a", "a/2"})
     'a/3'
@@ -491,7 +491,7 @@ def _comparisons_of(related: typed.Related) -> Iterator[typed.Expression]:
 def _comparisons(
     earlier: typed.Expression, later: typed.Expression, low: int | None, high: int | None
 ) -> Iterator[typed.Expression]:
-    """That one time is so long after another; without arithmetic where it need only be earlier or later."""
+    """Comparisons for a distance between two times; without arithmetic where one need only be earlier or later."""
     gap = typed.Operation("-", (later, earlier), "int")
     for bound, plain, word in ((low, {0: "<=", 1: "<"}, ">="), (high, {0: ">=", -1: ">"}, "<=")):
         if bound in plain:
@@ -506,5 +506,5 @@ def _least(limits: list[int | None]) -> int | None:
 
 
 def _most(limits: list[int | None]) -> int | None:
-    """The largest of some limits; None if one is no limit."""
+    """The largest of some limits; None if one of them is no limit."""
     return None if None in limits else max((each for each in limits if each is not None), default=None)

@@ -1,11 +1,11 @@
-"""A stage of a program as data: rules that run together on parts of their events, and how these are parted.
+"""A stage of a program as data: rules that run together, and the partitioning of their events.
 
-The contract between a stage and what executes it:
+The contract between a stage and its executor:
 
-- Every part runs the stage's program (`stage_program`) on its events alone, with the same end of time and, where
-  `from_first_end` says so, the same first end of all rows that the whole program was given.
-- What a stage reads are events that were given, and those that earlier stages derived, of the types in `reads`.
-- What all parts derive together is what the rules derive from everything. Parts may derive the same event of the types
+- Every partition runs the stage's program (`stage_program`) on its events alone, with the same end of time and, with
+  `from_first_end`, the same first end of all rows that the whole program was given.
+- A stage reads given events, and those that earlier stages derived, of the types in `reads`.
+- All partitions together derive what the rules derive from all events. They may derive the same event of the types
   in `duplicates`; one of them is kept, as derived events are a set.
 - A stage that reads nothing runs once.
 """
@@ -13,19 +13,19 @@ The contract between a stage and what executes it:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ensue.partitioning.obstacles import Obstacle
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class ByKey:
-    """Events with equal keys are in one part; which keys share a part does not matter.
+    """Events with equal keys are in one partition; any keys may share a partition.
 
-    `keys` has the attributes of the key for each type; a type that is read but not among them may be anywhere.
-    `kinds` are the types of the key's values, alike for all of them: a ``float`` is compared after integers have been
+    `keys` has the attributes of the key for each type; a type that is read but not among them may be anywhere. `kinds`
+    are the types of the key's values, alike for all of them: a ``float`` is compared after integers have been
     converted, with -0.0 as 0.0 and every NaN as one value. Nulls are a value like others. A row with a null in its key
-    can be left out, unless its type is in `nulls`: nothing else is in its part that it could be matched with.
+    can be left out, unless its type is in `nulls`: its partition has no partner for it.
     """
 
     keys: Mapping[str, tuple[str, ...]]
@@ -37,8 +37,8 @@ class ByKey:
 class BySlices:
     """Time is cut into slices. The slice ``[a, b)`` reads events with ``a - extent <= end < b``.
 
-    Its time ends at ``b - 1``, or at the end of all time if that comes first. Of what it derives only what ends in
-    ``[a, b)`` counts. Slices cover all time up to its end, as timers may end where there is no event.
+    Its time ends at ``b - 1``, or at the end of all time if that comes first. Only derived events that end in ``[a,
+    b)`` count. Slices cover all time up to its end, as timers may end where there is no event.
     """
 
     extent: int
@@ -46,12 +46,12 @@ class BySlices:
 
 @dataclass(frozen=True)
 class ByRow:
-    """Each event matters for itself, so it may be anywhere: no shuffle is needed."""
+    """Each event matters for itself, so any partition will do: no shuffle is needed."""
 
 
 @dataclass(frozen=True)
 class Whole:
-    """Everything in one part, and why: each rule that prevents the other ways."""
+    """Everything in one partition, with the obstacles: each rule that prevents the other ways."""
 
     obstacles: tuple[Obstacle, ...]
 
@@ -61,7 +61,7 @@ Parting = ByKey | BySlices | ByRow | Whole
 
 @dataclass(frozen=True)
 class Stage:
-    """Rules that run together. A stage comes after those that derive what it reads."""
+    """Rules that run together. A stage comes after those that derive the events it reads."""
 
     rules: tuple[int, ...]
     """Their indexes in the program."""
@@ -70,13 +70,13 @@ class Stage:
     derives: tuple[str, ...]
     parting: Parting
     extent: int | None
-    """What ends at a time follows from events that end at most this long before it; None if nothing bounds that.
+    """Derived events depend on events that end at most this long before them; None if nothing bounds that.
 
-    Where it is known any part can be cut into slices as in `BySlices`, a key with too many events, say.
+    Where it is known any partition can be cut into slices as in `BySlices`, for instance a key with too many events.
     """
     duplicates: frozenset[str]
-    """The types of which two parts may derive the same event."""
+    """The types of which two partitions may derive the same event."""
     ends_by_itself: bool
-    """Whether something can end where no event does, so that the end of all time must be known."""
+    """True if a match can end where no event does, so that the end of all time must be known."""
     from_first_end: bool
-    """Whether it depends on the smallest end of all rows given, as ``every(5m)`` does."""
+    """True if it depends on the smallest end of all given rows, as ``every(5m)`` does."""

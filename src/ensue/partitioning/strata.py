@@ -1,9 +1,8 @@
-"""Strata of a program that are needed, and what of them matters for parting their events."""
+"""The strata of a program that are needed, with the properties that decide their partitioning."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 from ensue.language import typed
@@ -12,11 +11,12 @@ from ensue.partitioning.correlation import correlations
 from ensue.partitioning.keys import Correlated
 from ensue.partitioning.reach import reach
 from ensue.partitioning.shapes import Shape, shape
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Stratum:
-    """A stratum, and what matters for parting its events."""
+    """A stratum, with the properties that decide its partitioning."""
 
     rules: tuple[int, ...]
     recursive: bool
@@ -27,13 +27,13 @@ class Stratum:
 
     @cached_property
     def shape(self) -> Shape:
-        """Of its rules the one that looks at most."""
+        """The shape of the rule that depends on the most events."""
         shapes = {rule.shape for rule in self.correlated}
         return next(each for each in (Shape.SEVERAL, Shape.ROW, Shape.TIMERS) if each in shapes)
 
     @cached_property
     def mixed(self) -> bool:
-        """Whether a rule of timers alone stands among others: a part without events would have to run it, too."""
+        """True if a rule of timers alone stands among others: a partition without events would have to run it, too."""
         return self.shape is not Shape.TIMERS and any(rule.shape is Shape.TIMERS for rule in self.correlated)
 
     @cached_property
@@ -42,7 +42,7 @@ class Stratum:
 
 
 def needed_strata(program: typed.Program, wanted: Iterable[str]) -> list[Stratum]:
-    """The strata that derive what is wanted, or what these use."""
+    """The strata that derive the wanted types, or types that these use."""
     types = set(wanted)
     found: list[Stratum] = []
     for stratum in reversed(program.strata):
@@ -64,22 +64,22 @@ def _stratum(program: typed.Program, rules: tuple[int, ...], recursive: bool) ->
 
 
 def correlated(rule: typed.Rule) -> Correlated:
-    """A rule as far as keys matter."""
+    """The properties of a rule that matter for keys."""
     uses = frozenset(atom.event for atom in atoms(rule.body))
     own, found = shape(rule.body), correlations(rule)
-    if rule.quiet is not None:  # what it derives is looked at together, in its groups
+    if rule.quiet is not None:  # its rate counts derived events together, by group
         own = own if own is Shape.TIMERS else Shape.SEVERAL
         found = [each for each in found if not each.head.isdisjoint(rule.quiet.keys)]
     return Correlated(rule.event, own, uses, tuple(found))
 
 
 def _reach(rule: typed.Rule, program: typed.Program) -> int | None:
-    """How far back a rule reaches; one that says how often it derives depends on what it kept before, and so on."""
+    """Reach of a rule; an output rate depends on events kept before, and these on earlier ones, without bound."""
     return reach(rule.body, program.events) if rule.quiet is None else None
 
 
 def extent(strata: Iterable[Stratum]) -> int | None:
-    """How far back the rules of strata reach, through what they derive for each other."""
+    """Reach of the rules of some strata, through the events that they derive for each other."""
     through: dict[str, int] = {}
     for stratum in strata:
         if not stratum.bounded:

@@ -11,8 +11,8 @@ from ensue.partitioning.stages import Stage
 def stage_program(program: typed.Program, stage: Stage) -> typed.Program:
     """The rules of a stage as a program.
 
-    All event types stay, in their order, which decides between events alike. What earlier stages derive is given here,
-    and counts as declared, so that its attributes are read as they are. Tests and reactions belong to the whole.
+    All event types stay, in their order, which decides between equal events. Events of earlier stages are given here,
+    and their types count as declared, so that attributes are read as they are. Tests and reactions belong to the whole.
     """
     places = {rule: place for place, rule in enumerate(stage.rules)}
     strata = tuple(

@@ -1,1 +1,1 @@
-"""The plan of a program: one tree of operators for each rule, which is explained, executed and partitioned."""
+"""The plan of a program: one tree of operators for each rule. Explanations and execution both use it."""

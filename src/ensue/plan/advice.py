@@ -1,4 +1,4 @@
-"""The description of a rule, with advice where it keeps something for ever."""
+"""The description of a rule, with advice where it keeps events for ever."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ensue.plan.describe import describe
 from ensue.plan.description import Description
 
 SOME = 2**56
-"""A length of time, to see what any would do; longer than those that rules write."""
+"""A length of time that stands for any bound; longer than those that rules contain."""
 
 
 def describe_rule(rule: typed.Rule, program: typed.Program, known: plan.Derive | None = None) -> Description:
-    """How a rule is run, given the program's types; with advice that would bound what is kept for ever.
+    """Description of a rule's plan, with advice on bounds for events that are kept for ever.
 
-    `known` is its plan, where that has been made: beside other rules it may be another than alone.
+    `known` is its plan, if there is one already: together with other rules it may differ from the plan alone.
     """
     found, alone = _described(rule, program, known), _described(rule, program)
     for_ever = {(part.key, kept.what) for part in alone.walk() for kept in part.kept if not kept.memory.bounded}
@@ -39,7 +39,7 @@ def _described(rule: typed.Rule, program: typed.Program, known: plan.Derive | No
 def _advised(
     part: Description, with_length: Mapping[str, Description], for_ever: Collection[tuple[str, str]]
 ) -> Description:
-    """A description with advice on what its rule, and not another that shares it, keeps for ever."""
+    """A description with advice on events that its rule, and not another that shares them, keeps for ever."""
     other = with_length.get(part.key)
     bounds = {} if other is None else {kept.what: kept.memory for kept in other.kept}
     kept = []

@@ -1,8 +1,6 @@
-"""From a typed rule to its plan, with what temporal reasoning says about each operator."""
+"""From a typed rule to its plan, with the results of temporal reasoning for each operator."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from ensue.language import typed
 from ensue.language.contained import Apart, known_names, self_contained
@@ -18,11 +16,13 @@ from ensue.language.walk import (
 from ensue.plan import operators as plan
 from ensue.plan.late import put_off
 from ensue.plan.outside import marked, names_beside
+from ensue.records import dataclass
 from ensue.temporal.adjacent import ended_by
 from ensue.temporal.constraints import BODY, Events, parts, selects
+from ensue.temporal.instants import is_instant
 from ensue.temporal.joins import Side, sides_of
 from ensue.temporal.keeping import may_be_older
-from ensue.temporal.lifetimes import FOREVER, Frame, scope_length, scope_reach, since
+from ensue.temporal.lifetimes import FOREVER, Frame, ends_last, scope_length, scope_reach, since
 from ensue.temporal.openers import Opener, opener_of
 from ensue.temporal.restricted import longest, memory_of, tightest
 
@@ -37,7 +37,7 @@ class Planner:
     ending: bool = True
     suppressing: bool = True
     changing: bool = False
-    """True if static facts may change: then a condition that asks for them is decided with the complete match."""
+    """True if static facts may change: then a condition on them is evaluated on the complete match."""
 
     def rule(self, rule: typed.Rule) -> plan.Derive:
         rule = put_off(rule)
@@ -48,7 +48,7 @@ class Planner:
     def body(
         self, frame: Frame, head: tuple[typed.Expression, ...] = (), limit: int | None = None
     ) -> plan.Operator:  # fmt: skip
-        """A body with all its conditions; what is longer than `limit` is of no use to what is around it."""
+        """Plan of a body with all its conditions; matches longer than `limit` are useless to the pattern around it."""
         body = frame.body
         if body.restricted:
             assert body.pattern is not None
@@ -79,7 +79,9 @@ class Planner:
         ended = [absence for pair in pairs(body.pattern) for absence in self._ending(pair, frame)]
         for absence in body.absences:
             if absence not in ended:
-                found = plan.Absent(absence, found, *self._apart(absence, frame))
+                inner, reach, conditions, opener, keep = self._apart(absence, frame)
+                newest = not conditions and not isinstance(inner, plan.Anew) and self._newest_decides(absence, frame)
+                found = plan.Absent(absence, found, inner, reach, conditions, opener, keep, newest)
         if rest:
             found = plan.Restrict(found, conditions=rest)
         if has_alternatives(body.pattern):
@@ -87,7 +89,7 @@ class Planner:
         return found
 
     def _longest_wait(self, frame: Frame) -> int | None:
-        """How long after the end of what a body matches its timers can end."""
+        """Longest time from the end of a body's pattern to the end of its timers; None if nothing bounds it."""
         pattern = frame.body.pattern
         if pattern is None:
             return None
@@ -97,8 +99,9 @@ class Planner:
     def _apart(
         self, part: Apart, frame: Frame
     ) -> tuple[plan.Operator, int | None, plan.Conditions, Opener | None, int | None]:
-        """What is negated or gathered: its plan, how long it is stored, conditions that are checked with a match, and
-        what must have come before."""
+        """Plan of a negated or gathered pattern, its lifetime, conditions that are checked with a match, its opener,
+        and the largest lifetime where that must be checked.
+        """
         pattern, conditions = self_contained(part)
         ahead = isinstance(part.scope, typed.During) and part.scope.label not in known_names(frame.body)
         if pattern is None or ahead:
@@ -113,10 +116,15 @@ class Planner:
         longest = scope_length(part.scope, frame, self.events)
         return self._alone(pattern, frame.body.keep, longest), reach, conditions, opener, keep
 
-    def _alone(self, pattern: typed.Pattern, keep: int | None, longest: int | None = None) -> plan.Operator:
-        """A pattern that stands alone, as what is negated, gathered or collected does.
+    def _newest_decides(self, absence: typed.Absence, frame: Frame) -> bool:
+        """True if an instant lies in the scope of a match if and only if the newest one before its end does."""
+        instants = is_instant(absence.pattern, self.events)
+        return self.lifetimes and instants and ends_last(absence.scope, frame, self.events)
 
-        What is longer than `longest` is of no use, and may be found or not.
+    def _alone(self, pattern: typed.Pattern, keep: int | None, longest: int | None = None) -> plan.Operator:
+        """Plan of a pattern that stands alone: negated, gathered or collected.
+
+        Instances longer than `longest` are useless, and may be found or not.
         """
         body = typed.Body(pattern, keep=keep)
         found = self._pattern(pattern, Frame.of(body).lasting(None if selects(body) else longest), {})
@@ -164,7 +172,7 @@ class Planner:
     # --- policy restricted
 
     def _restricted(self, pattern: typed.Pattern, body: typed.Body, limit: int | None) -> plan.Operator:
-        """The restricted meaning of a pattern that stands in a body; instances longer than `limit` are of no use."""
+        """Plan of a pattern in a restricted body; instances longer than `limit` are useless."""
         match pattern:
             case typed.Either(alternatives=alternatives):
                 inputs = tuple(self._several(each, body, limit) for each in alternatives)
@@ -195,19 +203,18 @@ class Planner:
     def _side(
         self, pattern: typed.Pattern, body: typed.Body, limit: int | None, at_once: bool = True
     ) -> plan.Operator:  # fmt: skip
-        """A side of a pair: one instance for each correlation and end; or, if the pair takes them as they come,
-        events."""
+        """Plan of a side of a pair: one instance for each correlation and end; with `at_once` also plain events."""
         if at_once and isinstance(pattern, typed.Atom):
             return plan.Scan(pattern)
         found = self._restricted(pattern, body, limit)
         return found if _is_restricted(pattern) else plan.Latest(found, _correlation(pattern, body))
 
     def _several(self, pattern: typed.Pattern, body: typed.Body, limit: int | None) -> plan.Operator:
-        """Instances among which one is chosen anyway."""
+        """Plan of instances of which the operator above chooses one anyway."""
         return plan.Scan(pattern) if isinstance(pattern, typed.Atom) else self._restricted(pattern, body, limit)
 
     def _negated(self, pattern: typed.Pattern, limit: int | None) -> plan.Operator:
-        """What is negated, of which only the latest start counts: so events need not be chosen among."""
+        """Plan of a negated pattern: only the latest start counts, so no operator chooses between events."""
         match pattern:
             case typed.Nested(
                 body=typed.Body(pattern=typed.Atom() as atom, restricted=True, where=(), absences=()) as body
@@ -220,12 +227,12 @@ class Planner:
 
 
 def _correlation(pattern: typed.Pattern, body: typed.Body) -> tuple[str, ...]:
-    """The variables that tell instances of a pattern in a restricted body apart."""
+    """The variables that distinguish instances of a pattern in a restricted body."""
     return tuple(sorted(set(body.correlation) & visible_variables(pattern)))
 
 
 def _is_restricted(pattern: typed.Pattern) -> bool:
-    """Whether a pattern under the policy has one instance at most for each correlation and end."""
+    """True if a pattern under the policy has one instance at most for each correlation and end."""
     match pattern:
         case typed.Lacking(pattern=inner):
             return _is_restricted(inner)
@@ -236,13 +243,13 @@ def _is_restricted(pattern: typed.Pattern) -> bool:
 
 
 def _placed(body: typed.Body, changing: bool) -> tuple[dict[int, plan.Conditions], plan.Conditions]:
-    """Where each condition is checked: at the innermost pattern that knows all it uses, or with the complete match.
+    """The pattern at which each condition is checked: the innermost that has all its names; else the complete match.
 
-    Where instances are chosen all are checked last, as what is rejected was used all the same; so are those of a
-    window, and those that ask for facts which may change (`changing`).
+    Where instances are chosen all conditions are checked last, since rejected instances are consumed all the same; so
+    are those of a window, and those on facts that may change (`changing`).
     """
     known = visible_variables(typed.Nested(0, body)) | visible_labels(typed.Nested(0, body))
-    decidable = [each for each in body.on if set(names_used(each)) <= known]  # else decided when it was paired
+    decidable = [each for each in body.on if set(names_used(each)) <= known]  # else the pairing has checked it
     conditions = (*decidable, *body.where)
     if selects(body) or body.window is not None or body.pattern is None:
         return {}, conditions
@@ -260,7 +267,7 @@ def _placed(body: typed.Body, changing: bool) -> tuple[dict[int, plan.Conditions
 
 
 def _written_otherwise(condition: typed.Expression, replaced: set[typed.Variable]) -> bool:
-    """Whether a condition uses a variable that a static row replaces by a value of another type: 1 by 1.0."""
+    """True if a condition uses a variable that a static row replaces by a value of another type: 1 by 1.0."""
     match condition:
         case typed.Variable(name=name, type=type_):
             return any(each.name == name and each.type != type_ for each in replaced)
@@ -271,7 +278,7 @@ def _written_otherwise(condition: typed.Expression, replaced: set[typed.Variable
 
 
 def _innermost(pattern: typed.Pattern, names: set[str]) -> typed.Atom | typed.Pair | None:
-    """The innermost event or pairing that knows all names; None where that is none of these."""
+    """The innermost event or pairing that has all names; None if there is none."""
     match pattern:
         case typed.Atom() if names and names <= visible_variables(pattern) | visible_labels(pattern):
             return pattern

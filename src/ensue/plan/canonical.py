@@ -1,7 +1,7 @@
-"""A part of a plan whatever its names are: labels, variables and ids numbered, lengths of stay left out.
+"""Canonical form of a part of a plan: labels, variables and ids are numbered, lifetimes are left out.
 
-Two parts with the same form find the same, whatever rules they belong to. Only joins of events, with what they check,
-have a form: selections by context, absences and windows depend on more than the events that they consist of.
+Two parts with the same form have the same matches, whatever rules they belong to. Only joins of events, with their
+conditions, have a form: selections by context, absences and windows depend on more than their own events.
 
 A variable that stands in one place is the attribute of its event there, so that ``a(k, x)`` and ``a(k, _)`` are the
 same.
@@ -11,34 +11,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ensue.language import typed
 from ensue.plan import operators as plan
 from ensue.plan.renaming import Field, Renaming
 from ensue.plan.walk import walk
+from ensue.records import dataclass
 from ensue.temporal.joins import Side
 from ensue.temporal.lifetimes import FOREVER, Lifetime
 
 ANY_SIDE = Side(FOREVER, stored=True, looks=True, suppressed=False)
-"""The side of a join whatever its rule needs of it."""
+"""The side of a join in canonical form, whatever its rule needs."""
 
 NO_EVENT = typed.Atom(0, "", ())
-"""Takes the place of patterns inside a pattern: the operators below say the same."""
+"""Replaces patterns inside a pattern: the operators below hold them."""
 
 
 class NoFormError(Exception):
-    """A part that cannot be told apart from its rule."""
+    """Raised where a part depends on more of its rule than its own events."""
 
 
 @dataclass(frozen=True)
 class Canonical:
-    """The form of a part, its operators in it, and what its names are there."""
+    """The form of a part, its operators in that form, and the names that its names have there."""
 
     form: plan.Operator
     renaming: Renaming
     sides: tuple[Side, ...]
-    """Those of its joins, as `walk` meets them."""
+    """The sides of its joins, in the order of `walk`."""
 
 
 def canonical(node: plan.Operator) -> Canonical:
@@ -75,7 +76,7 @@ def with_sides(node: plan.Operator, sides: Iterable[Side]) -> plan.Operator:
 
 
 def loosest(sides: Iterable[Side]) -> Side:
-    """A side that does all that several need."""
+    """A side that is enough for several."""
     own = list(sides)
     return Side(
         longest(side.lifetime for side in own),
@@ -101,7 +102,7 @@ class _Names:
 
     node: plan.Operator
     places: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Where each variable occurs first: the event by its id, and the attribute."""
+    """The first place of each variable: the event by its id, and the attribute."""
     several: dict[str, str] = field(default_factory=dict)
     """The variables that occur more than once, and their numbers."""
     labels: dict[str, str] = field(default_factory=dict)
@@ -109,7 +110,7 @@ class _Names:
     events: dict[int, str] = field(default_factory=dict)
     """The labels of events, by their ids."""
     numbered: int = 0
-    """How many labels there are."""
+    """Number of labels."""
 
     def __post_init__(self) -> None:
         times: Counter[str] = Counter()
@@ -129,7 +130,7 @@ class _Names:
         return self.ids.setdefault(id_, len(self.ids))
 
     def label(self, label: str | None) -> str:
-        """A label for an event or what stands in parentheses, with a name or without."""
+        """A label for an event or a body in parentheses, with a name or without."""
         found = f"e{self.numbered}"
         self.numbered += 1
         if label is not None:
@@ -139,7 +140,7 @@ class _Names:
         return found
 
     def variable(self, name: str) -> Field:
-        """The field that a variable is."""
+        """The field that a variable stands for."""
         if name in self.several:
             return ("var", self.several[name])
         if name not in self.places or self.places[name][0] not in self.events:
@@ -208,7 +209,7 @@ class _Names:
         return tuple(map(self.expression, conditions))
 
     def expression(self, expression: typed.Expression) -> typed.Expression:
-        if type(expression) not in (  # what is derived from these means something else
+        if type(expression) not in (  # their subclasses mean something else
             typed.Constant, typed.Variable, typed.AttributeOf, typed.TimeOf, typed.Operation, typed.Holds
         ):  # fmt: skip
             raise NoFormError
@@ -222,7 +223,7 @@ class _Names:
             case typed.AttributeOf(label=label) | typed.TimeOf(label=label):
                 return replace(expression, label=self.known(label))
             case typed.Operation(own=own) if own is not None:
-                raise NoFormError  # a function that was handed over has nothing by which it is known elsewhere
+                raise NoFormError  # a user's function has no name that is known elsewhere
             case typed.Operation(arguments=arguments):
                 return replace(expression, arguments=tuple(map(self.expression, arguments)))
             case typed.Holds(arguments=terms):

@@ -1,11 +1,11 @@
-"""Which detections are certain as soon as their last event has come.
+"""Detections that are certain as soon as their last event has come.
 
-A rule is monotone if more events can only add to what it derives: joins, alternatives, conditions, static predicates
-and relative timers are. Absence, and whatever selects, collects or counts, is not: one event more in the same step, or
-before, changes the result. `every` depends on the first event of all, which may still be to come.
+A rule is monotone if more events can only add to its detections: joins, alternatives, conditions, static predicates and
+relative timers are. Absence, selection, collection and counting are not: one event more in the same step, or before,
+changes the result. `every` depends on the first event of all, which may still be to come.
 
-What is derived by monotone rules from given events, or from events that are certain themselves, is certain. Alike
-derivations are one event, so a type is certain if all its rules are.
+Events that monotone rules derive from given events, or from certain ones, are certain. Equal derivations are one event,
+so a type is certain if all its rules are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def certain_types(program: typed.Program) -> frozenset[str]:
 
 
 def waiting_rules(program: typed.Program) -> list[str | None]:
-    """For each rule why its detections wait until their step is complete; None where they are certain at once."""
+    """For each rule the reason why its detections wait for the end of their step; None if they are certain at once."""
     found = [next(_reasons(rule, program), None) for rule in program.rules]
     uses = [list(dict.fromkeys(atom.event for atom in atoms(rule.body))) for rule in program.rules]
     changed = True

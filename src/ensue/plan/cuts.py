@@ -1,19 +1,19 @@
-"""How the events of a program can be cut so that parts of them run side by side, as data.
+"""Ways to cut the events of a program so that parts of them run side by side, as data.
 
-`ensue.partitioning.cuts` finds it; the engine does it.
+`ensue.partitioning.cuts` finds them; the engine applies them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ensue.language import typed
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class SomeRules:
-    """Rules as a program of their own, the types that are wanted of them, and their numbers in the whole."""
+    """Rules as a program of their own, the types wanted from them, and their numbers in the whole program."""
 
     program: typed.Program
     wanted: tuple[str, ...]
@@ -24,9 +24,9 @@ class SomeRules:
 class Cuts:
     """The ways in which events can be cut; None where one does not fit.
 
-    `extent`: into slices of time. What ends at a time follows from events that end at most this long before it.
-    `keys`: by the value of an attribute, for each type; one that is not among them may be anywhere.
-    `parts` is what runs on each part, `rest` what runs afterwards on what was derived there.
+    `extent`: into slices of time. Derived events depend on events that end at most this long before them. `keys`: by
+    the value of an attribute, for each type; one that is not among them may be anywhere. `parts` are the rules that run
+    on each part, `rest` those that run afterwards on the derived events.
     """
 
     extent: int | None

@@ -1,4 +1,4 @@
-"""Room for plans that are as deep as bodies are long."""
+"""Recursion limit for plans, which are as deep as bodies are long."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 DEEPEST = 50_000
-"""Calls inside calls: a body of a thousand items is a plan of a thousand operators, one inside the other."""
+"""Nested calls: a body of a thousand items is a plan of a thousand operators, one inside the other."""
 
 
 @contextmanager
 def deep_plans() -> Iterator[None]:
-    """Lets functions that follow a plan down to its events call themselves that often."""
+    """Raise the recursion limit for functions that follow a plan down to its events."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, DEEPEST))
     try:

@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import count
 
 from ensue.language import typed
 from ensue.plan import operators as plan
-from ensue.plan.description import Description, Kept, Words, looked_at
+from ensue.plan.description import Description, Kept, Phrases, looked_at
 from ensue.plan.pairings import describe_pairing
 from ensue.plan.walk import aggregates_in, inputs_of, pattern_of, walk
 from ensue.plan.windows import describe_window
+from ensue.records import dataclass
 from ensue.temporal.constraints import BODY
+from ensue.temporal.describe import A_TIMER, describe_events, describe_pattern, describe_scope, describe_term
 from ensue.temporal.memory import UNBOUNDED, constant, window
 from ensue.temporal.restricted import tightest
-from ensue.temporal.said import A_TIMER, events_said, pattern_said, scope_said, term_said
 
 PASSING = plan.Distinct | plan.Restrict | plan.Wait | plan.Seeing
-"""What passes on the matches of a body, or some of them."""
+"""Operators that pass on the matches of a body, or some of them."""
 
 BESIDE = plan.Absent | plan.Gather | plan.Window | plan.LookUp
-"""What there is in a body beside its pattern."""
+"""Parts of a body beside its pattern."""
 
 
 def describe(derive: plan.Derive, program: typed.Program) -> Description:
-    """The description of a rule's plan; the program says in which units lengths of time are written."""
+    """The description of a rule's plan; the program gives the unit of lengths of time."""
     conditions = (each for node in walk(derive) if isinstance(node, plan.Restrict) for each in node.conditions)
     aggregates = aggregates_in([*(term for _, term in derive.rule.head), *conditions])
-    words = Words(program)
-    return _often(derive, _Describer(words, tuple(aggregates)).body(derive.input, BODY), words)
+    phrases = Phrases(program)
+    return _often(derive, _Describer(phrases, tuple(aggregates)).body(derive.input, BODY), phrases)
 
 
-def _often(derive: plan.Derive, body: Description, words: Words) -> Description:
-    """How often a rule derives, and whether its matches are kept apart, around what it matches."""
-    quiet, each = derive.rule.quiet, words.program.events[derive.rule.event].each
+def _often(derive: plan.Derive, body: Description, phrases: Phrases) -> Description:
+    """Description of a rule with an output rate, around that of its body; without one, the body's own."""
+    quiet, each = derive.rule.quiet, phrases.program.events[derive.rule.event].each
     if quiet is None:
         return replace(body, cost=f"{body.cost}, each for itself") if each else body
     word = "once" if quiet.most == 1 else f"at most {quiet.most}"
     per = f" per {', '.join(quiet.keys)}" if quiet.keys else ""
     ends = "the end of the last" if quiet.most == 1 else f"the ends of the last {quiet.most}"
     kept = Kept(f"{ends} that it derived", quiet.keys, window(quiet.length))
-    title, cost = f"{word}{per} in {words.length(quiet.length)}", "for each match: what was kept of its group"
+    title, cost = f"{word}{per} in {phrases.length(quiet.length)}", "for each match: what was kept of its group"
     return Description("often", BODY, title, cost, (kept,), parts=(body,), inputs=(derive.input,))
 
 
@@ -50,16 +51,16 @@ def _often(derive: plan.Derive, body: Description, words: Words) -> Description:
 class _Describer:
     """Describes operators from the last to the first."""
 
-    words: Words
+    phrases: Phrases
     aggregates: tuple[typed.Aggregate, ...]
     """The aggregates of the rule."""
     numbers: Iterator[int] = field(default_factory=partial(count, 1))
-    """Tell lookups apart, which have no ids."""
+    """Numbers for lookups, which have no ids."""
 
     # --- bodies
 
     def body(self, node: plan.Operator, id_: int, named: plan.Named | None = None) -> Description:
-        """A body: what it matches, and what is joined, gathered, absent or checked beside that."""
+        """Description of a body: its pattern, and the lookups, gatherings, absences and conditions beside it."""
         own: list[plan.Operator] = []
         beside: list[Description] = []
         kept: tuple[Kept, ...] = ()
@@ -95,30 +96,35 @@ class _Describer:
         if once:
             cost += ", and passes it on once" if checked else ", once"
         return Description(
-            "body", id_, "match", cost, kept, checks=self.words.conditions(conditions),
+            "body", id_, "match", cost, kept, checks=self.phrases.conditions(conditions),
             parts=(*matched, *reversed(beside)), operators=tuple(own), output=node if named is None else named,
             inputs=(at,) if matched else (),
         )  # fmt: skip
 
     def _scope(self, node: plan.Absent | plan.Gather) -> Description:
-        """What is negated or gathered in a scope."""
+        """Description of a negated or gathered pattern in a scope."""
         part = node.part
         match part.scope:
             case typed.During():
-                where = f"during {scope_said(part.scope)}"
+                where = f"during {describe_scope(part.scope)}"
             case typed.Between():
                 where = "between the two"
             case typed.Inside():
                 where = "inside it"
-        said, absent = events_said(part.pattern), isinstance(part, typed.Absence)
-        kept = Kept(said, part.shared, window(tightest(node.reach, node.keep)), after=_opener(node))
+        said, absent = describe_events(part.pattern), isinstance(part, typed.Absence)
+        newest = isinstance(node, plan.Absent) and node.newest
+        memory = constant(2) if newest else window(tightest(node.reach, node.keep))
+        kept = Kept(said, part.shared, memory, after=_opener(node))
+        looked = looked_at(said, part.shared)
+        if newest:
+            looked = f"the newest {said} of its key" if part.shared else f"the newest {said}"
         found = Description(
             "absence" if absent else "gathering",
             part.pattern.id,
-            f"{'no' if absent else 'all'} {pattern_said(part.pattern)} {where}",
-            f"for each match: {looked_at(said, part.shared)} in its scope",
+            f"{'no' if absent else 'all'} {describe_pattern(part.pattern)} {where}",
+            f"for each match: {looked} in its scope",
             (kept,),
-            checks=self.words.conditions(node.conditions),
+            checks=self.phrases.conditions(node.conditions),
             operators=(node,),
             output=node,
             inputs=(node.input, node.inner),
@@ -135,12 +141,12 @@ class _Describer:
     def _window(self, node: plan.Window) -> Description:
         inner = [node.collected, *([] if node.beginning is None else [node.beginning])]
         arguments = [each.argument for each in self.aggregates if each.path[0] == node.window.id]
-        return describe_window(node, tuple(map(self._pattern, inner)), arguments, self.words)
+        return describe_window(node, tuple(map(self._pattern, inner)), arguments, self.phrases)
 
     def _look_up(self, node: plan.LookUp) -> Description:
         lookup = node.lookup
-        terms = ", ".join("_" if term is None else term_said(term) for term in lookup.arguments)
-        cost = "for each match: the rows that agree, asked for once for each combination of values and remembered"
+        terms = ", ".join("_" if term is None else describe_term(term) for term in lookup.arguments)
+        cost = "for each match: the rows that agree, looked up once for each combination of values"
         return Description(
             "lookup", next(self.numbers), f"rows of {lookup.predicate}({terms})", cost, operators=(node,), output=node,
             inputs=(node.input,),
@@ -152,24 +158,25 @@ class _Describer:
         match node:
             case plan.Scan(atom=atom, conditions=conditions):
                 compares = bool(conditions) or any(isinstance(term, typed.Constant) for _, term in atom.fields)
+                cost = f"{'compares' if compares else 'takes'} each {atom.event}"
                 return Description(
-                    "event", atom.id, pattern_said(atom), f"{'compares' if compares else 'takes'} each {atom.event}",
-                    checks=self.words.conditions(conditions), event=atom.event, operators=(node,), output=node,
+                    "event", atom.id, describe_pattern(atom), cost,
+                    checks=self.phrases.conditions(conditions), event=atom.event, operators=(node,), output=node,
                 )  # fmt: skip
             case plan.Clock(timer=timer):
-                title = pattern_said(timer, self.words.length)
+                title = describe_pattern(timer, self.phrases.length)
                 return Description("timer", timer.id, title, "nothing but time", operators=(node,), output=node)
             case plan.Join(endings=endings):
                 sides = (self._pattern(node.left), self._pattern(node.right))
-                return describe_pairing(node, (*sides, *map(self._ending, endings)), self.words)
+                return describe_pairing(node, (*sides, *map(self._ending, endings)), self.phrases)
             case plan.Choose() | plan.RestrictedAnd() | plan.RestrictedSequence():
-                return describe_pairing(node, (self._pattern(node.left), self._pattern(node.right)), self.words)
+                return describe_pairing(node, (self._pattern(node.left), self._pattern(node.right)), self.phrases)
             case plan.Alternatives():
                 return self._other(node, "or", "or", "passes on each, once")
             case plan.Spanned(input=inner):
                 return self._pattern(inner)
             case plan.Repeat(run=run):
-                kept = Kept(events_said(run.pattern), run.keys, constant(run.count))
+                kept = Kept(describe_events(run.pattern), run.keys, constant(run.count))
                 return self._other(node, "run", f"{run.count} in a row", "the last of the group", kept)
             case plan.Named(nested=nested):
                 return self.body(node.input, nested.id, node)
@@ -178,8 +185,8 @@ class _Describer:
             case plan.Latest(variables=variables):
                 return self._other(node, "latest", "the latest start", _one_of(variables))
             case plan.RestrictedWithout(part=part, memory=memory):
-                kept = Kept(f"the latest start of {events_said(part.pattern)}", part.shared, memory)
-                title = f"no {pattern_said(part.pattern)} inside it"
+                kept = Kept(f"the latest start of {describe_events(part.pattern)}", part.shared, memory)
+                title = f"no {describe_pattern(part.pattern)} inside it"
                 cost = "compares each match with the latest start"
                 return self._other(node, "absence", title, cost, kept, id_=part.pattern.id)
             case plan.Shared(input=inner, name=name):
@@ -194,7 +201,7 @@ class _Describer:
         self, node: plan.Operator, kind: str, title: str, cost: str, *kept: Kept, id_: int | None = None,
         inputs: tuple[plan.Operator, ...] | None = None,
     ) -> Description:  # fmt: skip
-        """An operator with what it takes, by default all its inputs, and its id, by default that of its pattern."""
+        """Description of an operator with its inputs, by default all, and its id, by default that of its pattern."""
         taken = inputs_of(node) if inputs is None else inputs
         return Description(
             kind, _id(node) if id_ is None else id_, title, cost, kept, parts=tuple(map(self._pattern, taken)),
@@ -202,22 +209,22 @@ class _Describer:
         )  # fmt: skip
 
     def _ending(self, ending: plan.Ending) -> Description:
-        """What is forbidden between the sides of a join, and takes the left ones out."""
+        """Description of a forbidden event between the sides of a join that drops waiting left sides."""
         pattern = pattern_of(ending.input)
         assert pattern is not None
-        cost = f"each {events_said(pattern)} ends what waits before it"
-        title, parts = f"no {pattern_said(pattern)} between the two", (self._pattern(ending.input),)
+        cost = f"each {describe_events(pattern)} ends what waits before it"
+        title, parts = f"no {describe_pattern(pattern)} between the two", (self._pattern(ending.input),)
         return Description("absence", pattern.id, title, cost, parts=parts)
 
 
 def _events(node: plan.Operator) -> str:
     """The names of the events that an operator matches."""
     pattern = pattern_of(node)
-    return A_TIMER if pattern is None else events_said(pattern)
+    return A_TIMER if pattern is None else describe_events(pattern)
 
 
 def _anew(part: Description) -> Description:
-    """What is matched anew for each match: it keeps nothing between two, and nobody counts in it."""
+    """Description of a pattern that is matched again for each match: it keeps no state and has no counts."""
     return replace(part, kept=(), operators=(), output=None, inputs=(), parts=tuple(map(_anew, part.parts)))
 
 

@@ -1,4 +1,4 @@
-"""What a plan does, as data for people: for each operator a title, its cost, what it keeps, and what bounds that.
+"""Description of a plan, as data for people: for each operator a title, its cost, its state, and the bounds of that.
 
 The operators of a body that only check, complete or drop its matches are described together, as its ``match``.
 """
@@ -6,41 +6,42 @@ The operators of a body that only check, complete or drop its matches are descri
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ensue.language import typed
 from ensue.plan import operators as plan
 from ensue.plan.late import Late
 from ensue.plan.outside import Outer
+from ensue.records import dataclass
+from ensue.temporal.describe import describe_expression, describe_length
 from ensue.temporal.memory import Kind, Memory, constant
-from ensue.temporal.said import expression_said, length_said
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What an operator keeps: by which key, for how long after its end, and how much that is."""
+    """Stored tuples of an operator: their key, and the bound on their memory."""
 
     what: str
     key: tuple[str, ...]
     memory: Memory
     advice: str | None = None
-    """Which change to the rule would bound it, where nothing does."""
+    """Change to the rule that would bound it, where nothing does."""
     after: str | None = None
-    """The event that must have come before, where it is kept only then."""
+    """The event that must have come first, where it is kept only after that."""
 
     @property
     def lifetime(self) -> int | None:
-        """How long each is kept after its end, where that is a length of time."""
+        """Time for which each tuple is kept after its end; None where that is no length of time."""
         return self.memory.size if self.memory.kind is Kind.WINDOW else None
 
 
 @dataclass(frozen=True)
 class Description:
-    """An operator, or several that are described together: an event, a join, a body, what is absent.
+    """An operator, or several that are described together: an event, a join, a body, an absence.
 
-    `kind` and `id` tell it from others of its rule. `streams` are sides that are not stored, `suppresses` those that
-    are not evaluated while nothing waits for them, `checks` conditions on its matches.
+    `kind` and `id` identify it within its rule. `streams` are sides that are not stored, `suppresses` those that are
+    not evaluated while nothing waits for them, `checks` conditions on its matches.
     """
 
     kind: str
@@ -53,13 +54,13 @@ class Description:
     checks: tuple[str, ...] = ()
     parts: tuple[Description, ...] = ()
     event: str | None = None
-    """The type of events that it takes, where it is one."""
+    """The type of events that it scans, if it does."""
     shared: str | None = None
-    """The name of the part of several rules that it is, if it is one."""
+    """The name of the shared part that it is, if it is one."""
     operators: tuple[plan.Operator, ...] = field(default=(), compare=False, repr=False)
-    """What is described."""
+    """The operators that are described."""
     output: plan.Operator | None = field(default=None, compare=False, repr=False)
-    """The operator that hands on its matches, where there is one."""
+    """The operator that gives its matches, where there is one."""
     inputs: tuple[plan.Operator, ...] = field(default=(), compare=False, repr=False)
     """The operators whose matches it takes."""
 
@@ -69,7 +70,7 @@ class Description:
 
     @property
     def memory(self) -> Memory:
-        """The largest bound of what it keeps itself."""
+        """The largest bound on its own state."""
         return max((kept.memory for kept in self.kept), key=lambda m: (m.kind, m.size), default=constant(0))
 
     def walk(self) -> Iterator[Description]:
@@ -79,20 +80,20 @@ class Description:
 
 
 @dataclass(frozen=True)
-class Words:
+class Phrases:
     """Lengths of time and conditions, in the units of a program."""
 
     program: typed.Program
 
     def length(self, length: int) -> str:
-        return length_said(length, self.program)
+        return describe_length(length, self.program)
 
     def conditions(self, conditions: Iterable[typed.Expression]) -> tuple[str, ...]:
-        return tuple(expression_said(as_written(condition), self.program) for condition in conditions)
+        return tuple(describe_expression(as_written(condition), self.program) for condition in conditions)
 
 
 def as_written(expression: Any) -> Any:
-    """An expression as rules have it: names from outside as names, and aggregates that are put off as aggregates."""
+    """An expression as rules write it: outer names as names, and deferred aggregates as aggregates."""
     match expression:
         case Outer(of=name):
             return name
@@ -107,7 +108,7 @@ def as_written(expression: Any) -> Any:
 
 
 def _names(rows: Any, counts: Sequence[int]) -> Iterator[typed.Expression]:
-    """What the values of rows are, level by level."""
+    """The expressions that the values of rows stand for, level by level."""
     for count in counts:
         values = rows.argument.arguments
         yield from values[:count]
@@ -126,7 +127,7 @@ def _named(expression: Any, names: Sequence[Any]) -> Any:
 
 
 def looked_at(name: str, shared: tuple[str, ...]) -> str:
-    """What is looked at by a key, or without one.
+    """Phrase for the tuples that a lookup visits, by a key or without one.
 
     >>> looked_at("order", ("id",)), looked_at("order", ())
     ('each order of its key', 'every order')

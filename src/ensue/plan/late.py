@@ -1,22 +1,23 @@
-"""Aggregates over names that are not known yet where members are gathered, put off until they are.
+"""Aggregates over names that are not known yet where members are gathered: they are deferred.
 
-``m(sum(x * z)) <- cumulative a(x) seq b(y) seq c(z)`` sums what was gathered before `z` is known. So the members' own
-values are kept as a list of rows, `list(row(x))`, and the aggregate is computed of that and of the names outside:
-`Late`. Where members have gathered something themselves, a row holds the list of its own members' rows behind its
+``m(sum(x * z)) <- cumulative a(x) seq b(y) seq c(z)`` sums members that were gathered before `z` is known. So the
+members' own values are kept as a list of rows, `list(row(x))`, and the aggregate is computed from that and the names
+outside: `Late`. Where members have gathered members themselves, a row holds the list of these members' rows after its
 values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ensue.language import typed
 from ensue.language.aggregates import aggregate
 from ensue.language.contained import known_names
+from ensue.language.semantics import held
 from ensue.language.walk import names_used, patterns, visible_labels, visible_variables
-from ensue.values import held
+from ensue.records import dataclass
 
 Name = typed.Variable | typed.AttributeOf | typed.TimeOf
 
@@ -39,7 +40,7 @@ class Late(typed.Operation):
 
 
 def value(late: Late, values: Sequence[Any], evaluate: Callable[[typed.Expression, dict[str, Any]], Any]) -> Any:
-    """What it comes to."""
+    """The value of a deferred aggregate, from the values of its arguments."""
     rows, *outside = values
     first = sum(late.counts)
     known = {str(first + place): each for place, each in enumerate(outside)}
@@ -59,19 +60,19 @@ def _rows(rows: Any, counts: Sequence[int], first: int) -> Iterator[dict[str, An
             yield own
 
 
-# --- which are late
+# --- finding deferred aggregates
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """What a gathering's members bind, and what is known beside them where they are gathered."""
+    """The names that a gathering's members bind, and those known beside them where they are gathered."""
 
     binds: set[str]
     beside: set[str]
 
 
 def put_off(rule: typed.Rule) -> typed.Rule:
-    """A rule whose late aggregates are computed when all that they use is known."""
+    """A rule whose late aggregates are computed when all the names that they use are known."""
     gathered = dict(_gathered(rule.body))
     if not gathered:
         return rule
@@ -80,7 +81,7 @@ def put_off(rule: typed.Rule) -> typed.Rule:
 
 
 def _gathered(body: typed.Body) -> Iterator[tuple[int, Gathered]]:
-    """All that is gathered in a body, and in those inside it."""
+    """All gatherings in a body, and in those inside it."""
     yield from _by_items(body)
     for pattern in patterns(body):
         match pattern:
@@ -95,7 +96,7 @@ def _gathered(body: typed.Body) -> Iterator[tuple[int, Gathered]]:
 
 
 def _by_items(body: typed.Body) -> Iterator[tuple[int, Gathered]]:
-    """What the items of a body gather."""
+    """The gatherings of a body's own items."""
     beside = known_names(body)
     for gathering in body.gatherings:
         yield gathering.id, Gathered(_names(gathering.pattern), beside)

@@ -1,7 +1,7 @@
 """Notes on events that may have been merged before they are counted.
 
-Derived events that are alike are one. A rule whose head leaves out attributes of what it matches may so derive fewer
-events than it has matches, and an aggregate over these counts fewer; ``all`` keeps matches apart.
+Equal derived events are one. So a rule whose head leaves out attributes of its match may derive fewer events than it
+has matches, and an aggregate over these counts fewer; ``all`` keeps matches separate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COUNTING = frozenset({"count", "sum", "avg", "stddev", "variance", "median", "qu
 
 
 def note_merged(program: typed.Program, report: Report) -> None:
-    """Notes each place where derived events are counted that may have been merged."""
+    """Report a note for each place where derived events are counted that may have been merged."""
     merging = {
         rule.event for rule in program.rules if not program.events[rule.event].each and _leaves_out(rule, program)
     }
@@ -33,13 +33,13 @@ def note_merged(program: typed.Program, report: Report) -> None:
             if atom.event in merging:
                 report.note(
                     "W006", atom.span,
-                    f"events `{atom.event}` that are alike are one, so fewer may count here than there were matches",
+                    f"equal events `{atom.event}` are merged into one, so fewer may count here than there were matches",
                     f"if each match counts, keep them apart: `all {atom.event}(…) <- …`",
                 )  # fmt: skip
 
 
 def _leaves_out(rule: typed.Rule, program: typed.Program) -> bool:
-    """Tell whether two matches that differ may give the same event: the head lacks something of what is matched."""
+    """True if different matches may derive equal events: the head lacks a variable or attribute of the match."""
     terms = [term for _, term in rule.head]
     variables = {term.name for term in terms if isinstance(term, typed.Variable)}
     attributes = {(term.label, term.attribute) for term in terms if isinstance(term, typed.AttributeOf)}
@@ -55,7 +55,7 @@ def _leaves_out(rule: typed.Rule, program: typed.Program) -> bool:
 
 
 def _gathered(body: typed.Body, gathering: int) -> Iterator[typed.Atom]:
-    """The events that are gathered under an id, in a body or what is inside it."""
+    """The events that are gathered under an id, in a body or inside it."""
     for node in nodes(body):
         patterns: list[typed.Pattern | None] = []
         match node:

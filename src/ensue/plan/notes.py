@@ -1,4 +1,4 @@
-"""Notes on rules: those that keep something for ever, that a largest lifetime may change, and on ends of windows."""
+"""Notes on rules: those that keep something for ever, that a longest lifetime may change, and on ends of windows."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from ensue.language.diagnostics import Report
 from ensue.plan.advice import describe_rule
 from ensue.plan.merging import note_merged
 from ensue.rewriting import rewritten_rule
+from ensue.temporal.describe import A_TIMER, describe_length
 from ensue.temporal.instants import possible, with_instants
 from ensue.temporal.keeping import can_change
 from ensue.temporal.possible import head_span
-from ensue.temporal.said import A_TIMER, length_said
 from ensue.temporal.unlikely import note_strict_ends
 
 
 def note(program: typed.Program, report: Report) -> None:
-    """Notes all that is worth knowing of rules, and may be just what is meant."""
+    """Report all notes on rules: facts worth knowing that may be intended."""
     note_kept(program, report)
     note_changed(program, report)
     note_strict_ends(program, report)
@@ -23,10 +23,10 @@ def note(program: typed.Program, report: Report) -> None:
 
 
 def note_kept(program: typed.Program, report: Report) -> None:
-    """Notes what each rule keeps for ever.
+    """Report a note for each pattern that a rule keeps for ever.
 
-    Given events are taken to have one time each, as most have, unless a rule can only match intervals. What is used up
-    or ended by other events is not noted: it goes as the stream goes on.
+    Given events are taken to have one time each, as most have, unless a rule can only match intervals. Tuples that
+    other events consume or end are not noted: the stream itself removes them.
     """
     instants = with_instants(program)
     for rule in program.rules:
@@ -47,7 +47,7 @@ def note_kept(program: typed.Program, report: Report) -> None:
 
 
 def note_changed(program: typed.Program, report: Report) -> None:
-    """Notes the rules that may find something else because events are kept for some time only (``keep 7d.``).
+    """Report a note for each rule whose detections a largest lifetime (``keep 7d.``) may change.
 
     Given events are taken as in `note_kept`.
     """
@@ -59,14 +59,14 @@ def note_changed(program: typed.Program, report: Report) -> None:
         if possible(rule.body, known.events) and can_change(rule, known.events):
             report.note(
                 "W005", head_span(rule, report.source.text),
-                f"`keep {length_said(program.keep, program)}` can change what this rule finds: "
+                f"`keep {describe_length(program.keep, program)}` can change what this rule finds: "
                 "it may look further back",
-                "let events be kept longer if it must; a rule that looks back less, as with `within`, is not changed",
+                "keep events longer if it must look further back; or bound the rule, as with `within`",
             )  # fmt: skip
 
 
 def _every(what: str) -> str:
-    """What is kept, in words: an event by its name or as it is written, several by their names."""
+    """Phrase for stored tuples: an event by its name or as it is written, several by their names."""
     names = [what] if "(" in what else what.split(", ")
     if len(names) == 1:
         return f"every `{what}`" if what != A_TIMER else "every end of a timer"

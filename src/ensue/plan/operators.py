@@ -1,4 +1,4 @@
-"""The operators of a plan, as data: each says what it takes, and what temporal reasoning found about it.
+"""The operators of a plan, as data: each has its inputs, and the results of temporal reasoning about it.
 
 Every operator gives matches; it gives a match at the time at which that ends. `conditions` are checked as soon as a
 match is found.
@@ -6,11 +6,10 @@ match is found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ensue.language import typed
 from ensue.plan.outside import Name
 from ensue.plan.renaming import Field, Renaming
+from ensue.records import dataclass
 from ensue.temporal.joins import Side
 from ensue.temporal.lifetimes import Lifetime
 from ensue.temporal.memory import Memory
@@ -36,7 +35,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Ending:
-    """What is forbidden between the sides of a join, and ends what waits on the left, by its key."""
+    """Forbidden event between the sides of a join; its arrival drops waiting left sides of its key."""
 
     input: Operator
     shared: tuple[str, ...]
@@ -44,8 +43,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Join:
-    """All pairs that agree in their shared variables and stand in a relation; a side is stored as long as it may
-    match."""
+    """All pairs that agree in shared variables and stand in a relation; a side is stored as long as it may match."""
 
     pair: typed.Pair
     left: Operator
@@ -57,7 +55,7 @@ class Join:
 
 @dataclass(frozen=True)
 class Choose:
-    """Pairs by initiator and terminator contexts. `body` says which pairs are eligible."""
+    """Pairs by initiator and terminator contexts. `body` decides which pairs are eligible."""
 
     pair: typed.Pair
     left: Operator
@@ -68,7 +66,7 @@ class Choose:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """One of several patterns; what several of them find is found once."""
+    """Matches of one of several patterns; a match of several of them is given once."""
 
     pattern: typed.Either
     inputs: tuple[Operator, ...]
@@ -76,7 +74,7 @@ class Alternatives:
 
 @dataclass(frozen=True)
 class Spanned:
-    """Matches that remember where they lie, for an absence inside them."""
+    """Matches with their intervals, for an absence inside them."""
 
     id: int
     input: Operator
@@ -84,7 +82,7 @@ class Spanned:
 
 @dataclass(frozen=True)
 class Repeat:
-    """Each match with those before it in its group, so many together."""
+    """Each match with those before it in its group, a fixed number together."""
 
     run: typed.Run
     input: Operator
@@ -100,7 +98,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Nothing:
-    """One match of nothing, from which a body without constituents begins."""
+    """One empty match, from which a body without constituents begins."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ class LookUp:
 
 @dataclass(frozen=True)
 class Wait:
-    """Matches with their relative timers, when these have ended: `longest` after the match, if that is known."""
+    """Matches with their relative timers, once these have ended: at most `longest` after the match, if known."""
 
     timers: tuple[typed.Timer, ...]
     input: Operator
@@ -122,9 +120,10 @@ class Wait:
 
 @dataclass(frozen=True)
 class Window:
-    """Matches with what a window collects; `terms` are the head's terms that make a group.
+    """Matches with the aggregates of a window; `terms` are the head's terms that make a group.
 
-    `reach` is how long a match lasts at most: so long what is found is kept for matches of the rest, and these for it.
+    `reach` is the largest length of a match: for so long the window's results wait for matches beside it, and these for
+    them.
     """
 
     window: typed.Window
@@ -134,14 +133,14 @@ class Window:
     terms: Conditions
     reach: int | None = None
     keep: int | None = None
-    """How long before the window's own end what it collects, or begins with, ended at most."""
+    """Largest time from the end of a collected event, or of the beginning, to the window's own end."""
 
 
 @dataclass(frozen=True)
 class Restrict:
     """Matches of the right length, whose names are related, for which conditions hold.
 
-    `keep` is how long before a match all that it is made of ends at most.
+    `keep` is the largest time from the end of each part to the end of the match.
     """
 
     input: Operator
@@ -154,7 +153,7 @@ class Restrict:
 
 @dataclass(frozen=True)
 class Gather:
-    """Matches with what lies in their scope, if there is enough of it; it is stored for `reach` (None: for ever)."""
+    """Matches with the events in their scope, if there are enough; these are stored for `reach` (None: for ever)."""
 
     part: typed.Gathering
     input: Operator
@@ -162,14 +161,14 @@ class Gather:
     reach: int | None
     conditions: Conditions
     opener: Opener | None = None
-    """What must have come before anything is stored."""
+    """Event that must have come before anything is stored."""
     keep: int | None = None
-    """How long before a match ends something ended at most that counts."""
+    """Largest time from the end of a gathered event to the end of the match."""
 
 
 @dataclass(frozen=True)
 class Absent:
-    """Matches in whose scope nothing lies."""
+    """Matches without a negated event in their scope."""
 
     part: typed.Absence
     input: Operator
@@ -177,9 +176,11 @@ class Absent:
     reach: int | None
     conditions: Conditions
     opener: Opener | None = None
-    """What must have come before anything is stored."""
+    """Event that must have come before anything is stored."""
     keep: int | None = None
-    """How long before a match ends something ended at most that counts."""
+    """Largest time from the end of a negated event to the end of the match."""
+    newest: bool = False
+    """True if the newest time of each key decides: instants are negated, in a scope that ends with the match."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,8 @@ class Latest:
 class RestrictedAnd:
     """Of the pairs with one end and correlation, one with the latest start (``policy restricted``).
 
-    `correlations` are the variables that tell the instances of each side apart; what is longer than `within` is no use.
+    `correlations` are the variables that distinguish the instances of each side; pairs longer than `within` are
+    useless.
     """
 
     pair: typed.Pair
@@ -231,8 +233,7 @@ class RestrictedSequence:
 
 @dataclass(frozen=True)
 class RestrictedWithout:
-    """Matches inside which nothing negated lies, ends included (``policy restricted``); `reach` is their longest
-    length."""
+    """Matches without a negated event inside, ends included (``policy restricted``); `reach` is the largest length."""
 
     part: typed.Absence
     input: Operator
@@ -243,9 +244,10 @@ class RestrictedWithout:
 
 @dataclass(frozen=True)
 class Anew:
-    """A pattern that is matched anew for each match, from all events so far: it uses `names` of the match.
+    """A pattern that is matched again for each match, from all events so far: it uses `names` of the match.
 
-    With `ahead` its scope is a name further out, so that it may lie after the match: all events count that do there.
+    With `ahead` its scope is a name further out, so it may lie after the match: then all events of the outer match
+    count.
     """
 
     pattern: typed.Pattern
@@ -256,7 +258,7 @@ class Anew:
 
 @dataclass(frozen=True)
 class Seeing:
-    """Matches that know some names of the match for which they are found (`Anew`)."""
+    """Matches with some names of the outer match for which they are found (`Anew`)."""
 
     names: tuple[Name, ...]
     input: Operator
@@ -275,18 +277,18 @@ class Keep:
 class Shared:
     """A part that is built once for several rules, or several times in one, as one of them sees it.
 
-    `input` is the part in the words of the rule, as loose as all of them need it; `name` says which part it is.
+    `input` is the part with the names of the rule, as loose as all of them need it; `name` identifies the part.
     """
 
     input: Operator
     name: str
     renaming: Renaming
     key: tuple[str, ...] | None = None
-    """Where the part stores its matches, too: the variables by which it does, in that order."""
+    """The variables by which the part stores its matches, in that order; None where it does not."""
     lifetime: Lifetime | None = None
-    """How long it stores them."""
+    """The lifetime of its stored matches."""
     longest: int | None = None
-    """How long a match lasts at most that the rule can use."""
+    """Largest length of a match that the rule can use."""
 
 
 @dataclass(frozen=True)
@@ -305,4 +307,4 @@ Operator = (
 
 
 class NotPlannedError(Exception):
-    """Something that no plan can say yet, and what."""
+    """Raised for a construct that no plan can express yet; names it."""

@@ -1,16 +1,17 @@
 """Patterns that use names of the match around them, with these names marked (`Outer`).
 
-Such a pattern is matched anew for each match. Whatever it says of a name outside is then a value like others: a
-condition on it can be checked anywhere, and a relation in time with it is a condition. What is negated or gathered
-inside the pattern may use names of the pattern as well, which stay names.
+Such a pattern is matched again for each match. An outer name is then a value like others: a condition on it can be
+checked anywhere, and a temporal relation with it is a condition. Negated or gathered patterns inside may use names of
+the pattern as well, which stay names.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ensue.language import typed
 from ensue.language.contained import Apart, as_conditions, gathered_names, known_names, paired_names
+from ensue.records import dataclass
 
 Name = typed.Variable | typed.AttributeOf | typed.TimeOf
 
@@ -27,14 +28,14 @@ class Outer:
 
 
 def marked(pattern: typed.Pattern) -> tuple[typed.Pattern, tuple[Name, ...]]:
-    """A pattern with the names from outside marked, and these."""
+    """A pattern with its outer names marked, and these names."""
     marking = _Marking()
     found = marking.pattern(pattern, set())
     return found, tuple(marking.names)
 
 
 def names_beside(body: typed.Body) -> tuple[Name, ...]:
-    """What scopes, and what is negated or gathered in a body, need to know that the body does not."""
+    """The names that scopes, absences and gatherings of a body use and the body itself does not bind."""
     known = known_names(body)
     found: dict[Name, None] = {}
     apart: list[Apart] = [*body.absences, *body.gatherings]
@@ -47,7 +48,7 @@ def names_beside(body: typed.Body) -> tuple[Name, ...]:
 
 @dataclass
 class _Marking:
-    """Marks names; `names` are those that it found. `known` are names of bodies around what is negated or gathered."""
+    """Marks outer names; `names` are those found. `known` are names of bodies around a negated or gathered pattern."""
 
     names: dict[Name, None] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""Descriptions of what pairs two patterns: joins, choices by context, and pairs under ``policy restricted``."""
+"""Descriptions of operators that pair patterns: joins, choices by context, and pairs under ``policy restricted``."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import replace
 
 from ensue.language import typed
 from ensue.plan import operators as plan
-from ensue.plan.description import Description, Kept, Words, looked_at
+from ensue.plan.description import Description, Kept, Phrases, looked_at
 from ensue.plan.walk import pattern_of
+from ensue.temporal.describe import describe_events, describe_pattern, describe_relation
 from ensue.temporal.joins import Side
 from ensue.temporal.lifetimes import Lifetime
 from ensue.temporal.memory import Memory, constant, until, window
-from ensue.temporal.said import events_said, pattern_said, relation_said
 
 Pairing = plan.Join | plan.Choose | plan.RestrictedAnd | plan.RestrictedSequence
 
 
-def describe_pairing(node: Pairing, parts: tuple[Description, ...], words: Words) -> Description:
-    """A pairing; `parts` are the descriptions of what it takes, its sides first."""
-    relation = relation_said(node.pair.relation, words.length)
+def describe_pairing(node: Pairing, parts: tuple[Description, ...], phrases: Phrases) -> Description:
+    """Description of a pairing; `parts` are the descriptions of its inputs, its sides first."""
+    relation = describe_relation(node.pair.relation, phrases.length)
     match node:
         case plan.Join():
-            found = _join(node, relation, words)
+            found = _join(node, relation, phrases)
         case plan.Choose():
             found = _choose(node, relation)
         case plan.RestrictedAnd():
@@ -31,7 +31,7 @@ def describe_pairing(node: Pairing, parts: tuple[Description, ...], words: Words
     return replace(found, parts=parts, operators=(node,), output=node, inputs=(node.left, node.right))
 
 
-def _join(node: plan.Join, relation: str, words: Words) -> Description:
+def _join(node: plan.Join, relation: str, phrases: Phrases) -> Description:
     pair, sides, names = node.pair, node.sides, _names(node.pair)
     kept = []
     for number, (side, name) in enumerate(zip(sides, names, strict=True)):
@@ -42,7 +42,7 @@ def _join(node: plan.Join, relation: str, words: Words) -> Description:
             bound = constant(1)
         if number == 0 and node.endings and not (bound.bounded and bound.size == 0):
             by = " or ".join(dict.fromkeys(_events(ending.input) for ending in node.endings))
-            bound = constant(1) if by == events_said(pair.left) else until(by)
+            bound = constant(1) if by == describe_events(pair.left) else until(by)
         kept.append(Kept(name, pair.shared, bound))
     return Description(
         "join",
@@ -52,24 +52,24 @@ def _join(node: plan.Join, relation: str, words: Words) -> Description:
         tuple(kept),
         streams=tuple(name for side, name in zip(sides, names, strict=True) if not side.stored),
         suppresses=tuple(name for side, name in zip(sides, names, strict=True) if side.suppressed),
-        checks=words.conditions(node.conditions),
+        checks=phrases.conditions(node.conditions),
     )
 
 
 def _lifetime(node: plan.Join, number: int) -> Lifetime:
-    """How long a side is stored: as long as the most patient of those who share it needs it."""
+    """The lifetime of a side: the longest that any of the joins sharing it needs."""
     side = (node.left, node.right)[number]
     shared = side.lifetime if isinstance(side, plan.Shared) else None
     return node.sides[number].lifetime if shared is None else shared
 
 
 def _choose(node: plan.Choose, relation: str) -> Description:
-    """Initiators wait until they are used up, or can no longer be eligible."""
+    """Description of a choice: initiators wait until they are consumed, or can no longer be eligible."""
     pair = node.pair
     contexts, sides = (pair.left_context, pair.right_context), (pair.left, pair.right)
     kept, streams = [], []
     for number, side in enumerate(sides):
-        name, other = events_said(side), events_said(sides[1 - number])
+        name, other = describe_events(side), describe_events(sides[1 - number])
         if pair.initiator not in (None, number):
             streams.append(name)
             continue
@@ -88,7 +88,7 @@ def _restricted_and(node: plan.RestrictedAnd, relation: str) -> Description:
 
 
 def _restricted_sequence(node: plan.RestrictedSequence, relation: str) -> Description:
-    """Left sides wait until they are used up: where right sides tell more apart, for each of these by itself."""
+    """Description of a restricted sequence: left sides wait until consumed, separately for each key of right sides."""
     left, right = _names(node.pair)
     kept = [Kept(left, node.correlations[0], node.memory)]
     if not set(node.correlations[1]) <= set(node.pair.shared):
@@ -99,17 +99,17 @@ def _restricted_sequence(node: plan.RestrictedSequence, relation: str) -> Descri
 
 def _events(node: plan.Operator) -> str:
     pattern = pattern_of(node)
-    return "" if pattern is None else events_said(pattern)
+    return "" if pattern is None else describe_events(pattern)
 
 
 def _names(pair: typed.Pair) -> tuple[str, str]:
-    """What the sides of a pairing are called: by their events, if that tells them apart."""
-    left, right = events_said(pair.left), events_said(pair.right)
-    return (left, right) if left != right else (pattern_said(pair.left), pattern_said(pair.right))
+    """Names for the sides of a pairing: their events, if these differ."""
+    left, right = describe_events(pair.left), describe_events(pair.right)
+    return (left, right) if left != right else (describe_pattern(pair.left), describe_pattern(pair.right))
 
 
 def _probes(pair: typed.Pair, sides: tuple[Side, Side], names: tuple[str, str], newest: bool) -> str:
-    """What is looked at for each instance of a side that has something to look for."""
+    """Phrase for the tuples visited for each instance of a side that probes the other."""
     looks = []
     for side, name, other in zip(sides, names, reversed(names), strict=True):
         if side.looks:

@@ -1,16 +1,16 @@
-"""Names of a rule as a part has them that it shares with others."""
+"""Names of a rule translated to those of a part that it shares with others."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ensue.records import dataclass
 
 Field = tuple[object, ...]
-"""Something that is known of a match, as in generated code: ``("var", name)``, ``("attr", label, attribute)``, …"""
+"""A known value of a match, as in generated code: ``("var", name)``, ``("attr", label, attribute)``, …"""
 
 
 @dataclass(frozen=True)
 class Renaming:
-    """Names and ids of a rule, each with what it is in a part.
+    """Names and ids of a rule, each with its counterpart in a part.
 
     >>> renaming = Renaming((("k", ("attr", "e0", "key")),), (("o", "e1"),), ((7, 2),))
     >>> renaming.field(("var", "k")), renaming.field(("time", "o", "end")), renaming.field(("span", 7, "end"))
@@ -24,7 +24,7 @@ class Renaming:
     ids: tuple[tuple[int, int], ...]
 
     def field(self, field: Field) -> Field | None:
-        """The field of the part for a field of the rule's matches; None where the part does not know it."""
+        """The field of the part for a field of the rule's matches; None where the part does not have it."""
         match field:
             case ("var", name):
                 return dict(self.variables).get(str(name))

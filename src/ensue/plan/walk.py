@@ -38,7 +38,7 @@ def walk(node: plan.Operator | plan.Derive) -> Iterator[plan.Operator | plan.Der
 
 
 def aggregates_in(expressions: Iterable[typed.Expression | None]) -> Iterator[typed.Aggregate]:
-    """The aggregates in expressions, those inside others too."""
+    """The aggregates in expressions, including those inside others."""
     for each in expressions:
         match each:
             case typed.Aggregate(argument=argument):
@@ -49,8 +49,8 @@ def aggregates_in(expressions: Iterable[typed.Expression | None]) -> Iterator[ty
 
 
 def pattern_of(node: plan.Operator) -> typed.Pattern | None:
-    """The pattern that an operator matches; that of its first input if it has none; None for a match of nothing."""
-    if not isinstance(node, plan.Distinct):  # which holds the whole body
+    """The pattern that an operator matches; that of its first input if it has none; None for an empty match."""
+    if not isinstance(node, plan.Distinct):  # its pattern is the whole body
         for name in PATTERNS:
             if hasattr(node, name):
                 found: typed.Pattern = getattr(node, name)

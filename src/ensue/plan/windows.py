@@ -1,4 +1,4 @@
-"""Descriptions of windows: what they keep of what they collect, and of what is beside them."""
+"""Descriptions of windows: their state for collected events, and for matches beside them."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from collections.abc import Iterable, Iterator
 from ensue.language import typed
 from ensue.language.walk import names_used, visible_labels, visible_variables
 from ensue.plan import operators as plan
-from ensue.plan.description import Description, Kept, Words
+from ensue.plan.description import Description, Kept, Phrases
 from ensue.plan.walk import pattern_of
 from ensue.temporal.constraints import constrain
+from ensue.temporal.describe import describe_events, describe_pattern
 from ensue.temporal.memory import UNBOUNDED, Memory, constant, until, window
-from ensue.temporal.said import events_said, pattern_said
 
-OWN_RULE = "give the window a rule of its own, and use what that derives"
+OWN_RULE = "put the window into a separate rule, and use what that derives"
 BACK = "count back over a length of time, with `while last 1h: collect …`"
 
 
 def describe_window(
-    node: plan.Window, parts: tuple[Description, ...], arguments: Iterable[typed.Expression | None], words: Words
+    node: plan.Window, parts: tuple[Description, ...], arguments: Iterable[typed.Expression | None], phrases: Phrases
 ) -> Description:
-    """A window; `arguments` are what its aggregates are of.
+    """Description of a window; `arguments` are those of its aggregates.
 
-    Beside a pattern, what a window finds is kept for matches still to come, and these for it.
+    Beside a pattern, the window's results wait for later matches, and these for the window.
     """
     held = node.window
-    said = events_said(held.pattern)
+    said = describe_events(held.pattern)
     rest = pattern_of(node.input)
-    title, cost = _title(held, words), f"for each {said}: its aggregates"
+    title, cost = _title(held, phrases), f"for each {said}: its aggregates"
     if _depends(held, rest, (*node.terms, *arguments)):
         cost = f"for each {said}: its aggregates anew, with each match beside it, from every {said}"
         taken = [each for each in (held.pattern, held.beginning, rest) if each is not None]
-        kept = [Kept(events_said(each), (), UNBOUNDED, OWN_RULE) for each in taken]
+        kept = [Kept(describe_events(each), (), UNBOUNDED, OWN_RULE) for each in taken]
     else:
-        kept = [_collected(held, node.keep, words)]
+        kept = [_collected(held, node.keep, phrases)]
         if rest is not None:
             shared = tuple(name for name in held.shared if name in visible_variables(rest))
-            both = (f"what is found of {said}", events_said(rest))
+            both = (f"what is found of {said}", describe_events(rest))
             kept += [_bounded(what, shared, window(node.reach), OWN_RULE) for what in both]
     inputs = [None if rest is None else node.input, node.collected, node.beginning]
     return Description(
@@ -45,23 +45,23 @@ def describe_window(
     )  # fmt: skip
 
 
-def _title(held: typed.Window, words: Words) -> str:
-    size = str(held.size) if held.record.takes == "number" else words.length(held.size)
-    beginning = "" if held.beginning is None else pattern_said(held.beginning)
-    return held.record.title.format(of=pattern_said(held.pattern), size=size, beginning=beginning)
+def _title(held: typed.Window, phrases: Phrases) -> str:
+    size = str(held.size) if held.record.takes == "number" else phrases.length(held.size)
+    beginning = "" if held.beginning is None else describe_pattern(held.beginning)
+    return held.record.title.format(of=describe_pattern(held.pattern), size=size, beginning=beginning)
 
 
-def _collected(held: typed.Window, keep: int | None, words: Words) -> Kept:
-    """What is kept of the collected events: themselves, or aggregates of those since the last beginning."""
-    said, keys = events_said(held.pattern), (*held.shared, *held.keys)
+def _collected(held: typed.Window, keep: int | None, phrases: Phrases) -> Kept:
+    """State for the collected events: themselves, or aggregates of those since the last beginning."""
+    said, keys = describe_events(held.pattern), (*held.shared, *held.keys)
     what = said if held.record.keeps_events else f"aggregates of {said}"
     if held.beginning is not None:
-        begins = events_said(held.beginning)
-        if _longest(held.pattern, words.program) is not None:
+        begins = describe_events(held.beginning)
+        if _longest(held.pattern, phrases.program) is not None:
             return Kept(what, keys, until(begins))
         return _bounded(begins, keys, window(keep), BACK)
     if held.kind == "gap":
-        over = until(f"gap of {words.length(held.size)}") if keep is None else window(keep)
+        over = until(f"gap of {phrases.length(held.size)}") if keep is None else window(keep)
         return Kept(what if keep is None else said, keys, over)
     if held.record.takes == "number":
         return Kept(what, keys, constant(held.size))
@@ -69,19 +69,19 @@ def _collected(held: typed.Window, keep: int | None, words: Words) -> Kept:
 
 
 def _bounded(what: str, key: tuple[str, ...], memory: Memory, advice: str) -> Kept:
-    """Something with advice if nothing bounds it."""
+    """A part of the state, with advice if nothing bounds it."""
     return Kept(what, key, memory, None if memory.bounded else advice)
 
 
 def _longest(pattern: typed.Pattern, program: typed.Program) -> int | None:
-    """How long an instance of a pattern lasts at most; where that is unknown one may still come for any beginning."""
+    """Largest length of an instance of a pattern; None if unknown: then one may still come for any beginning."""
     return constrain(typed.Body(pattern), program.events).longest((pattern.id, False), (pattern.id, True))
 
 
 def _depends(
     held: typed.Window, rest: typed.Pattern | None, terms: Iterable[typed.Expression | None]
 ) -> bool:  # fmt: skip
-    """Whether groups or values are others for each match beside the window, or for each beginning."""
+    """True if groups or values differ for each match beside the window, or for each beginning."""
     own = visible_variables(held.pattern) | visible_labels(held.pattern)
     mixed = any(names & own and not names <= own for names in _names(terms))
     if held.beginning is None or rest is None:

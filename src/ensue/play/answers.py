@@ -1,4 +1,4 @@
-"""Answers to what the page asks for: each kind of request is a function of the rules and the events."""
+"""Answers to the page's requests: each kind of request is a function of the rules and the events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ensue.data.columns import Columns
@@ -18,16 +18,17 @@ from ensue.play.detections import detections
 from ensue.play.given import events_of_test
 from ensue.play.plan import plan_of
 from ensue.program import Program, compile
+from ensue.records import dataclass
 from ensue.request import Request
 
 MOST_MATCHES = 200_000
-"""How many events of a type rules may derive here."""
+"""Largest number of events of a type that rules may derive here."""
 
 MOST_DRAWN = 100_000
 """Events and detections on a timeline."""
 
 MOST_TRACED = 5_000
-"""Up to how many events detections are followed to what they came from on a timeline."""
+"""Largest number of events with which a timeline shows the events that detections came from."""
 
 MOST_EXPLAINED = 5
 """Detections that are explained at once."""
@@ -36,7 +37,7 @@ LARGEST_EXACT = 2**53
 """Browsers round larger integers."""
 
 MOST_OBSERVED = 300_000
-"""Up to how many bytes of events a plan is shown with counts: counting takes much longer than running."""
+"""Largest number of bytes of events with which a plan has counts: counting takes much longer than running."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Question:
     events: JsonLines
     request: Request
     more: Mapping[str, Any]
-    """Values that the page said besides."""
+    """Further values that the page sent."""
 
 
 @dataclass
@@ -124,7 +125,7 @@ def _run(question: Question) -> dict[str, Any]:
 
 
 def _timeline(question: Question) -> dict[str, Any]:
-    """A page with events and detections; of many events detections do not say what they came from, which takes long."""
+    """A page with events and detections; with many events detections have no sources, which take long."""
     from ensue.view.page import themed
     from ensue.view.timeline import timeline_of, traced
 
@@ -141,7 +142,7 @@ def _timeline(question: Question) -> dict[str, Any]:
 
 
 def _why(question: Question) -> dict[str, Any]:
-    """Why a detection was found, which is handed over as its line of JSON; or why one of a type was not."""
+    """Explain why a detection was found, given as its line of JSON; or why one of a type was not."""
     from ensue.reasons.ask import answer
 
     more = question.more

@@ -1,4 +1,4 @@
-"""Answers to the editor while one types: problems and colours, completions, what a name is, the text formatted."""
+"""Answers to the editor while one types: problems and colours, completions, hovering, the text formatted."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def complete(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete what is written at a place."""
+    """Complete the text at a place."""
     found = completions(message["rules"], message.get("line", 1), message.get("column", 1))
     return {
         "completions": [

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.errors import groups_said
 from ensue.data.events import Events
 from ensue.data.json_lines import json_lines_by_type

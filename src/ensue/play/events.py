@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from ensue.data.files import JsonLines, Reading, read_files
 from ensue.data.iso import python_values
 from ensue.data.json_text import to_json
 from ensue.data.part import Part
+from ensue.records import dataclass
 
 MOST_EVENTS = 50_000
 MOST_BYTES = 16_000_000
-"""Of events that are shown and run. The page is for trying rules; `ensue run` takes files of any size."""
+"""Limit on events that are shown and run. The page is for trying rules; `ensue run` takes files of any size."""
 
 Sources = Sequence["str | JsonLines"] | Mapping[str, Sequence["str | JsonLines"]]
 
@@ -32,7 +33,7 @@ class Loaded:
 
 
 def load(sources: Sources, columns: Columns) -> tuple[Loaded, Columns]:
-    """The events of sources, and how their columns are called in what is shown."""
+    """The events of sources, and the names of their columns on the page."""
     shown = replace(columns, files=TextFiles())
     if isinstance(sources, Mapping):
         kind = columns.type or "type"
@@ -72,7 +73,7 @@ def _lines(path: str | JsonLines, reading: Reading, more: Mapping[str, Any]) -> 
 
 
 def _rows(part: Part) -> Iterator[dict[str, Any]]:
-    """The rows of a part without what is null in them; of large parts as many as can be shown."""
+    """The rows of a part without nulls; of large parts as many as can be shown."""
     columns = {
         name: raw[: MOST_EVENTS + 1] if isinstance(raw, list) else python_values(raw.slice(0, MOST_EVENTS + 1))
         for name, raw in part.columns.items()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ensue import datasets
+from ensue.records import dataclass
 
 _COOKBOOKS = (
     Path(datasets.__file__).parent / "cookbook",  # as it is installed

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ensue.data.errors import DataError
+from ensue.records import dataclass
 
 ENDINGS = {"rules": (".ensue",), "events": (".jsonl", ".ndjson")}
-"""The endings of what is saved, the usual one first."""
+"""The suffixes of saved files, the usual one first."""
 
 Write = Callable[[Path, Iterable[str], str], None]
 """Writes texts to a file, whole or not at all, with a line ending."""
@@ -39,7 +40,7 @@ class Files:
     def save(self, which: str, text: str, name: str | None, replace: bool) -> str:
         """Writes a document to its file, or to a new one in the folder; gives the name of that file.
 
-        What is there and is not what was read or written last is replaced only with `replace`.
+        A file whose content is not the one that was read or written last is replaced only with `replace`.
         """
         if which not in ENDINGS:
             raise DataError("Rules and events can be saved, nothing else.")
@@ -64,7 +65,7 @@ class Files:
 
         >>> Files(Path("."), print)._new("rules", "../shop.ensue")
         Traceback (most recent call last):
-        ensue.data.errors.DataError: '../shop.ensue' is no name of a file in this folder.
+        ensue.data.errors.DataError: '../shop.ensue' is not the name of a file in this folder.
         """
         if (
             not name
@@ -73,7 +74,7 @@ class Files:
             or not name.isprintable()
             or set(name) & set('/\\:*?"<>|')
         ):
-            raise DataError(f"{name[:200]!r} is no name of a file in this folder.")
+            raise DataError(f"{name[:200]!r} is not the name of a file in this folder.")
         if not name.endswith(ENDINGS[which]):
             raise DataError(f"The name of a file of {which} ends in {' or '.join(ENDINGS[which])}.")
         path = self.folder / name

@@ -8,8 +8,8 @@ from ensue.data.errors import DataError
 from ensue.data.json_text import to_json
 from ensue.language import syntax, typed
 from ensue.language.print import show
+from ensue.language.semantics import as_text
 from ensue.program import Program
-from ensue.values import as_text
 
 
 def events_of_test(program: Program, title: str | None = None) -> dict[str, Any]:

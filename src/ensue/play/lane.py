@@ -14,10 +14,11 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import IO, Any
 
 from ensue.play.messages import read_message, write_message
+from ensue.records import dataclass
 
 PATIENCE = 0.5
 """Seconds for which a request runs on although a newer one waits: starting a new process takes longer."""

@@ -1,21 +1,21 @@
-"""The plan of rules as the page draws it: a tree for each rule, with what is said of each part."""
+"""The plan of rules as the page draws it: a tree for each rule, with a description of each part."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ensue.explain import Explanation, RuleExplained
-from ensue.explain.words import (
-    kept_said,
-    memory_said,
+from ensue.explain.phrases import (
+    describe_kept,
+    describe_memory,
+    describe_observed,
+    describe_sharing,
+    describe_stage,
+    describe_waiting,
     notes_of,
-    observed_said,
-    sharing_said,
-    stage_said,
-    waits_said,
 )
 from ensue.plan.description import Description
-from ensue.temporal.said import length_said
+from ensue.temporal.describe import describe_length
 
 
 def plan_of(explanation: Explanation) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def plan_of(explanation: Explanation) -> dict[str, Any]:
         "events": explanation.events,
         "rules": [_rule(rule, explanation) for rule in explanation.rules],
         "stages": [
-            f"{stage_said(stage, explanation.program)} → {', '.join(stage.derives)}" for stage in explanation.stages
+            f"{describe_stage(stage, explanation.program)} → {', '.join(stage.derives)}" for stage in explanation.stages
         ],
     }
 
@@ -39,11 +39,11 @@ def plan_of(explanation: Explanation) -> dict[str, Any]:
 def _rule(rule: RuleExplained, explanation: Explanation) -> dict[str, Any]:
     program = explanation.program
     most = max((part.memory for part in rule.plan.walk()), key=lambda memory: (memory.kind, memory.size))
-    said = [waits_said(rule)]
+    said = [describe_waiting(rule)]
     if not rule.possible:
         said.append("events that have one time each never match it")
     if rule.extent is not None:
-        said.append(f"a match takes {length_said(rule.extent, program)} at most")
+        said.append(f"a match takes {describe_length(rule.extent, program)} at most")
     if rule.rewrites:
         said.append(f"rewritten: {', '.join(rule.rewrites)}")
     said += [f"{each} follows from the rest, and is not checked" for each in rule.implied]
@@ -53,7 +53,7 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> dict[str, Any]:
         "title": rule.about.title,
         "line": rule.line,
         "said": said,
-        "memory": memory_said(most, program),
+        "memory": describe_memory(most, program),
         "bounded": most.bounded,
         "tree": _part(rule.plan, rule, explanation),
     }
@@ -61,14 +61,14 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> dict[str, Any]:
 
 def _part(part: Description, rule: RuleExplained, explanation: Explanation) -> dict[str, Any]:
     program = explanation.program
-    kept = {f"keeps {kept_said(each, program)}": each.memory.bounded for each in part.kept}
-    notes = [*sharing_said(part, rule, explanation), *notes_of(part, program)]
+    kept = {f"keeps {describe_kept(each, program)}": each.memory.bounded for each in part.kept}
+    notes = [*describe_sharing(part, rule, explanation), *notes_of(part, program)]
     return {
         "kind": part.kind,
         "title": part.title,
         "event": part.event,
         "cost": part.cost,
         "notes": [{"text": note, "unbounded": not kept.get(note, True)} for note in notes],
-        "observed": observed_said(rule.observed[part.key]) if part.key in rule.observed else None,
+        "observed": describe_observed(rule.observed[part.key]) if part.key in rule.observed else None,
         "parts": [_part(inner, rule, explanation) for inner in part.parts],
     }

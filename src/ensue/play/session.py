@@ -1,4 +1,4 @@
-"""Answers to what the page asks for: texts to start with, checks, detections, tests, and files that are saved."""
+"""Answers to the page's requests: texts to start with, checks, detections, tests, and files that are saved."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ensue import __version__
@@ -16,6 +16,7 @@ from ensue.play.events import MOST_BYTES, Loaded
 from ensue.play.examples import examples
 from ensue.play.files import AlreadyThereError, Files
 from ensue.play.lane import Given, Lane
+from ensue.records import dataclass
 
 MOST_RULES = 500_000
 """Characters of rules."""

@@ -1,4 +1,4 @@
-"""The answer to a question as data: a tree of events, timelines, rules, attempts and what stopped them.
+"""The answer to a question as data: a tree of events, timelines, rules, attempts and their stops.
 
 Times are as events have them: integers, or text of ISO 8601 where they are timestamps.
 """
@@ -6,8 +6,10 @@ Times are as events have them: integers, or text of ISO 8601 where they are time
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from ensue.records import dataclass
 
 Time = int | str
 
@@ -25,7 +27,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Place:
+class RuleLocation:
     """A rule: its name, the event that it derives, and where it is written."""
 
     name: str | None
@@ -58,7 +60,7 @@ class Line:
 class Derivation:
     """One match that derives an event."""
 
-    rule: Place
+    rule: RuleLocation
     lines: tuple[Line, ...]
 
 
@@ -69,7 +71,7 @@ class Detected:
     event: Shown
     derivations: tuple[Derivation, ...]
     more: int = 0
-    """How many more matches derive it that are not shown."""
+    """Number of further matches that derive it and are not shown."""
 
 
 @dataclass(frozen=True)
@@ -79,19 +81,19 @@ class Stop:
     `kind` is ``missing`` (no event), ``time`` (a bound, a relation, a length), ``condition``, ``absence`` (a negated
     event came), ``count`` (too few or too many were collected), ``value`` (values that must be equal), ``table`` (no
     row), ``context`` or ``policy`` (another match was chosen), ``quiet`` (``once``, ``at most``), ``late``, ``until``
-    (time did not run so far), or ``asked`` (it would be another detection than the one asked for).
+    (time did not run so far), or ``different`` (it would be another detection than the requested one).
     """
 
     kind: str
     text: str
     weight: float = 1.0
-    """How far it is from what is asked for, to put near misses first: 0 is next to nothing."""
+    """Distance from the requested detection, to put near misses first: 0 is the nearest."""
     inner: tuple[Missing | Detected, ...] = ()
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """Events that come near to a match of a rule, and what stopped them."""
+    """Events that come near to a match of a rule, and their stops."""
 
     lines: tuple[Line, ...]
     stops: tuple[Stop, ...]
@@ -101,7 +103,7 @@ class Attempt:
 class Tried:
     """The attempts to match one rule, the nearest first."""
 
-    rule: Place
+    rule: RuleLocation
     attempts: tuple[Attempt, ...]
     more: int = 0
     limited: bool = False
@@ -110,7 +112,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Missing:
-    """Something that was not detected: what each rule for it lacks."""
+    """A detection that is missing, with the attempts of each rule for it."""
 
     text: str
     rules: tuple[Tried, ...] = ()
@@ -130,13 +132,13 @@ class Why:
     """The question as an event: ``overdue(id=42)``."""
     found: tuple[Detected, ...] = ()
     more: int = 0
-    """How many more detections fit."""
+    """Number of further detections that fit."""
     missing: Missing | None = None
     notes: tuple[str, ...] = field(default=())
 
     @property
     def detected(self) -> bool:
-        """Tell whether something was detected that fits."""
+        """True if something was detected that fits."""
         return bool(self.found)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""An answer as plain data: every node is a dict by the names of its fields; what is empty is left out."""
+"""An answer as plain data: every node is a dict by the names of its fields, without empty ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ensue.reasons.answer import Why
 
 
 def dict_of(why: Why) -> dict[str, Any]:
-    """The answer as dicts and lists; `detected` tells which of the two answers it is."""
+    """The answer as dicts and lists; `detected` distinguishes the two kinds of answers."""
     return {"detected": why.detected, **_plain(why)}
 
 

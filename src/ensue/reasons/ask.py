@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow as pa
 from ensue import detection as detecting
 from ensue.data.columns import columns_of
 from ensue.data.errors import DataError, groups_said
-from ensue.data.moments import Length, Moment, check_lateness, length_of
+from ensue.data.moments import Length, Moment, check_length, length_of
 from ensue.data.spark_frames import spark_frames
 from ensue.language import typed
 from ensue.reasons.answer import Detected, Missing, Why
@@ -21,6 +21,7 @@ from ensue.reasons.phrases import Phrases
 from ensue.reasons.question import Asked, Question, asked_of, nearest, same
 from ensue.reasons.refusals import Refusals
 from ensue.reasons.study import Study
+from ensue.records import dataclass
 from ensue.reference.matches import Event
 from ensue.request import Request
 from ensue.rules import check_program
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ensue.program import Program
 
 MOST_DETECTIONS = 3
-"""Detections that are explained, unless more are asked for."""
+"""Default number of detections that are explained."""
 MOST_BAD_LINES = 8
 """Lines about bad rows."""
 
@@ -52,16 +53,16 @@ def why(
     reading: Mapping[str, Any] | None = None,
     **attributes: Any,
 ) -> Why:
-    """Say why something was detected in events, or why it was not.
+    """Explain why something was detected in events, or why it was not.
 
-    What is asked for is a `detection`, a row as `detect` gives it; or a `type` of event with any of its attributes, as
+    The question is about a `detection`, a row as `detect` gives it; or a `type` of event with any of its attributes, as
     keywords or, where a name is taken, as a dict `key`, and perhaps the time `at` which it ends. If detections fit, the
-    first few (`limit`) are followed down to the events that they came from. If none does, the answer tells how far each
+    first few (`limit`) are followed down to the events that they came from. If none does, the answer shows how far each
     rule got on the events of that key, and what stopped it, the nearest misses first.
 
     `events`, `until`, `tables`, `params` and `keep` are those of `Program.detect`; `reading` are its other arguments
-    that say how events are read, as in ``{"time": "at", "time_unit": "s"}``. With `lateness` events count as if they
-    had been sent to a session in the order in which they are given: those that come too late are told of.
+    for reading events, as in ``{"time": "at", "time_unit": "s"}``. With `lateness` events count as if they had been
+    sent to a session in the order in which they are given: those that come too late are reported.
 
     >>> import ensue
     >>> program = ensue.compile('''event order(id: int). event shipped(id: int).
@@ -96,7 +97,7 @@ def answer(
     program.check_parameters()
     asked = asked_of(program.typed, detection, type_, at, key)
     if lateness is not None:
-        check_lateness(lateness)
+        check_length(lateness, "The lateness")
     frames = spark_frames(events)
     if frames is not None:
         from ensue.reasons.on_spark import fetched
@@ -156,7 +157,7 @@ class _Case:
         study = self._study(question.key, self.horizon)
         missing = Refusals(study).of(question.type, question.key, question.at)
         attempts = [attempt for tried in missing.rules for attempt in tried.attempts] if missing is not None else []
-        lacks = all(any(stop.kind in ("missing", "asked") for stop in attempt.stops) for attempt in attempts)
+        lacks = all(any(stop.kind in ("missing", "different") for stop in attempt.stops) for attempt in attempts)
         not_there = self._not_there() if lacks else []
         return replace(why, missing=missing, notes=(*not_there, *self._elsewhere(), *self._bad_rows()))
 
@@ -195,7 +196,7 @@ class _Case:
     # --- notes
 
     def _not_there(self) -> list[str]:
-        """Values asked for that no event has, with the nearest that are there."""
+        """Requested values that no event has, with the nearest existing ones."""
         notes = []
         types = self.program.events[self.question.type].attributes
         for name, value in self.question.key.items():
@@ -207,7 +208,7 @@ class _Case:
         return notes
 
     def _elsewhere(self) -> list[str]:
-        """Detections with the attributes asked for, that end at another time."""
+        """Detections with the requested attributes that end at another time."""
         if self.question.at is None:
             return []
         found = [self.phrases.span(start, end) for _, start, end in self._detections(anywhere=True)]

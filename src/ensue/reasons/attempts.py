@@ -1,18 +1,19 @@
-"""Attempts to match a rule: events of one key put together as the rule says, with everything that they lack.
+"""Attempts to match a rule: events of one key combined as the rule requires, with everything that they lack.
 
-A pattern's attempts are made of those of its parts, as the reference makes its matches; what a match would be dropped
-for is noted instead, as a stop. An attempt without a stop is a match. Where a part has no event at all, that is a stop,
-too, and whatever depends on it is left open. The nearest attempts are kept at each step: those with the fewest stops,
-then those that are off by the least. How many are looked at is limited, and an answer says where the limit was reached.
+A pattern's attempts are made of those of its parts, as the reference makes its matches; a reason to drop a match is
+noted instead, as a stop. An attempt without a stop is a match. Where a part has no event at all, that is a stop, too,
+and conditions that depend on it are left open. The nearest attempts are kept at each step: those with the fewest stops,
+then those that are off by the least. Their number is limited, and an answer says where the limit was reached.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.semantics import equality
 from ensue.language.walk import conjuncts, names_used, patterns
 from ensue.reasons.answer import Stop
 from ensue.reasons.choices import Choices
@@ -20,10 +21,10 @@ from ensue.reasons.conditions import condition_stop
 from ensue.reasons.stops import Explained, Stops, Unfolded
 from ensue.reasons.study import Study
 from ensue.reasons.timing import Side, relation_stops, within_stop
+from ensue.records import dataclass
 from ensue.reference.contexts import paired
 from ensue.reference.evaluate import World, atom_match, is_kept, moment_of, named, timer_of
 from ensue.reference.matches import NOTHING, Event, Match, both, gather, together
-from ensue.values import equality
 
 MOST_EVENTS = 100
 """Events of one key that are tried for one place of a pattern."""
@@ -33,7 +34,7 @@ MOST_KEPT = 120
 
 @dataclass(frozen=True)
 class Try:
-    """Parts of a match, and what they lack. It is `complete` where no event is missing."""
+    """Parts of a match, and their stops. It is `complete` where no event is missing."""
 
     match: Match
     stops: tuple[Stop, ...] = ()
@@ -41,7 +42,7 @@ class Try:
 
     @property
     def distance(self) -> tuple[int, int, float, int]:
-        """How far it is from a match: fewest stops first, then no event missing, then how much is lacking."""
+        """Distance from a match, for sorting: number of stops, of missing events, total weight; later ones first."""
         missing = sum(stop.kind == "missing" for stop in self.stops)
         return len(self.stops), missing, sum(stop.weight for stop in self.stops), -self.match.end
 
@@ -128,7 +129,7 @@ class Attempts:
             yield self.stops.missing(
                 window.beginning,
                 values,
-                f"no {beginning} came before {self.stops.said(first)}, so nothing counts since it",
+                f"no {beginning} came before {self.stops.describe(first)}, so nothing counts since it",
             )
         else:
             yield self.stops.missing(window.pattern, values)
@@ -207,7 +208,7 @@ class Attempts:
                 continue
             inside = [m for m in own if each.match.start <= m.start and m.end <= each.match.end]
             inside = [m for m in inside if all(m.values.get(n) == each.match.values.get(n) for n in body.correlation)]
-            instead = f"{self.stops.said(inside[0])} instead" if inside else "another with the same end"
+            instead = f"{self.stops.describe(inside[0])} instead" if inside else "another with the same end"
             found.append(each.lacking(Stop("policy", f"`policy restricted` keeps {instead}", 0.6)))
         return found
 
@@ -276,7 +277,7 @@ class Attempts:
         )
 
     def _periodic(self, pattern: typed.Periodic) -> list[Try]:
-        """Of the occurrences of a timer those next to an event."""
+        """The occurrences of a timer that are next to an event."""
         period, first, last = pattern.period, self.study.detection.first_end, self.study.horizon
         times = {t for e in self.study.by_identity.values() for end in (e.start, e.end)
                  for t in (end // period * period, -(-end // period) * period)}  # fmt: skip
@@ -353,7 +354,7 @@ class Attempts:
                     if gathers:
                         return None  # it is part of a composite
                 else:
-                    stops.append(self.choices.stop(pair, left, right, self.stops.said))
+                    stops.append(self.choices.stop(pair, left, right, self.stops.describe))
         match = paired(pair, left, right) if complete else both(left, right)
         return Try(match, tuple(stops), complete)
 

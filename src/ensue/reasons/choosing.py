@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data import Events, attributes_of
 from ensue.language import typed
 from ensue.language.walk import leaves
@@ -54,7 +54,7 @@ def choose(
 
 
 def _most(program: typed.Program, concern: Mapping[str, Sequence[Values]]) -> int:
-    """How many events the reference can look at, by how many of them a rule puts together."""
+    """Largest number of events for the reference, by the number of events in a match of the rules."""
     rules = [rule for rule in program.rules if rule.event in concern]
     places = max((sum(isinstance(p, typed.Atom) for p in leaves(rule.body.pattern)) for rule in rules), default=1)
     places = max(places, 1)
@@ -95,7 +95,7 @@ def without_rows(events: Events, rows: set[int]) -> Events:
 
 
 def values_there(program: typed.Program, events: Events, event: str, name: str, value: Any) -> list[Any] | None:
-    """The values of the attributes that must have a value asked for, if no event has it; None if one does.
+    """The values of the attributes that must have a requested value, if no event has it; None if one does.
 
     None also where no attribute of a given event must have it.
     """

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from ensue.language import typed
+from ensue.language.semantics import is_number
 from ensue.reasons.answer import Stop
 from ensue.reasons.study import Study
 from ensue.reference.expressions import evaluate
 from ensue.reference.matches import Match
-from ensue.values import is_number
 
 _COMPARED = ("=", "!=", "<", "<=", ">", ">=")
 
 
 def condition_stop(condition: typed.Expression, match: Match, study: Study, body: typed.Body) -> Stop | None:
-    """Tell what a condition lacks; None if it holds, or if it depends on what is missing."""
+    """Stop of a condition that does not hold; None if it holds, or if it depends on missing events."""
     held = study.knowledge.held
     if not _is_decided(condition, match):
         return None
@@ -35,7 +35,7 @@ def condition_stop(condition: typed.Expression, match: Match, study: Study, body
 
 
 def _is_decided(expression: typed.Expression | None, match: Match) -> bool:
-    """Tell whether all that an expression aggregates is there."""
+    """True if everything that an expression aggregates has been gathered."""
     match expression:
         case typed.Aggregate(path=path):
             return path[0] in match.gathered

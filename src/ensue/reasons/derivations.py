@@ -1,4 +1,4 @@
-"""Why an event was derived: the matches that it comes from, each followed down to the events that were given."""
+"""Derivations of an event: the matches that it comes from, each followed down to the given events."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ensue.reasons.timeline import Timeline, in_time
 from ensue.reference.matches import Event, Match
 
 DEEPEST = 5
-"""How many derivations are followed below an event."""
+"""Number of derivations that are followed below an event."""
 MOST_DERIVATIONS = 3
-"""Of several matches that derive one event, how many are shown."""
+"""Number of matches that are shown, if several derive one event."""
 MOST_UNFOLDED = 40
 """Derived events that are followed in one answer."""
 
@@ -23,7 +23,7 @@ class Derivations:
         self._followed = 0
 
     def of(self, event: Event, depth: int = 0) -> Detected:
-        """Why an event was derived."""
+        """Derivations of an event."""
         matches = [
             (number, match)
             for number, rule in enumerate(self.study.program.rules)
@@ -34,7 +34,7 @@ class Derivations:
         return Detected(self.study.shown(event), shown, len(matches) - len(shown))
 
     def below(self, event: Event, depth: int = 0) -> tuple[Detected, ...]:
-        """Why an event that another is made of was derived; nothing for a given one, or where there is too much."""
+        """Derivations of an event that another is made of; nothing for a given one, or where there is too much."""
         if event.identity not in self.study.detection.derived:
             return ()
         if depth >= DEEPEST or self._followed >= MOST_UNFOLDED:

@@ -17,7 +17,7 @@ def html_of(why: Why) -> str:
 
 
 def _line(line: str) -> str:
-    """A line, bold where it says what was found or not, coloured by its sign.
+    """A line as HTML, bold if it is a heading, coloured by its sign.
 
     >>> _line("  ✗ <b>")
     '  <span style="color:#c0392b">✗ &lt;b&gt;</span>'

@@ -1,4 +1,4 @@
-"""The events that concern a question, fetched from Spark frames: they are explained where the question is asked."""
+"""Fetch the events that concern a question from Spark frames: they are explained in the driver."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MOST_FETCHED = 200_000
 
 
 def fetched(program: Program, frames: Frames, request: Request, asked: Asked) -> tuple[Any, Request]:
-    """The rows that concern a question, as tables; also those with the first and the last end, which say when time is.
+    """The rows that concern a question, as tables; also those with the first and the last end, which bound time.
 
     Rows of other keys cannot change the answer (`slices`), so it is the same as on all of them.
     """
     if any(frame.isStreaming for frame in frames.values()):
-        raise DataError("`why` takes tables, and this frame is a stream: hand over a table of the events that it had.")
+        raise DataError("`why` takes tables, and this frame is a stream: pass a table of the events that it had.")
     frames, request = arranged_frames(frames, request, program.attributes_by_event)
     key = asked.values(program.typed)
     concern = concerned(program.typed, asked.type, key)

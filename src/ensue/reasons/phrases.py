@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from ensue.language import typed
+from ensue.language.semantics import EPOCH
 from ensue.language.walk import atoms, patterns
+from ensue.records import dataclass
 from ensue.reference.expressions import Held, evaluate
 from ensue.reference.matches import Event, Match
-from ensue.temporal.said import expression_said, length_said
-from ensue.values import EPOCH
+from ensue.temporal.describe import describe_expression, describe_length
 
 LONGEST_VALUE = 40
 """Characters of a text value that are shown."""
@@ -23,7 +24,7 @@ LONGEST_VALUE = 40
 
 @dataclass(frozen=True)
 class Phrases:
-    """How one program's events are shown. `timezone` is that of their times; None where they have none."""
+    """Formats one program's events as text. `timezone` is that of their times; None where they have none."""
 
     program: typed.Program
     timestamps: bool
@@ -40,11 +41,11 @@ class Phrases:
 
     def length(self, length: int) -> str:
         """A length of time, with its unit where there is one."""
-        said = length_said(length, self._lengths)
+        said = describe_length(length, self._lengths)
         return said if self.timestamps or self._lengths.unit is not None else str(length)
 
     def span(self, start: int, end: int) -> str:
-        """When an event occurs: a moment, or an interval in brackets."""
+        """Time of an event: a moment, or an interval in brackets."""
         one, other = self.time(start), self.time(end)
         return str(one) if start == end else f"[{one}, {other}]"
 
@@ -84,7 +85,7 @@ class Phrases:
         return f"{self.event(event.type, event.attributes)} @ {self.span(event.start, event.end)}"
 
     def atom(self, atom: typed.Atom, values: Mapping[str, Any]) -> str:
-        """Write what an atom looks for, with the values that are known: ``shipped(id=42)``."""
+        """Write the event that an atom requires, with the known values: ``shipped(id=42)``."""
         declared = self.program.events.get(atom.event)
         types = declared.attributes if declared is not None else {}
         terms = []
@@ -104,14 +105,14 @@ class Phrases:
     # --- conditions
 
     def condition(self, condition: typed.Expression, match: Match, held: Held, body: typed.Body) -> str:
-        """A condition with the values of what is in it: ``q < 10 (q = 12)``."""
+        """A condition with the values of its variables: ``q < 10 (q = 12)``."""
         said = self.expression(condition, body)
         values = list(self._values(condition, match, held, body))
         return f"{said} ({', '.join(dict.fromkeys(values))})" if values else said
 
     def expression(self, expression: typed.Expression, body: typed.Body) -> str:
         """An expression as it could be written."""
-        said = expression_said(expression, self._lengths)
+        said = describe_expression(expression, self._lengths)
         counted = [name for name in map(_label, _collected(body)) if name is not None]
         return said.replace("count(…)", f"count({counted[0] if len(counted) == 1 else '*'})")
 

@@ -1,11 +1,10 @@
-"""A question: which event, with which attributes, ending when; and what to say where it makes no sense."""
+"""A question: the type of an event, its attributes and its end; and errors for questions that make no sense."""
 
 from __future__ import annotations
 
 import difflib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -13,17 +12,18 @@ from ensue.data.errors import DataError, did_you_mean, listed, shortened
 from ensue.data.iso import micros_of_moment, micros_of_text
 from ensue.data.moments import Moment, moment_of
 from ensue.language import typed
-from ensue.values import identity, is_number
+from ensue.language.semantics import identity, is_number
+from ensue.records import dataclass
 
 NEAREST = 5
-"""Values that are named where the one asked for is not there."""
+"""Number of values that are named where the requested one does not exist."""
 OWN = ("type", "start", "end", "sources")
 """Columns of a detection that are no attributes."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """An event asked for: its type, attributes, and its end and start where these are asked for."""
+    """A requested event: its type, attributes, and its end and start if these are requested."""
 
     type: str
     key: Mapping[str, Any]
@@ -31,7 +31,7 @@ class Question:
     start: int | None = None
 
     def asks_for(self, start: int, end: int) -> bool:
-        """Tell whether an event at a time is meant."""
+        """True if the question includes an event with this start and end."""
         return self.at in (None, end) and self.start in (None, start)
 
 
@@ -54,7 +54,7 @@ class Asked:
         return Question(self.type, key, at, start)
 
     def values(self, program: typed.Program) -> dict[str, Any]:
-        """The attributes asked for, as rules hold them."""
+        """The requested attributes, as rules hold them."""
         types = program.events[self.type].attributes
         return {name: value_of(value, types[name], name) for name, value in self.key.items()}
 
@@ -87,7 +87,7 @@ def _row(detection: Any) -> dict[str, Any]:
     for name in ("asDict", "to_dict"):  # a row of Spark, or of pandas
         if callable(getattr(detection, name, None)):
             return dict(getattr(detection, name)())
-    raise DataError(f"The detection is {shortened(detection)}; hand over a row of what `detect` found, as a dict.")
+    raise DataError(f"The detection is {shortened(detection)}; pass a row of the result of `detect`, as a dict.")
 
 
 def _type_of(program: typed.Program, type_: str | None) -> str:
@@ -95,7 +95,7 @@ def _type_of(program: typed.Program, type_: str | None) -> str:
     if type_ is None:
         if len(derived) == 1:
             return derived[0]
-        raise DataError(f"Say which type of event is meant: the rules derive {listed(derived)}.")
+        raise DataError(f"Name the type of event: the rules derive {listed(derived)}.")
     if type_ not in derived:
         given = " Events of that type are given, not derived." if type_ in program.events else ""
         raise DataError(
@@ -143,7 +143,7 @@ def value_of(value: Any, type_: str, name: str) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same; floats to a relative 1e-9, as executions may add up in different orders.
+    """True if two values are the same; floats to a relative 1e-9, as executions may add up in different orders.
 
     >>> same(0.1 + 0.2, 0.3), same(None, None), same(1, 1.0), same(1, 2)
     (True, True, True, False)
@@ -163,7 +163,7 @@ def _number(text: str, type_: str) -> Any:
 
 
 def nearest(value: Any, values: Iterable[Any]) -> list[Any]:
-    """Of the values that are there those next to one that is not.
+    """The existing values that are next to one that does not exist.
 
     >>> nearest(43, [1, 42, 44, 1000], )[:2], nearest("bpb", ["alice", "bob"])
     ([42, 44], ['bob', 'alice'])

@@ -1,4 +1,4 @@
-"""Why an event was not derived: for each rule the attempts that came nearest, followed down where one is missing."""
+"""Reasons why an event was not derived: the nearest attempts of each rule, followed down where an event is missing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.semantics import equality, held, identity
 from ensue.language.walk import has_aggregate
 from ensue.reasons.answer import Attempt, Missing, Stop, Tried
 from ensue.reasons.attempts import Attempts, Try
@@ -17,18 +18,17 @@ from ensue.reasons.study import Study
 from ensue.reasons.timeline import Timeline, in_time
 from ensue.reference.expressions import evaluate
 from ensue.reference.matches import Event
-from ensue.values import equality, held, identity
 
 MOST_ATTEMPTS = 4
 """Attempts that are shown for each rule."""
 _UNKNOWN = Stop("unknown", "everything that was looked at holds, and yet it is no match of the rule")
 
 DEEPEST = 4
-"""How far missing events are followed down."""
+"""Depth to which missing events are followed down."""
 
 
 class Refusals:
-    """Looks for what rules lack to derive events, on the events of a study."""
+    """Finds the reasons why rules derive no such event, on the events of a study."""
 
     def __init__(self, study: Study, shown: int = MOST_ATTEMPTS) -> None:
         self.study, self.shown = study, shown
@@ -36,14 +36,14 @@ class Refusals:
         self._path: list[tuple[str, Any]] = []
 
     def of(self, event: str, key: Mapping[str, Any], at: int | None = None) -> Missing | None:
-        """Why there is no event of a type with the attributes in `key`, that ends at a time if one is asked for.
+        """Reasons why there is no event of a type with the attributes in `key`, that ends `at` a time if one is given.
 
-        None where it is being asked already, further up.
+        A question that is open already, further up, and one that is too deep are only noted.
         """
         goal = (event, frozenset((name, identity(value)) for name, value in key.items()))
         text = self.study.phrases.event(event, key)
         if goal in self._path:
-            return Missing(text, notes=("this is what is being asked for, further up",))
+            return Missing(text, notes=("this is the event in question, further up",))
         if len(self._path) >= DEEPEST:
             return Missing(text, notes=("not followed any further",))
         self._path.append(goal)
@@ -60,7 +60,7 @@ class Refusals:
         bound = bindings(rule, key)
         if bound is None:
             constant = self._constant(rule, key)
-            return Tried(place, (Attempt((), (Stop("asked", constant),)),))
+            return Tried(place, (Attempt((), (Stop("different", constant),)),))
         attempts = Attempts(self.study, number, *bound, self.of, lambda event: self.derivations.below(event, 2))
         found = []
         for each in attempts.all():
@@ -88,12 +88,12 @@ class Refusals:
         return f"this rule derives {rule.event} with {', '.join(wrong) or 'other values'} only"
 
     def _asked(self, rule: typed.Rule, key: Mapping[str, Any], attempt: Try) -> Iterator[Stop]:
-        """Attributes that would be others than those asked for."""
+        """Attributes that would differ from the requested ones."""
         for name, value in self._attributes(rule, attempt).items():
             if name in key and not same(value, key[name]):
                 phrases, type_ = self.study.phrases, self.study.program.events[rule.event].attributes[name]
                 there, wanted = phrases.value(value, type_), phrases.value(key[name], type_)
-                yield Stop("asked", f"{name} would be {there}, and {wanted} is asked for", 0.9)
+                yield Stop("different", f"{name} would be {there}, not {wanted}", 0.9)
 
     def _attributes(self, rule: typed.Rule, attempt: Try) -> dict[str, Any]:
         """The attributes of the event that an attempt would derive, as far as they are known."""
@@ -122,11 +122,11 @@ class Refusals:
         if at is not None and attempt.complete and attempt.match.end != at:
             phrases, end = self.study.phrases, attempt.match.end
             off = abs(end - at)
-            text = f"it ends at {phrases.time(end)}, and {phrases.time(at)} is asked for"
-            yield Stop("asked", text, 0.9 + 0.1 * off / (off + 1))
+            text = f"it ends at {phrases.time(end)}, not at {phrases.time(at)}"
+            yield Stop("different", text, 0.9 + 0.1 * off / (off + 1))
 
     def _quiet(self, number: int, rule: typed.Rule, attempt: Try) -> Iterator[Stop]:
-        """An event that a rule did not keep, because it says how often it derives."""
+        """Stop of an event that ``once`` or ``at most`` suppressed."""
         if rule.quiet is None:
             return
         found, kept = self.study.quiet(number)
@@ -157,7 +157,7 @@ class Refusals:
 
 
 def _different(tries: list[Try]) -> Iterator[Try]:
-    """Attempts in their order, without those that only put together anew what was shown before."""
+    """Attempts in their order, without those that only combine events that were shown before."""
     shown: set[Any] = set()
     said: set[Any] = set()
     for each in tries:

@@ -1,9 +1,9 @@
-"""Which events concern a key: those that can change whether an event with certain attributes is derived.
+"""Select the events that concern a key: those that can change whether an event with certain attributes is derived.
 
-A value asked for in the head is a value of a variable, and so of the attributes that the variable stands for in the
-body; for a derived type these are asked for in the heads of its rules, and so on down to what is given. A value is
+A requested value in the head is a value of a variable, and so of the attributes that the variable stands for in the
+body; for a derived type these are requested in the heads of its rules, and so on down to given events. A value is
 followed only where events with another one cannot matter: not into a pairing with contexts that is not correlated by
-it, a window or a repetition that is not grouped by it, or a rule that is quiet for all of its values together.
+it, nor into a window, a repetition or a rule with ``once`` or ``at most`` that is not grouped by it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.semantics import equality
 from ensue.language.walk import visible_variables
-from ensue.values import equality
 
 MOST_GOALS = 200
-"""Combinations of values that are told apart; with more, all events of the types count."""
+"""Largest number of combinations of values; with more, all events of the types count."""
 
 Values = Mapping[str, Any]
 Concern = dict[str, list[Values]]
@@ -50,14 +50,14 @@ def concerned(program: typed.Program, event: str, key: Values) -> Concern:
 
 
 def is_concerned(values: Iterable[Values], attributes: Values) -> bool:
-    """Tell whether an event has one of several combinations of values."""
+    """True if an event has one of several combinations of values."""
     return any(
         all(equality(attributes.get(name)) == equality(value) for name, value in each.items()) for each in values
     )
 
 
 def bindings(rule: typed.Rule, key: Values) -> tuple[dict[str, Any], dict[tuple[str, str], Any]] | None:
-    """The variables, and the attributes of named events, that a rule's head sets equal to values asked for.
+    """The variables, and the attributes of named events, that a rule's head sets equal to requested values.
 
     None where the head has another constant, so that the rule cannot derive such an event.
     """

@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.semantics import equality
 from ensue.language.walk import patterns
 from ensue.reasons.answer import Detected, Missing, Stop
 from ensue.reasons.study import Study
 from ensue.reference.matches import Event, Match
-from ensue.temporal.said import events_said, scope_said
-from ensue.values import equality
+from ensue.temporal.describe import describe_events, describe_scope
 
 Explained = Callable[[str, Mapping[str, Any]], Missing | None]
-"""Why there is no event of a derived type with certain attributes."""
+"""Explains why there is no event of a derived type with certain attributes."""
 Unfolded = Callable[[Event], tuple[Detected, ...]]
-"""Why an event was derived; nothing for one that was given."""
+"""Explains why an event was derived; nothing for one that was given."""
 
 
 class Stops:
-    """Words for what the attempts of one rule lack."""
+    """Describes the stops of attempts of one rule."""
 
     def __init__(self, study: Study, rule: typed.Rule, explained: Explained, unfold: Unfolded) -> None:
         self.study, self.phrases, self.explained, self.unfold = study, study.phrases, explained, unfold
@@ -60,7 +60,7 @@ class Stops:
 
     def differs(self, name: str, pair: typed.Pair, left: Any, right: Any) -> Stop:
         """A variable that has two values."""
-        sides = (events_said(pair.left), events_said(pair.right))
+        sides = (describe_events(pair.left), describe_events(pair.right))
         if left is None or right is None:
             side = sides[0] if left is None else sides[1]
             return Stop("value", f"{name} of {side} is null, and null equals nothing", 0.5)
@@ -90,7 +90,7 @@ class Stops:
         first = min(came, key=lambda m: m.order)
         more = f" and {len(came) - 1} more" if len(came) > 1 else ""
         after, before = first.start - span[0], span[1] - first.end
-        text = f"{self.said(first)}{more} came {self._where(absence.scope, span)}"
+        text = f"{self.describe(first)}{more} came {self._where(absence.scope, span)}"
         weight = min(after, before) / (span[1] - span[0] + 1) / 2 + 0.01 * len(came)
         inner = tuple(each for event in self._matched(first) for each in self.unfold(event))
         return Stop("absence", text, min(weight, 1.0), inner)
@@ -113,9 +113,9 @@ class Stops:
         if isinstance(pattern, typed.Atom) and self._atoms.count(pattern.event) > 1:
             return f"{pattern.event} @ {self.phrases.span(match.start, match.end)}"
         types = dict.fromkeys(event.type for event in self._matched(match))
-        return ", ".join(types) if len(types) == 1 else f"({', '.join(types) or events_said(pattern)})"
+        return ", ".join(types) if len(types) == 1 else f"({', '.join(types) or describe_events(pattern)})"
 
-    def said(self, match: Match) -> str:
+    def describe(self, match: Match) -> str:
         """The events of an instance, with their times."""
         shown = list(map(self.phrases.at, self._matched(match)))
         return ", ".join(shown[:3]) + (", …" if len(shown) > 3 else "") or "a timer"
@@ -127,5 +127,5 @@ class Stops:
     def _where(self, scope: typed.Scope, span: tuple[int, int]) -> str:
         name = {typed.Between: "between the two", typed.Inside: "inside it"}.get(type(scope))
         if isinstance(scope, typed.During):
-            name = f"in {scope_said(scope)}"
+            name = f"in {describe_scope(scope)}"
         return f"{name}, {self.phrases.time(span[0])} – {self.phrases.time(span[1])}"

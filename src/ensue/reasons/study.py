@@ -1,16 +1,17 @@
-"""The world of a question: what the reference makes of its events, and everything that an answer looks up in it."""
+"""The world of a question: the reference's detection on its events, and everything that an answer looks up in it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
 from ensue.language import typed
 from ensue.language.source import Source
-from ensue.reasons.answer import Place, Shown
+from ensue.reasons.answer import RuleLocation, Shown
 from ensue.reasons.phrases import Phrases
+from ensue.records import dataclass
 from ensue.reference.detect import Detection, Given, kept, merged
 from ensue.reference.evaluate import World
 from ensue.reference.matches import NEVER, Event, Match
@@ -35,9 +36,9 @@ class Chosen:
     first_end: int | None
     last_end: int
     late: Mapping[int, str] = field(default_factory=dict)
-    """By their place among those given: events that came too late, with how that is said."""
+    """Descriptions of events that came too late, by their position in `given`."""
     totals: Mapping[str, int] = field(default_factory=dict)
-    """How many events of each type there are, whatever their key."""
+    """Number of events of each type, whatever their key."""
     limited: bool = False
     """True where these are not all: there were too many."""
 
@@ -71,7 +72,7 @@ class Study:
 
     @cached_property
     def by_identity(self) -> dict[Any, Event]:
-        """All events that are known, by what makes them themselves."""
+        """All known events, by their identities."""
         return {event.identity: event for events in self.detection.known.values() for event in events}
 
     @cached_property
@@ -117,17 +118,17 @@ class Study:
         return [match for found, match in self._matches[number, time] if found.identity == event.identity]
 
     def derived_by(self, number: int, match: Match) -> set[Any]:
-        """Makes the events themselves that a rule derives from a match, told by the parts of the match."""
+        """Identities of the events that a rule derives from a match with the same parts."""
         found = self.detection.matches(number, self.world(self.horizon))
         return {event.identity for event, each in found if each.identity == match.identity}
 
     def beyond(self) -> World:
-        """All that is known, in a world in which every timer ends: what is pending can be looked at."""
+        """All known events, in a world in which every timer ends, to look at pending matches."""
         events = self.world(self.horizon).events
         return _Beyond(events, self.knowledge, self.detection.first_end, self.horizon)
 
     def quiet(self, number: int) -> tuple[list[Event], list[Event]]:
-        """For a rule that says how often it derives: all its events, and those that it keeps."""
+        """For a rule with ``once`` or ``at most``: all its events, and those that it keeps."""
         if number not in self._quiet:
             quiet = self.program.rules[number].quiet
             assert quiet is not None
@@ -149,10 +150,10 @@ class Study:
         text = self.phrases.event(event.type, event.attributes)
         return Shown(event.type, attributes, start, end, text, self.row(event))
 
-    def place(self, rule: typed.Rule) -> Place:
+    def place(self, rule: typed.Rule) -> RuleLocation:
         """Where a rule is written."""
         line, _ = self.source.position(rule.span.start)
-        return Place(rule.label, rule.event, self.source.name, line)
+        return RuleLocation(rule.label, rule.event, self.source.name, line)
 
 
 class _Beyond(World):

@@ -92,7 +92,7 @@ def _tried(tried: Tried, indent: str) -> Iterator[str]:
 
 
 def _attempt(attempt: Attempt, indent: str) -> Iterator[str]:
-    """Write what stopped it, what was matched, and below that why something is missing, or was there."""
+    """Write the reasons why it stopped, the matched events, and below that why an event is missing or was there."""
     for stop in attempt.stops:
         yield from _wrapped(stop.text, f"{indent}✗ ", indent + "    ")
     yield from _timeline(attempt.lines, indent + "  ")
@@ -109,7 +109,7 @@ def _below(stop: Stop, indent: str) -> Iterator[str]:
 
 
 def _when(start: object, end: object) -> str:
-    """A moment, or an interval; the date is not said twice.
+    """A moment, or an interval; the date is not repeated.
 
     >>> _when(3, 3), _when(3, 9), _when("2026-03-01T08:00:00Z", "2026-03-01T14:00:00Z")
     ('3', '3 – 9', '2026-03-01T08:00:00Z – 14:00:00Z')

@@ -1,4 +1,4 @@
-"""The timeline of a match: events, timers, windows, rows of tables, and what was looked for, in the order of time."""
+"""The timeline of a match: events, timers, windows, rows of tables, absences and conditions, in the order of time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ensue.reasons.answer import Detected, Line
 from ensue.reasons.study import Study
 from ensue.reference.evaluate import World, atom_match, related_in_time
 from ensue.reference.matches import NOTHING, Event, Match, Part, agree
-from ensue.temporal.said import relation_said, scope_said
+from ensue.temporal.describe import describe_relation, describe_scope
 
 MOST_COLLECTED = 6
-"""Of the events that were collected, how many are shown: the first ones and the last."""
+"""Number of collected events that are shown: the first ones and the last."""
 
 Unfold = Callable[[Event], tuple[Detected, ...]]
-"""Why a derived event was."""
+"""Explains why an event was derived."""
 
 Dated = tuple[tuple[int, int, int], Line]
 """A line, and its place in time."""
@@ -56,7 +56,7 @@ class Timeline:
         self.timers = {timer.id: timer for body in self.bodies for timer in body.timers}
 
     def matched(self, match: Match, unseen: dict[Any, Event] | None = None) -> list[Dated]:
-        """Events, timers and rows that a match is made of, and what it gathers."""
+        """Events, timers and rows of a match, and its gathered events."""
         composed = [members for id_, members in match.gathered.items() if id_ in self.composed]
         gathered = {part.identity for members in composed for member in members for part in member.parts}
         found = []
@@ -70,7 +70,7 @@ class Timeline:
         return found
 
     def looked_for(self, match: Match) -> list[Dated]:
-        """Show what had to be absent, conditions with their values, and bounds of time with what they were compared to.
+        """Show absences, conditions with their values, and bounds of time with the lengths that they were compared to.
 
         All of it holds.
         """
@@ -96,11 +96,11 @@ class Timeline:
         match part.identity:
             case ("timer", int(id_), int(start), int(end)):
                 timer = self.timers.get(id_) or self.ids.get(id_)
-                return [self._dated(end, start, 1, "timer", self._timer_said(timer))]
+                return [self._dated(end, start, 1, "timer", self._describe_timer(timer))]
             case _:
                 return []
 
-    def _timer_said(self, timer: Any) -> str:
+    def _describe_timer(self, timer: Any) -> str:
         length = self.phrases.length
         match timer:
             case typed.Timer(of=of, label=label):
@@ -119,11 +119,11 @@ class Timeline:
             for lookup in body.lookups:
                 names = {t.name for t in lookup.arguments if isinstance(t, typed.Variable)}
                 if names <= match.values.keys():
-                    text = f"row {self.row_said(lookup, match)}"
+                    text = f"row {self.describe_row(lookup, match)}"
                     found.append(((match.end, match.start, 2), Line("row", text)))
         return found
 
-    def row_said(self, lookup: typed.Lookup, match: Match) -> str:
+    def describe_row(self, lookup: typed.Lookup, match: Match) -> str:
         """A row of a table, as far as its values are known: ``limit(m="m7", l=30)``."""
         columns = self.study.program.predicates[lookup.predicate].columns
         terms = []
@@ -144,7 +144,7 @@ class Timeline:
             what = "1 event" if len(members) == 1 else f"{len(members)} events"
             if window is not None:
                 start, end = min(start, match.start), match.end
-                found.append(self._dated(end, start, 3, "window", f"{self.window_said(window)}: {what}"))
+                found.append(self._dated(end, start, 3, "window", f"{self.describe_window(window)}: {what}"))
             else:
                 found.append(self._dated(end, start, 3, "collected", f"collected {what}"))
             shown = members if len(members) <= MOST_COLLECTED else [*members[: MOST_COLLECTED - 1], members[-1]]
@@ -159,7 +159,7 @@ class Timeline:
                         found.append(((start, end, 4), inner))
         return found
 
-    def window_said(self, window: typed.Window) -> str:
+    def describe_window(self, window: typed.Window) -> str:
         """A window as it is written: ``last 5m``, ``each 1h``, ``since day_start``."""
         kind = window.record
         if kind.takes == "pattern":
@@ -179,7 +179,7 @@ class Timeline:
                 span = match.start, match.end
             if span is None:
                 continue
-            text = f"no {self.phrases.pattern(absence.pattern, match.values)} came{self._ends_said(absence.scope)}"
+            text = f"no {self.phrases.pattern(absence.pattern, match.values)} came{self._describe_ends(absence.scope)}"
             yield self._dated(span[1], span[0], 5, "absent", text)
             for unseen in self.study.unseen:
                 event = unseen.event
@@ -197,10 +197,10 @@ class Timeline:
             and agree(match, found, absence.shared)
         )  # fmt: skip
 
-    def _ends_said(self, scope: typed.Scope) -> str:
+    def _describe_ends(self, scope: typed.Scope) -> str:
         match scope:
             case typed.During():
-                return f" in {scope_said(scope)}"
+                return f" in {describe_scope(scope)}"
             case typed.Between():
                 return " between the two"
             case _:
@@ -229,7 +229,7 @@ class Timeline:
                 if related.left in match.labels and related.right in match.labels:
                     sides = match.labels[related.left], match.labels[related.right]
                     if related_in_time(related.relation, *sides):
-                        said = relation_said(related.relation, length)
+                        said = describe_relation(related.relation, length)
                         found.append(f"{related.left} {said} {related.right}")
         return [((match.end, match.start, 7), Line("time", text)) for text in found]
 

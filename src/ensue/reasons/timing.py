@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from ensue.language import typed
 from ensue.reasons.answer import Stop
+from ensue.records import dataclass
 from ensue.reference.matches import Match, Occurrence
 
 Length = Callable[[int], str]
@@ -14,7 +14,7 @@ Length = Callable[[int], str]
 
 @dataclass(frozen=True)
 class Side:
-    """An operand of a relation: what it is called, and when it is."""
+    """An operand of a relation: its name, and its interval."""
 
     name: str
     when: Match | Occurrence
@@ -23,7 +23,7 @@ class Side:
     def point(self, end: bool) -> int:
         return self.when.end if end else self.when.start
 
-    def said(self, end: bool) -> str:
+    def describe(self, end: bool) -> str:
         """Its start or its end; of an instant just its name."""
         if self.when.start == self.when.end:
             return self.name
@@ -31,7 +31,7 @@ class Side:
 
 
 def relation_stops(relation: typed.Relation, left: Side, right: Side, length: Length) -> Iterator[Stop]:
-    """Tell what a relation between two intervals lacks.
+    """Describe why a relation between two intervals does not hold.
 
     >>> order, shipped = Side("order", Occurrence(0, 0)), Side("shipped", Occurrence(64, 64))
     >>> bound = typed.Distance((0, True), (1, False), 1, 60)
@@ -43,7 +43,7 @@ def relation_stops(relation: typed.Relation, left: Side, right: Side, length: Le
     for distance in relation.distances:
         (earlier, earlier_end), (later, later_end) = distance.earlier, distance.later
         gap = sides[later].point(later_end) - sides[earlier].point(earlier_end)
-        one, other = sides[later].said(later_end), sides[earlier].said(earlier_end)
+        one, other = sides[later].describe(later_end), sides[earlier].describe(earlier_end)
         low, high = distance.low, distance.high
         if low is not None and gap < low:
             if sides[later].timer and low in (0, 1) and gap < 0:
@@ -87,5 +87,5 @@ def within_stop(taken: int, bound: int, word: str, length: Length) -> Stop:
 
 
 def _weight(excess: int, bound: int) -> float:
-    """How far off something is, from 0 for next to nothing to 1 for very far."""
+    """Weight of a missed bound, from 0 for a near miss to 1 for a distant one."""
     return excess / (excess + abs(bound) + 1)

@@ -1,4 +1,4 @@
-"""The reference: what a program means, computed plainly and slowly from the definitions.
+"""The reference: the meaning of a program, computed plainly and slowly from the definitions.
 
 Every other execution is judged against it. It shares nothing with them but the language: syntax, checking, types.
 """

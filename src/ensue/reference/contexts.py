@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ensue.language import typed
+from ensue.language.semantics import equality
+from ensue.records import dataclass
 from ensue.reference.matches import Match, both, together
-from ensue.values import equality
 
 Eligible = Callable[[Match, Match], bool]
-"""Whether an instance of the left side and one of the right side may be paired."""
+"""True if an instance of the left side and one of the right side may be paired."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Arrival:
 
 
 Witness = Callable[[typed.Pair, Arrival], None]
-"""Is told of each instance that comes to a pairing, in order."""
+"""Called with each instance that arrives at a pairing, in order."""
 
 
 def select(
@@ -89,7 +90,7 @@ def _shares_an_event(one: Match, other: Match) -> bool:
 def _take(
     context: str, terminator: str, offered: list[Match], waiting: list[Match]
 ) -> tuple[list[list[Match]], list[Match]]:
-    """What a terminator takes of the initiators offered, composite by composite, and what then still waits."""
+    """Initiators that a terminator takes of those offered, composite by composite, and those that remain waiting."""
     match context:
         case "recent":
             newest = offered[-1]
@@ -112,6 +113,6 @@ def _compose(pair: typed.Pair, left: list[Match], right: list[Match]) -> Match:
 
 
 def paired(pair: typed.Pair, left: Match, right: Match) -> Match:
-    """Both sides of a pairing as one match, which remembers what lies between them."""
+    """Both sides of a pairing as one match, which remembers the span between them."""
     found = both(left, right)
     return replace(found, spans={**found.spans, pair.id: (left.end, right.start)})

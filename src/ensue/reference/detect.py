@@ -1,7 +1,7 @@
 """All events that a program derives from a finite set of events.
 
 Rules are evaluated stratum by stratum. A stratum that depends on itself is evaluated step by step, one step for each
-end time: what ends earlier is known, and what ends now is derived layer by layer until nothing new follows.
+end time: events that end earlier are known, and those that end now are derived layer by layer until none is new.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import MOST_TURNS
+from ensue.language.semantics import held, identity, order
 from ensue.reference.evaluate import World
 from ensue.reference.expressions import evaluate
 from ensue.reference.matches import Event, Match
 from ensue.reference.static import Knowledge, Row
-from ensue.values import held, identity, order
 
 Given = tuple[str, Mapping[str, Any], int, int, Any]
 """An input event: type, attributes, start, end, and its sequence (None if there is none)."""
@@ -80,7 +80,7 @@ class Detection:
         rules = [i for layer in stratum.layers for i in layer]
         time: int | None = None
         while True:
-            # What would end later is not final, but it tells when to look again: at the end of a timer.
+            # Events that would end later are not final, but their ends, as those of timers, are times to look again.
             found = [event for i in rules for event in self._matched(i, self.world(time))]
             later = {event.end for event in found if time is None or event.end > time}
             later |= {e.end for events in self.known.values() for e in events if time is None or e.end > time}
@@ -114,12 +114,12 @@ class Detection:
         return [event for i in rules for event in self._apply(i, world)]
 
     def _apply(self, number: int, world: World) -> list[Event]:
-        """Derive the events of a rule: of its matches those that it keeps, if it says how often it derives."""
+        """Derive the events of a rule, without those that ``once`` or ``at most`` suppress."""
         found, quiet = self._matched(number, world), self.program.rules[number].quiet
         return found if quiet is None else kept(merged(found), quiet)
 
     def suppressed(self) -> dict[int, int]:
-        """How many events each rule that says how often it derives has not kept, by the rule's number."""
+        """Number of events suppressed by each rule with ``once per`` or ``at most``, by the rule's number."""
         world = self.world(self.last_end)
         rules = {number: rule.quiet for number, rule in enumerate(self.program.rules) if rule.quiet is not None}
         found = {number: merged(self._matched(number, world)) for number in rules}
@@ -153,7 +153,7 @@ class Detection:
         return (event.end, event.start, order(sequence), rank, attributes)
 
     def _derive(self, event: Event) -> bool:
-        """Whether the event is new, or came from more inputs than was known."""
+        """Add a derived event; True if it is new, or has more sources than before."""
         before = self.derived.get(event.identity)
         if before is None:
             self._know(event)
@@ -171,7 +171,7 @@ class Detection:
 
 
 def kept(events: Iterable[Event], quiet: typed.Quiet) -> list[Event]:
-    """Of a rule's events those before which not too many were kept, in their order."""
+    """A rule's events without those that ``once`` or ``at most`` suppress, in their order."""
     found: list[Event] = []
     ends: dict[Any, list[int]] = {}
     for event in sorted(events, key=lambda event: event.key):

@@ -3,7 +3,7 @@
 Nothing here is incremental or clever. A pattern's matches are computed from those of its parts; a body's are those of
 its constituents, joined with timers and static rows, then filtered by one kind of condition after the other.
 
-With a largest lifetime (``keep 7d.``) a match that ends at `t` is made of events that end at ``t - 7d`` or later, those
+With a longest lifetime (``keep 7d.``) a match that ends at `t` is made of events that end at ``t - 7d`` or later, those
 in parentheses included (`Match.oldest`); what is negated or gathered counts if it ends then or later. What stands alone
 so is a match of its own, as a window is, which is decided when its last event comes or its span is over.
 """
@@ -17,13 +17,13 @@ from typing import Any
 from ensue.errors import DetectError
 from ensue.language import typed
 from ensue.language.limits import EARLIEST, MOST_OCCURRENCES
+from ensue.language.semantics import equality, identity, order
 from ensue.language.walk import has_aggregate, has_alternatives, names_used, visible_labels, visible_variables
 from ensue.reference.contexts import Witness, paired, select
 from ensue.reference.expressions import evaluate, holds
 from ensue.reference.matches import NOTHING, Event, Match, Occurrence, Part, agree, both, covering, gather, together
 from ensue.reference.restricted import in_order, innermost, latest, preferred
 from ensue.reference.static import Knowledge
-from ensue.values import equality, identity, order
 
 TIMER_RANK = 2**31
 """Timers come after all events in the order of parts, and rows of static predicates after them."""
@@ -40,14 +40,14 @@ class World:
         self.first_end = first_end
         self.last_end = last_end
         self.witness: Witness | None = None
-        """Is told of all that comes to pairings with contexts."""
+        """Called with all instances that arrive at pairings with contexts."""
         self._cache: dict[int, list[Match]] = {}
         self._by_value: dict[int, dict[Any, list[Match]]] = {}
 
     # --- bodies
 
     def body(self, body: typed.Body, outer: Match = NOTHING, head: Iterable[typed.Expression] = ()) -> list[Match]:
-        """All matches of a body. `outer` is what a negated or collected body sees; `head` the head's terms."""
+        """All matches of a body. `outer` is the match around a negated or collected body; `head` the head's terms."""
         if body.restricted:
             assert body.pattern is not None
             found = self._restricted(body.pattern, body, body.correlation)
@@ -70,7 +70,7 @@ class World:
         return all(holds(condition, seen, self.knowledge.held) for condition in conditions)
 
     def decidable(self, conditions: Iterable[typed.Expression], match: Match) -> list[typed.Expression]:
-        """Of ``on``: what uses a cumulative constituent was decided when it was paired."""
+        """Conditions of ``on`` without those on a cumulative constituent, which were decided when it was paired."""
         gathered = {n for members in match.gathered.values() for m in members for n in (*m.values, *m.labels)}
         return [c for c in conditions if not any(n in gathered and not match.knows(n) for n in names_used(c))]
 
@@ -112,7 +112,7 @@ class World:
     def inside(
         self, part: typed.Absence | typed.Gathering, body: typed.Body, match: Match, outer: Match
     ) -> list[Match]:
-        """What matches the negated or gathered pattern in its scope, with the values that the match has."""
+        """Matches of a negated or gathered pattern in its scope that agree with the values of the match."""
         span = self.scope(part.scope, match, outer)
         if span is None:
             return []  # a side of an `or` that was not taken
@@ -140,7 +140,7 @@ class World:
         return self._cache[id(pattern)]
 
     def alone(self, pattern: typed.Pattern, keep: int | None, outer: Match = NOTHING) -> list[Match]:
-        """Matches of a pattern that stands alone, as what is negated or collected does; they count by their own end."""
+        """Matches of a pattern that stands alone, such as a negated or collected one; they count by their own end."""
         body = typed.Body(pattern, keep=keep)
         return [replace(m, oldest=m.end) for m in self.pattern(pattern, body, outer) if lasts(body, m)]
 
@@ -298,7 +298,7 @@ class World:
         return found
 
     def eligible(self, pair: typed.Pair, body: typed.Body, one: Match, other: Match, outer: Match) -> bool:
-        """Whether every temporal condition and every conjunct of ``on`` that this pairing determines allows it."""
+        """True if a pairing passes every temporal condition and every conjunct of ``on`` that it determines."""
         if not related_in_time(pair.relation, one, other):
             return False
         match = both(one, other)
@@ -351,7 +351,7 @@ class World:
 
 
 def lasts(body: typed.Body, match: Match) -> bool:
-    """Whether a match is as long as its body allows, and made of nothing that ended too long ago."""
+    """True if a match has a length that its body allows, and every part of it ended recently enough."""
     length = match.end - match.start
     return (
         (body.within is None or length <= body.within)
@@ -365,12 +365,12 @@ def is_kept(body: typed.Body, match: Match) -> bool:
 
 
 def known_at(time: int, match: Match, keep: int | None) -> bool:
-    """Whether what is negated, gathered or collected counts for a match that ends at a time."""
+    """True if a negated, gathered or collected match is still kept when a match ends at a time."""
     return keep is None or match.end >= time - keep
 
 
 def seeing(match: Match, outer: Match) -> Match:
-    """A match that also knows what is known outside it."""
+    """A match that also knows the values and labels outside it."""
     if outer is NOTHING:
         return match
     return replace(match, values={**outer.values, **match.values}, labels={**outer.labels, **match.labels})
@@ -379,7 +379,7 @@ def seeing(match: Match, outer: Match) -> Match:
 def _distinct(matches: list[Match], pattern: typed.Pattern, with_spans: bool = False) -> list[Match]:
     """Matches without those that are the same, as one event on two sides of an `or` is: the same parts, values, names.
 
-    As long as something absent or gathered is still to be checked, it tells two matches apart (`with_spans`).
+    Matches with different spans of absences or gatherings that are still to be checked are different (`with_spans`).
     """
     variables, labels = sorted(visible_variables(pattern)), sorted(visible_labels(pattern))
     found: dict[Any, Match] = {}
@@ -463,7 +463,7 @@ def atom_match(atom: typed.Atom, event: Event) -> Match | None:
 
 
 def related_in_time(relation: typed.Relation, left: Match | Occurrence, right: Match | Occurrence) -> bool:
-    """Whether two intervals stand in a relation."""
+    """True if a relation holds between two intervals."""
     points = ((left.start, left.end), (right.start, right.end))
     for distance in relation.distances:
         (earlier, earlier_end), (later, later_end) = distance.earlier, distance.later

@@ -8,11 +8,11 @@ from typing import Any
 from ensue.language import typed
 from ensue.language.aggregates import aggregate
 from ensue.language.functions import apply
+from ensue.language.semantics import among, calculate, compare
 from ensue.reference.matches import Match
-from ensue.values import among, calculate, compare
 
 Held = Callable[[str, list[Any], list[bool]], bool]
-"""Whether a static predicate has a row with these values; the flags say which of them matter."""
+"""True if a static predicate has a row with these values; the flags select those that matter."""
 
 
 def evaluate(expression: typed.Expression, match: Match, held: Held) -> Any:

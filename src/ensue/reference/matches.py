@@ -1,12 +1,13 @@
-"""Events, and matches of patterns: what was matched, when, in which order, and from which inputs."""
+"""Events, and matches of patterns with their parts, times, order and inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
-from ensue.values import equality
+from ensue.language.semantics import equality
+from ensue.records import dataclass
 
 NEVER = 2**80
 """Later than any time."""
@@ -23,12 +24,12 @@ class Event:
     key: tuple[Any, ...]
     sources: frozenset[int]
     identity: Any = None
-    """What makes it itself: an input's position, a derived event's content."""
+    """Identity: the position of an input, the content of a derived event."""
 
 
 @dataclass(frozen=True)
 class Occurrence:
-    """What a name stands for in a match: an event with its attributes, or just an interval."""
+    """Value of a label in a match: an event with its attributes, or just an interval."""
 
     start: int
     end: int
@@ -37,7 +38,7 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class Part:
-    """Something matched, an event or else a timer or static row: its place in the order, and what makes it itself."""
+    """A part of a match, an event or else a timer or static row: its place in the order, and its identity."""
 
     key: tuple[Any, ...]
     identity: Any
@@ -56,7 +57,7 @@ class Match:
     labels: Mapping[str, Occurrence] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
     spans: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    """Where the scopes of absences and gatherings lie, by the id of the pattern."""
+    """Spans of the scopes of absences and gatherings, by the id of the pattern."""
     gathered: Mapping[int, tuple[Match, ...]] = field(default_factory=dict)
     sources: frozenset[int] = frozenset()
     oldest: int = NEVER
@@ -76,11 +77,11 @@ class Match:
 
 
 NOTHING = Match(NEVER, -NEVER)
-"""A match of nothing: what a body starts from. It lies nowhere, and covers nothing."""
+"""A match of nothing, from which a body starts. It lies nowhere, and covers nothing."""
 
 
 def agree(left: Match, right: Match, shared: tuple[str, ...]) -> bool:
-    """Whether two matches have equal values for the variables they share; null equals nothing."""
+    """True if two matches have equal values for the variables they share; null equals nothing."""
     return all(
         (key := equality(left.values[name])) is not None and key == equality(right.values[name]) for name in shared
     )
@@ -115,7 +116,7 @@ def together(members: list[Match], gathering: int, shared: tuple[str, ...]) -> M
 
 
 def gather(match: Match, gathering: int, members: list[Match]) -> Match:
-    """A match with what was collected for it; that does not change its interval."""
+    """A match with its collected members, which do not change its interval."""
     sources = match.sources.union(*(member.sources for member in members))
     return replace(match, gathered={**match.gathered, gathering: tuple(members)}, sources=sources)
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ensue.language.semantics import identity
 from ensue.reference.matches import Match
-from ensue.values import identity
 
 
 def _correlations(matches: list[Match], variables: list[str]) -> list[list[Match]]:

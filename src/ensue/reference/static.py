@@ -8,10 +8,10 @@ from typing import Any
 from ensue.errors import DetectError
 from ensue.language import limits, typed
 from ensue.language.limits import no_end
+from ensue.language.semantics import equality, identity
+from ensue.language.semantics import held as as_held
 from ensue.reference.expressions import evaluate, holds
 from ensue.reference.matches import Match
-from ensue.values import equality, identity
-from ensue.values import held as as_held
 
 Row = tuple[Any, ...]
 
@@ -35,7 +35,7 @@ class Knowledge:
         return sum(len(self.rows[name]) for name in predicates)
 
     def add(self, predicate: str, row: Row) -> bool:
-        """Whether the row was new."""
+        """Add a row; True if it is new."""
         key = tuple(map(identity, row))
         if key in self.rows[predicate]:
             return False
@@ -52,7 +52,7 @@ class Knowledge:
     def bindings(
         self, predicate: str, terms: Sequence[typed.Variable | typed.Constant | None], values: Mapping[str, Any]
     ) -> Iterator[dict[str, Any]]:
-        """Values for the variables, one binding for each row that agrees with what is bound already."""
+        """Values for the variables, one binding for each row that agrees with the values bound already."""
         for row in self.rows[predicate].values():
             bound = dict(values)
             for term, value in zip(terms, row, strict=True):

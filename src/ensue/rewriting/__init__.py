@@ -1,16 +1,17 @@
 """Rules that mean the same and are cheaper to run. The rewrites are one list, and are applied in its order.
 
-Each is a pure function of a body; bodies in parentheses are rewritten before those around them. At last the joins of a
-rule are ordered, by what is known of how frequent events are. What is written is never lost: checking, the reference
-and messages know the rules as they were written.
+Each is a pure function of a body; bodies in parentheses are rewritten before those around them. Finally the joins of a
+rule are ordered by the known frequencies of events. The written rules stay available: checking, the reference and
+messages use them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ensue.language import typed
+from ensue.records import dataclass
 from ensue.rewriting.bodies import with_bodies
 from ensue.rewriting.drop_implied import drop_implied
 from ensue.rewriting.merge_absences import merge_absences
@@ -36,7 +37,7 @@ REWRITES: tuple[Rewrite, ...] = (
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A rule after all rewrites, the names of those that changed it, and the order of its joins if that is another."""
+    """A rule after all rewrites, the names of those that changed it, and the new order of its joins if it changed."""
 
     rule: typed.Rule
     names: tuple[str, ...]

@@ -11,7 +11,7 @@ Change = Callable[[typed.Body], typed.Body]
 
 
 def with_bodies(body: typed.Body, change: Change) -> typed.Body:
-    """The body after a change of it and of all inside it; what is negated, gathered or collected is inside, too."""
+    """The body after changing it and all bodies inside it, including negated, gathered and collected ones."""
 
     def inside(pattern: typed.Pattern) -> typed.Pattern:
         match pattern:

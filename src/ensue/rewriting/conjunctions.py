@@ -1,25 +1,26 @@
 """A pattern as a conjunction: events that all occur, and limits on the distances between their points.
 
-A pairing relates the intervals that cover its sides. What it says of these is said of the events inside where that is
-the same: `(a seq b) seq c` is `a` before `b` and `b` before `c`, as `b` is the last of `a seq b`. A side of a
-relation that is about a point which no one event is sure to give stays as it is, and counts as an event; so does a
-pairing between whose sides something must be absent or is gathered.
+A pairing relates the intervals that cover its sides. Where it means the same, the relation becomes limits on the events
+inside: `(a seq b) seq c` is `a` before `b` and `b` before `c`, as `b` is the last of `a seq b`. A side stays whole and
+counts as an event where a relation concerns its start or end and no single event always determines that point; so does
+a pairing with an absence or a gathering between its sides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from ensue.language import typed
 from ensue.language.walk import has_alternatives
+from ensue.records import dataclass
 from ensue.temporal.constraints import Events
 from ensue.temporal.distances import Distances
 from ensue.temporal.instants import instantaneous
 
 Tree = int | tuple["Tree", "Tree"]
-"""In which order events are joined: an event by its place, or two trees that are joined."""
+"""Order in which events are joined: an event by its place, or two trees that are joined."""
 
 Side = frozenset[int]
 """The places of the events on one side of a join."""
@@ -42,7 +43,7 @@ class Limit:
     word: str
     left: int
     named: typed.Related | None = None
-    """The relation between names that it is part of, if it is of one."""
+    """The relation between names that the limit is part of, if any."""
 
     @property
     def places(self) -> frozenset[int]:
@@ -61,7 +62,7 @@ class Conjunction:
     ids: tuple[int, ...]
 
     def distances(self, places: Collection[int]) -> Distances:
-        """What is known of the points of some of the events, from limits between these alone."""
+        """Distances between the points of some events, from the limits between these alone."""
         found = Distances()
         for place in places:
             found.require((place, False), (place, True), 0, 0 if place in self.instants else None)
@@ -95,7 +96,7 @@ def conjunction_of(body: typed.Body, events: Events) -> Conjunction | None:
 
 
 def joins_several(pattern: typed.Pattern | None) -> bool:
-    """Whether there may be more than two events, so that they can be joined in several ways."""
+    """True if there may be more than two events, so that they can be joined in several ways."""
     match pattern:
         case typed.Pair(left=typed.Atom(), right=typed.Atom()):
             return False
@@ -115,7 +116,7 @@ def label_of(pattern: typed.Pattern) -> str | None:
 
 
 def says_as_much(end: bool, later: bool, lower: bool) -> bool:
-    """Whether a limit on the covering start or end of several events says the same of each of them.
+    """True if a limit on the covering start or end of several events means the same limit on each of them.
 
     All start after a time if the first does, and all end before one if the last does.
     """
@@ -123,7 +124,7 @@ def says_as_much(end: bool, later: bool, lower: bool) -> bool:
 
 
 def covers(point: Point, end: bool, places: Collection[int], distances: Distances) -> bool:
-    """Whether a point of one of several events is always the end (or the start) of all of them.
+    """True if a point of one of several events is always the end (or the start) of all of them.
 
     >>> ab = Distances()
     >>> ab.require((0, True), (1, False), low=1)
@@ -144,7 +145,7 @@ def places_of(tree: Tree) -> Side:
 
 
 def splits(places: Side, in_order: bool) -> list[tuple[Side, Side]]:
-    """The ways to part events into two sides, those first that keep their order; with `in_order` only these.
+    """The ways to split events into two sides, those that keep their order first; with `in_order` only these.
 
     >>> [(sorted(left), sorted(right)) for left, right in splits(frozenset((0, 1, 2)), in_order=False)]
     [([0], [1, 2]), ([0, 1], [2]), ([0, 2], [1])]
@@ -199,18 +200,18 @@ class _Flattened:
 
 
 def _crosses(relation: typed.Relation) -> bool:
-    """Whether a relation says nothing of one side alone, as `par` does: that it is no instant."""
+    """True if each limit of a relation is between its sides; `par` also limits one side alone (it is no instant)."""
     return all(distance.earlier[0] != distance.later[0] for distance in relation.distances)
 
 
 def _plain(body: typed.Body) -> bool:
-    """Whether parentheses hold a pairing of events and nothing else."""
-    plain = body == typed.Body(body.pattern, keep=body.keep)  # what events are kept for counts for the whole body
+    """True if parentheses hold a pairing of events and nothing else."""
+    plain = body == typed.Body(body.pattern, keep=body.keep)  # the largest lifetime applies to the whole body
     return isinstance(body.pattern, typed.Pair) and plain and not has_alternatives(body.pattern)
 
 
 def _asked(relation: typed.Relation, side: int) -> Iterator[tuple[bool, bool, bool]]:
-    """What a relation asks of one of its sides: of its end or its start, as what is later or not, from below or not."""
+    """The limits of a relation on one of its sides, as flags: its end (or start), the later point, a lower bound."""
     for distance in relation.distances:
         for point, later in ((distance.earlier, False), (distance.later, True)):
             if point[0] == side:
@@ -219,7 +220,7 @@ def _asked(relation: typed.Relation, side: int) -> Iterator[tuple[bool, bool, bo
 
 
 def _points(side: Conjunction, end: bool, later: bool, lower: bool) -> list[Point] | None:
-    """The points of a side's events that a limit on its own start or end is about; None if that is not known."""
+    """The points of a side's events that a limit on its own start or end applies to; None if they are unknown."""
     places = range(len(side.events))
     distances = side.distances(places)
     for place in places:
@@ -229,7 +230,7 @@ def _points(side: Conjunction, end: bool, later: bool, lower: bool) -> list[Poin
 
 
 def _limits(relation: typed.Relation, sides: tuple[Conjunction, Conjunction]) -> Iterator[Limit]:
-    """What a relation between two sides says of their events."""
+    """The limits on events that a relation between two sides means."""
     moved = (0, len(sides[0].events))
     for distance in relation.distances:
         for lower, value in ((True, distance.low), (False, distance.high)):

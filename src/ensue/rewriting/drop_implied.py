@@ -1,4 +1,4 @@
-"""`e before f, f before g, e before g` becomes `e before f, f before g`: what others imply is not checked."""
+"""`e before f, f before g, e before g` becomes `e before f, f before g`: implied relations are not checked."""
 
 from __future__ import annotations
 

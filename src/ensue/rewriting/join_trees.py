@@ -1,8 +1,8 @@
 """Orders of joins as patterns: which limits are checked in which join, and which as relations between names.
 
 A limit is checked in the join that first brings its two events together, if the one is the first or the last of its
-side, so that it is one on the interval of that side. Else it is a relation between names, which is checked when all is
-there. What follows for two sides from limits on other events, that the one is before the other, is checked, too.
+side, so that it is one on the interval of that side. Else it is a relation between names, which is checked on the
+complete match. Where limits on other events imply that one side is before the other, their join checks that, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Joins:
 
     @property
     def interchangeable(self) -> bool:
-        """Whether events may change places: nobody can tell equal values of what they share apart."""
+        """True if events may change places: each shared variable has one type, so that equal values are identical."""
         types: dict[str, list[str | None]] = {}
         for event in self.conjunction.events:
             if isinstance(event, typed.Atom):
@@ -40,11 +40,11 @@ class Joins:
         return all(len(each) == 1 or (len(set(each)) == 1 and each[0] in DECLARED) for each in types.values())
 
     def possible(self, left: Tree, right: Tree) -> bool:
-        """Whether all limits between two sides can be written: in their join, or as relations between names.
+        """True if all limits between two sides can be written, in their join or as relations between names.
 
-        What a join checks as written is checked in one still, and not when all is there: else that could be far more
-        than what is estimated. What is written in a join alone must bound the events as closely as it did, so that
-        lifetimes stay.
+        A limit that a join checks as written must still be checked in a join, not on the complete match: that could
+        make far more tuples than estimated. A limit that is written in a join alone must bound the events as closely as
+        before, so that lifetimes stay.
         """
         for limit in self._between(left, right):
             if limit.named is None:
@@ -88,9 +88,9 @@ class Joins:
         return iter(found)
 
     def _relation(self, left: Tree, right: Tree, moved: set[int], more: list[typed.Related]) -> typed.Relation:
-        """What is checked where two sides are joined.
+        """The relation that the join of two sides checks.
 
-        Relations between names that are checked there and need not be kept go into `moved`, new ones into `more`.
+        Relations between names that it checks completely go into `moved`, new ones into `more`.
         """
         found: list[typed.Distance] = []
         words: set[str] = set()
@@ -141,17 +141,17 @@ class Joins:
         return typed.Distance(points[0], points[1], limit.low, limit.high)
 
     def _as_tight(self, distance: typed.Distance, left: Tree, right: Tree) -> bool:
-        """Whether a limit on two sides bounds each of their events as closely."""
+        """True if a limit on two sides bounds each of their events as closely."""
         given = [lower for lower, value in ((True, distance.low), (False, distance.high)) if value is not None]
         return all(
             isinstance((left, right)[side], int) or all(says_as_much(end, later, lower) for lower in given)
             for (side, end), later in ((distance.earlier, False), (distance.later, True))
         )
 
-    # --- what follows from other events
+    # --- orders that other events imply
 
     def _known(self, tree: Tree) -> Distances:
-        """What is known of events that are joined: limits between them, and what their joins check besides."""
+        """Distances between joined events: the limits between them, and the orders that their joins check besides."""
         if tree not in self.checked:
             found = self.conjunction.distances(places_of(tree))
             for left, right in _joins_in(tree):
@@ -165,9 +165,9 @@ class Joins:
         return self.checked[tree]
 
     def _order(self, left: Tree, right: Tree) -> typed.Distance | None:
-        """That one side is before the other, where this follows from limits on events that are in neither.
+        """The order of two sides, where limits on events outside them imply it; None if there is none.
 
-        It is checked where they are joined, so that no more tuples are made than must be.
+        It is checked where they are joined, so that no more tuples are made than necessary.
         """
         both = self.conjunction.distances(places_of(left) | places_of(right))
         for side, (earlier, later) in enumerate(((left, right), (right, left))):

@@ -1,16 +1,16 @@
-"""`(p without q) without q` becomes `p without q`: what is forbidden twice in one place is looked for once."""
+"""`(p without q) without q` becomes `p without q`: an absence that stands twice in one place is checked once."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from ensue.language import typed
-from ensue.rewriting.alike import unnumbered
+from ensue.rewriting.unnumbered import unnumbered
 from ensue.temporal.constraints import Events
 
 
 def merge_absences(body: typed.Body, events: Events) -> typed.Body:
-    """Under a policy a pattern has just one absence of its own, so these stay."""
+    """Merge equal absences. Under a policy a pattern has just one absence of its own, so these stay."""
     if body.restricted:
         return body
     same = _same_places(body.pattern)
@@ -24,7 +24,7 @@ def merge_absences(body: typed.Body, events: Events) -> typed.Body:
 
 
 def _same_places(pattern: typed.Pattern | None) -> dict[int, int]:
-    """For each ``without`` around another one the inner one: both look into the same interval."""
+    """For each ``without`` around another one, the inner one: both apply to the same interval."""
     match pattern:
         case typed.Lacking(id=id_, pattern=typed.Lacking() as inner):
             found = _same_places(inner)

@@ -1,11 +1,11 @@
-"""`p or p` becomes `p`: an event that is on both sides is one instance."""
+"""`p or p` becomes `p`: an event that matches both sides is one instance."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from ensue.language import typed
-from ensue.rewriting.alike import unnumbered
+from ensue.rewriting.unnumbered import unnumbered
 from ensue.temporal.constraints import Events
 
 

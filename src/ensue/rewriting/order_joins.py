@@ -1,50 +1,57 @@
-"""`a(x), b(y), c(x, y)` becomes `a(x), (b(y), c(x, y))`: of several orders of joins one is run that makes less.
+"""`a(x), b(y), c(x, y)` becomes `a(x), (b(y), c(x, y))`: a join order that makes fewer tuples.
 
-The events of a body, and what its relations say of their starts and ends, are the same in any order of joins
-(`conjunctions`, `join_trees`), and so is what it covers. But the order of what is matched changes, and which of several
-equal values a variable has:
+The events of a body, the limits on their starts and ends, and the interval of the match are the same in any join order
+(`conjunctions`, `join_trees`). But the order of matches changes, and so does the choice between equal values of a
+variable:
 
-- so only bodies of rules are ordered, and none in parentheses: nobody sees the order of what a rule matches;
+- so only bodies of rules are ordered, and none in parentheses: the order of a rule's matches is never visible;
 - where events share a variable of which equal values may differ, as 1 and 1.0 do, they stay in their order.
 
 Of all orders of up to six events that can be written so, the one is taken that costs least by estimate (`join_costs`),
-and only if that is half of what the order as written costs or less: estimates are rough. With contexts, a policy or a
-window the order stays as it is written.
+and only if that is half of what the order as written costs or less: estimates are rough. Sequences whose
+last event is no more frequent than the others, as far as is known, and those of more than six, are joined from the last
+event (`sequences`), where that costs little beside what is found anyway. With contexts, a policy or a window the order
+stays as it is written.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ensue.language import typed
+from ensue.records import dataclass
 from ensue.rewriting.conjunctions import Side, Tree, conjunction_of, joins_several, splits
 from ensue.rewriting.join_costs import JoinCosts
 from ensue.rewriting.join_trees import Joins
 from ensue.rewriting.rates import UNKNOWN, Rates
+from ensue.rewriting.sequences import from_the_last
 from ensue.temporal.constraints import Events, constrain, selects
 
 FEWEST_JOINED = 3
-"""Two events are joined in one way."""
+"""Fewest events that can be joined in several orders."""
 
 MOST_JOINED = 6
-"""Up to how many events all orders are looked at."""
+"""Most events for which all orders are compared."""
 
 WORTH = 2.0
-"""How many times cheaper another order must be."""
+"""Factor by which another order must be cheaper."""
+
+LONGEST = 32
+"""Up to how many events a sequence is joined from its last; the time to plan a join grows with them."""
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """A body whose joins have another order, with what that costs by estimate, and what it cost as written."""
+    """A body with a new order of its joins, the estimated cost of that order, and that of the written one."""
 
     body: typed.Body
     cost: float
     written: float
+    from_last: bool = False
+    """True for a sequence that is joined from its last event, whatever the estimate."""
 
     @property
-    def times(self) -> int:
-        """How many times as many tuples the order as written would make and keep."""
-        return round(self.written / self.cost)
+    def times(self) -> int | None:
+        """Ratio of the tuples that the order as written would make and keep; None where that did not decide."""
+        return None if self.from_last else round(self.written / self.cost)
 
 
 def order_joins(body: typed.Body, events: Events, rates: Rates = UNKNOWN) -> typed.Body:
@@ -53,25 +60,32 @@ def order_joins(body: typed.Body, events: Events, rates: Rates = UNKNOWN) -> typ
 
 
 def ordered(body: typed.Body, events: Events, rates: Rates = UNKNOWN) -> Ordered | None:
-    """A rule's body with its joins in a cheaper order, None if it stays as it is written."""
+    """A rule's body with its joins in a cheaper order; None if the written order stays."""
     if not joins_several(body.pattern) or body.window is not None or selects(body):
         return None
     conjunction = conjunction_of(body, events)
-    if conjunction is None or not FEWEST_JOINED <= len(conjunction.events) <= MOST_JOINED:
+    if conjunction is None or not FEWEST_JOINED <= len(conjunction.events) <= LONGEST:
         return None
     distances = constrain(body, events)
     if distances.contradiction() is not None:
         return None
     costs, joins = JoinCosts(conjunction, distances, dict(rates)), Joins(conjunction)
-    tree = _cheapest(costs, joins)
+    tree = _cheapest(costs, joins) if len(conjunction.events) <= MOST_JOINED else conjunction.written
     if tree is None:
         return None
     cost, written = costs.of(tree), costs.of(conjunction.written)
+    backward = from_the_last(body, joins) if len(conjunction.events) > MOST_JOINED or costs.last_is_rarest else None
+    if backward is not None:
+        found = costs.made(frozenset(range(len(conjunction.events))))
+        if costs.of(backward) + found <= WORTH * (cost + found):
+            if backward == conjunction.written:
+                return None
+            return Ordered(joins.body(backward, body), costs.of(backward), written, from_last=True)
     return Ordered(joins.body(tree, body), cost, written) if cost * WORTH <= written else None
 
 
 def _cheapest(costs: JoinCosts, joins: Joins) -> Tree | None:
-    """The cheapest order: for ever larger sets of events, from the cheapest orders of their parts."""
+    """The cheapest order, built for ever larger sets of events from the cheapest orders of their subsets."""
     in_order = not joins.interchangeable
     best: dict[Side, tuple[float, Tree] | None] = {}
 

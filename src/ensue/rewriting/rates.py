@@ -1,6 +1,6 @@
-"""How frequent the types of events are, as far as the order of joins heeds it: in powers of ten above the rarest one.
+"""Frequencies of event types, as powers of ten above the rarest one: as exact as join ordering needs.
 
-So tables that differ in nothing but their numbers are run alike, and what is compiled for one fits the others.
+So tables that differ only in their numbers of rows run alike, and code compiled for one fits the others.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ Rates = tuple[tuple[str, int], ...]
 """The types that are ten times as frequent as the rarest or more, with the power of ten, by name."""
 
 UNKNOWN: Rates = ()
-"""All are taken to be equally frequent."""
+"""All types are taken to be equally frequent."""
 
 
 def joined_types(program: typed.Program) -> set[str]:
-    """The types whose rates count: those of rules in which more than two events are joined."""
+    """The types whose rates matter: those of rules in which more than two events are joined."""
     bodies = (rule.body.pattern for rule in program.rules)
     return {atom.event for pattern in bodies if joins_several(pattern) for atom in atoms(typed.Body(pattern))}
 
 
 def rates_of(program: typed.Program, counts: Mapping[str, int]) -> Rates:
-    """The rates of the events that a program joins, from how many there are of each type.
+    """The rates of the events that a program joins, from the number of events of each type.
 
-    A type that is not counted, as one that is derived, is taken to be as frequent as the rarest that is.
+    A type without a count, such as a derived one, is taken to be as frequent as the rarest counted type.
     """
     types = joined_types(program)
     return powers({name: count for name, count in counts.items() if name in types})

@@ -29,7 +29,7 @@ def relate_sides(body: typed.Body, events: Events) -> typed.Body:
 def _related(
     pattern: typed.Pattern, ids: tuple[int | None, int | None], relation: typed.Relation
 ) -> typed.Pattern | None:
-    """The pattern with a relation added where its two events are the sides of one pairing; None if they are nowhere."""
+    """The pattern with a relation added to the pairing whose sides are the two events; None if there is none."""
     match pattern:
         case typed.Pair(left=left, right=right, relation=own):
             if (left.id, right.id) in (ids, ids[::-1]):

@@ -1,6 +1,6 @@
 """`a(x, y) … where x = 3` becomes `a(x, y) …` of those events only whose `x` is 3: selections are pushed down.
 
-Where instances are chosen a condition is checked on what was chosen, so it stays where it is.
+Contexts and policies choose instances first and check conditions on the chosen ones, so there conditions stay.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def select_constants(body: typed.Body, events: Events) -> typed.Body:
 
 
 def _equality(condition: typed.Expression) -> tuple[typed.Variable, typed.Constant] | None:
-    """A variable and the constant that it must equal; of floats, one zero may be another, so they are left alone."""
+    """A variable and the constant that it must equal; floats are left out, since 0.0 equals -0.0."""
     match condition:
         case typed.Operation(name="=", arguments=(typed.Variable() as variable, typed.Constant() as constant)):
             pass

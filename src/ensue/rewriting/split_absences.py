@@ -1,4 +1,4 @@
-"""`p without (q or r)` becomes `(p without q) without r`: either is looked for by itself, where it is stored by key."""
+"""`p without (q or r)` becomes `(p without q) without r`: each absence is checked on its own, stored by its key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ensue.temporal.constraints import Events
 
 
 def split_absences(body: typed.Body, events: Events) -> typed.Body:
-    """Under a policy the choice between `q` and `r` takes part in what is absent, so these stay."""
+    """Split absences of an ``or``. Under a policy the choice between its sides is part of the absence, so they stay."""
     if body.restricted:
         return body
     absences = tuple(each for absence in body.absences for each in _split(absence))

@@ -30,7 +30,7 @@ Typed = tuple[str, "DataType"]
 def arranged_frames(
     frames: Frames, request: Request, attributes: Mapping[str, Collection[str]]
 ) -> tuple[Frames, Request]:
-    """The frames with columns as rules have them, and a request that says no more than their names."""
+    """The frames with columns as rules have them, and a request in which only the names of columns remain."""
     columns = request.columns
     if columns.files != Columns().files:
         raise DataError("`lines`, `separator` and `file_name` are for files; a Spark frame has its columns already.")
@@ -43,7 +43,7 @@ def _arranged(frame: DataFrame, columns: Columns, paths: Collection[str], only: 
     schema = frame.schema
     held: dict[str, Typed] = {field.name: (quoted(field.name), field.dataType) for field in schema.fields}
     if len(held) < len(schema.fields):
-        return frame  # two columns of one name, which is said elsewhere
+        return frame  # two columns of one name are reported elsewhere
     table = "The Spark frame" if only is None else f"The Spark frame of {only!r}"
 
     def missing(source: str) -> None:
@@ -61,7 +61,7 @@ def _with_times(found: dict[str, Typed], columns: Columns, only: str | None, tab
     try:
         layout = find_layout(list(found), columns, only is not None, table)
     except DataError:
-        return found  # said elsewhere
+        return found  # reported elsewhere
     changed = dict(found)
     for name in {layout.start, layout.end, layout.instant} - {None}:
         expression, type_ = found[str(name)]

@@ -1,15 +1,15 @@
 """Detection on Spark tables: a lazy frame of detections from a lazy frame of events.
 
 Each stage of the program (`ensue.partitioning`) is a shuffle and one call of the engine for each partition. A stage
-takes the events that it reads, and hands on what it derives; what earlier stages derived and is still wanted goes
-through it as it is, so that nothing is computed twice.
+takes the events that it reads, and passes on the events that it derives. Events of earlier stages that are still
+wanted pass through it unchanged, so that nothing is computed twice.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from ensue.errors import (
 )
 from ensue.language.limits import LATEST
 from ensue.partitioning import ByKey, BySlices, Stage, Whole
+from ensue.records import dataclass
 from ensue.request import Request
 from ensue.rules import Rules, no_value
 from ensue.spark.found import Found, arrow_schema, found_columns
@@ -47,7 +48,7 @@ from ensue.spark.sql import among, as_integer, as_time, literal, numbered, quote
 from ensue.spark.stats import first_and_last
 from ensue.spark.suppressed import COUNT, check_columns, with_counts
 from ensue.spark.wire import BEGIN, DERIVED, FIRST, OVER, SLICE, UNTIL, Wire
-from ensue.spark.worker import Part
+from ensue.spark.worker import PartitionTask
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,12 +56,12 @@ if TYPE_CHECKING:
 
 
 MOST_NUMBERED = 16
-"""Up to how many types get numbers: each row is compared with one after the other."""
+"""Largest number of types that get numbers: each row is compared with one after the other."""
 
 
 @dataclass(frozen=True)
 class Detection:
-    """What is the same for all stages of a detection."""
+    """Settings shared by all stages of a detection."""
 
     job: Job
     given: Given
@@ -70,9 +71,9 @@ class Detection:
     slices: int | None
     strict: bool
     suppressed: bool = False
-    """Whether rows tell how many events rules did not keep."""
+    """True if rows carry the numbers of suppressed events."""
     apart: DataType | None = None
-    """The type of what tells rows apart, where detections have the rows that they came from."""
+    """The type of the identifier of rows, where detections carry the rows that they came from."""
 
     @cached_property
     def stats(self) -> DataFrame:
@@ -116,9 +117,10 @@ class Detection:
         schema = self.found.spark_schema(columns)
         schema = schema if self.apart is None else with_sources(schema, self.apart)
         schema = with_counts(schema) if self.suppressed else schema
-        part = Part(
+        part = PartitionTask(
             self.job, index, wire, Wire(columns, instants=False, sequence=False), arrow_schema(schema),
             self.tables, self.until, passed, sliced, only, types, self.suppressed, self.apart is not None,
+            self.job.code(index, wire, self.tables, True, self.apart is not None),
         )  # fmt: skip
         result = events.mapInArrow(part, schema)
         if not stage.duplicates & {*emitted}:
@@ -127,19 +129,19 @@ class Detection:
         return self.found.distinct(result, columns, apart)
 
     def _sliced(self, stage: Stage) -> bool:
-        """Whether time is cut into slices: where there is no key, or keys have more events than one part can take."""
+        """True if time is cut into slices: there is no key, or keys have more events than one part can take."""
         keyed = isinstance(stage.parting, ByKey) and stage.extent is not None
         return isinstance(stage.parting, BySlices) or (keyed and self.slices is not None)
 
     def _sees_all(self, stage: Stage) -> bool:
-        """Whether the one part of a stage can see for itself when time begins and ends: it takes all events."""
+        """True if the only part of a stage must itself find when time begins and ends, from all events."""
         return _in_one_part(stage) and ((stage.ends_by_itself and self.until is None) or stage.from_first_end)
 
     def _needs_stats(self, stage: Stage) -> bool:
         return not _in_one_part(stage) and ((stage.ends_by_itself and self.until is None) or stage.from_first_end)
 
     def _only(self, stage: Stage) -> str | None:
-        """The one type of given events that a stage reads, parted by their key: rows need not say it on their way."""
+        """The only type of given events that a stage reads, partitioned by key: its rows need no column of the type."""
         given = {source.only for source in self.given.sources}
         read = [name for name in stage.reads if None in given or name in given]
         keyed = isinstance(stage.parting, ByKey) and not _in_one_part(stage) and {*read} <= {*stage.parting.keys}
@@ -161,7 +163,7 @@ class Detection:
         return (*found, COUNT) if self.suppressed and index else tuple(found)
 
     def _wire(self, index: int) -> Wire:
-        """The columns of what a stage reads: of given events, then of what earlier stages derived."""
+        """The columns of the events that a stage reads: given ones, then those that earlier stages derived."""
         given = self.given.wire
         if index == 0:
             return given
@@ -169,7 +171,7 @@ class Detection:
         return Wire((*given.columns, *self.found.columns_of(earlier)), instants=False, sequence=given.sequence)
 
     def _events(self, index: int, before: DataFrame | None, passed: tuple[str, ...]) -> DataFrame:
-        """The events that a stage reads, and those that it hands on."""
+        """The events that a stage reads, and those that it passes on."""
         stage, events, given = self.job.stages[index], self.given.frame, self.given
         if not self._sees_all(stage):
             rules = self.job.stage_rules(index).typed
@@ -237,7 +239,7 @@ class Detection:
 
 
 def detect_frames(program: Rules, frames: Frames, request: Request) -> DataFrame:
-    """A lazy frame of what the rules find in frames of events, and with `rejected` of the rows that took no part."""
+    """A lazy frame of the detections in frames of events, and with `rejected` of the rows that took no part."""
     check_options(request)
     tables, wanted = program.rows_of_tables(request.tables), picked(program.typed, request.emit)
     apart: str | None = None
@@ -259,7 +261,7 @@ def detect_frames(program: Rules, frames: Frames, request: Request) -> DataFrame
     moment = None if until is None else moment_of(until, job.rules.unit, job.timestamps)
     obstacles = (o for stage in job.stages if isinstance(stage.parting, Whole) for o in stage.parting.obstacles)
     for obstacle in obstacles:
-        warnings.warn(obstacle.said(job.rules, program.file.source), OnePartitionWarning, stacklevel=5)
+        warnings.warn(obstacle.describe(job.rules, program.file.source), OnePartitionWarning, stacklevel=5)
     warn_of_frames(program, job, frames, given, request)
     check_columns(request, found.shown_types)
     result = Detection(
@@ -270,7 +272,7 @@ def detect_frames(program: Rules, frames: Frames, request: Request) -> DataFrame
 
 
 def warn_of_frames(program: Rules, job: Job, frames: Frames, given: Given, request: Request) -> None:
-    """Says what can be said before a row is read: what of the frames does not fit."""
+    """Warns of frames that do not fit the rules, before a row is read."""
     for note in program.unused_types(name for name in frames if name is not None):
         warnings.warn(note, UnusedTypeWarning, stacklevel=6)
     for note in program.missing_tables(request.tables):
@@ -289,7 +291,7 @@ def warn_of_frames(program: Rules, job: Job, frames: Frames, given: Given, reque
 
 
 def _in_one_part(stage: Stage) -> bool:
-    """Whether a stage has one part; one that reads nothing, but the time, runs once."""
+    """True if a stage has one part; a stage that reads nothing but the time runs once."""
     return isinstance(stage.parting, Whole) or not stage.reads
 
 

@@ -1,11 +1,11 @@
-"""What a bucket of a stage knows, in Spark's state store: events that wait, and the state of the engine.
+"""State of a bucket of a stage, in Spark's state store: events that wait, and the state of the engine.
 
-Three states of Spark's hold it. ``about`` is one short text, which says what the others hold. ``waiting`` has the
+Three states of Spark's hold it. ``about`` is one short text, which describes the others. ``waiting`` has the
 events whose time is not complete, in pieces by time, each written once and removed when its last event is over.
 ``session`` is the engine's state, written when it changed, and how much each part of the rules keeps in it.
 
 The worker that wrote a session keeps it in memory under its checksum. Where the same worker goes on with the bucket, it
-need not be read; and a session of a batch that failed is under a checksum that nobody asks for.
+need not be read; and a session of a failed batch is under a checksum that is never looked up.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ensue.engine.state import StateError, seal, unseal
 from ensue.live.session import Session
+from ensue.records import dataclass
 from ensue.spark.packing import unpacked
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 FORMAT = 1
-"""The version of what is written here."""
+"""Version of the format of this state."""
 KEPT = 64
-"""So many sessions a worker keeps in memory."""
+"""Number of sessions that a worker keeps in memory."""
 
 _sessions: OrderedDict[str, Session] = OrderedDict()
 
@@ -46,7 +47,7 @@ class Piece:
 
 @dataclass
 class About:
-    """What is known of a bucket without looking at the rest: first of all which stage of which rules it belongs to."""
+    """Summary of a bucket that is read without the rest; it begins with the rules and the stage it belongs to."""
 
     job: str
     """The rules as a text."""
@@ -58,9 +59,9 @@ class About:
     fingerprint: str
     format: int = FORMAT
     time: int | None = None
-    """Up to when it has been evaluated."""
+    """Time up to which it has been evaluated."""
     due: int | None = None
-    """When something ends by itself."""
+    """Next time at which something ends without a new event."""
     timer: int | None = None
     first: int | None = None
     """The smallest end of all events, where that matters."""
@@ -101,7 +102,7 @@ class Store:
         return None if kept is None else About.read(kept[0])
 
     def save(self, about: About, fires: int | None) -> None:
-        """Keeps what is known, and has Spark call when the watermark comes to a millisecond."""
+        """Saves the summary, and registers a timer for when the watermark reaches `fires`, in milliseconds."""
         if fires != about.timer:
             if about.timer is not None:
                 self._handle.deleteTimer(about.timer)
@@ -148,7 +149,7 @@ class Store:
         return session
 
     def keep(self, about: About, session: Session) -> None:
-        """Keeps what a session knows."""
+        """Saves the state of a session."""
         whole = {**session.state(), "sizes": [astuple(size) for size in session.sizes()]}
         state = pa.compress(seal(whole, bytes.fromhex(about.fingerprint)), "zstd", asbytes=True)
         about.session = hashlib.sha256(state).hexdigest()
@@ -160,7 +161,7 @@ class Store:
 
 
 def state_of(data: bytes, fingerprint: str) -> Any:
-    """The engine's state in what was kept."""
+    """The engine's state in saved bytes."""
     buffer = pa.py_buffer(data)
     with pa.CompressedInputStream(pa.BufferReader(buffer), "zstd") as stream:
         return unseal(stream.read(), bytes.fromhex(fingerprint))

@@ -1,4 +1,4 @@
-"""Buckets: a stream's events are parted into a fixed number of them, by their keys.
+"""Buckets: a stream's events are partitioned into a fixed number of them, by their keys.
 
 The bucket of an event must be the same on every machine and in every version, as a bucket's state outlives both; and
 the same for events that were given and those that an earlier stage derived. So it is worked out here for both.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ensue.data.values import arrow_type_of, convert
+from ensue import compute as pc
+from ensue.data.convert import arrow_type_of, convert
 from ensue.partitioning import ByKey, ByRow, Parting, Whole
+from ensue.records import dataclass
 from ensue.spark.wire import Wire
 
 Numbers = np.ndarray[Any, np.dtype[np.int16]]
@@ -91,7 +91,7 @@ class Buckets:
 
 
 def _key_columns(parting: ByKey, wire: Wire, event: str) -> tuple[str, ...]:
-    """The columns that hold the key of a type; several for one part of it are told apart by a bar."""
+    """The columns that hold the key of a type; several columns for one part of it are separated by a bar."""
     places = range(len(parting.kinds))
     return tuple("|".join(c.name for c in wire.columns if c.attribute == parting.keys[event][place] and c.holds(event))
                  for place in places)  # fmt: skip
@@ -151,5 +151,5 @@ def _mixed(numbers: Hashes) -> Hashes:
 
 
 def _number(hashes: Hashes, count: int) -> Numbers:
-    """Hashes spread over some numbers: the upper 31 bits, as a fraction of what they can be."""
+    """Hashes spread over `count` numbers: the upper 31 bits, as a fraction of their range."""
     return ((hashes >> np.uint64(33)) * np.uint64(count) >> np.uint64(31)).astype(np.int16)

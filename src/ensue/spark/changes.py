@@ -1,4 +1,4 @@
-"""A checkpoint belongs to rules and to a number of buckets. With others it cannot go on, and this says why."""
+"""A checkpoint belongs to rules and to a number of buckets. With others a stream is refused, with the reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ensue.spark.job import Job
 
 
 def carry(before: Job, old: Session, after: Job, new: Session, stage: int, about: About) -> None:
-    """Has rules that are written as before go on with what they know, in a session that has others besides."""
+    """Carry the state of rules that did not change into a new session, which may have other rules besides."""
     try:
         new.take_over(old)
     except (DataError, IndexError):
@@ -25,10 +25,10 @@ def carry(before: Job, old: Session, after: Job, new: Session, stage: int, about
 
 
 def refuse(job: Job, buckets: int, about: About) -> NoReturn:
-    """Says what is different from when a bucket's state was written."""
+    """Raises an error that describes the difference from the rules that wrote a bucket's state."""
     if about.buckets != buckets:
         raise StateError(
-            f"The checkpoint has {about.buckets} buckets, and {buckets} were asked for: their number cannot change. Go "
+            f"The checkpoint has {about.buckets} buckets, not {buckets}: their number cannot change. Go "
             f"on with buckets={about.buckets}, or start with a new checkpoint."
         )
     old, new = _statements(about.job), _statements(job.text)

@@ -1,9 +1,9 @@
-"""What a stream keeps, read from its checkpoint with Spark's reader of states, while the stream runs or not."""
+"""Read the state of a stream from its checkpoint with Spark's state reader, while the stream runs or not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ensue.data import DataError
 from ensue.engine.sizes import Size, added
+from ensue.records import dataclass
 from ensue.spark.bucket_state import About, state_of
 from ensue.spark.packing import unpacked
 
@@ -18,22 +19,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 OPERATOR = "transformWithState"
-"""How Spark's names of our operators begin."""
+"""Prefix of Spark's names of our operators."""
 
 
 @dataclass
 class StageState:
-    """What one stage of a stream keeps, in all its buckets."""
+    """State of one stage of a stream, over all its buckets."""
 
     stage: int
     rules: str
     """The rules of the whole stream, as they were written."""
     buckets: int
     used: int = 0
-    """How many of the buckets have seen an event."""
+    """Number of buckets that have seen an event."""
     timestamps: bool | None = None
     time: int | None = None
-    """Up to when events have been evaluated; None where no time is complete yet."""
+    """Time up to which events have been evaluated; None where no time is complete yet."""
     received: int = 0
     late: int = 0
     waiting: int = 0
@@ -44,7 +45,7 @@ class StageState:
 
 
 def read_checkpoint(spark: SparkSession, path: str) -> list[StageState]:
-    """What each stage of a stream keeps, in the order of the stages.
+    """State of each stage of a stream, in the order of the stages.
 
     Raises `DataError` where there is no checkpoint of a stream of ensue's.
     """
@@ -102,7 +103,7 @@ def _stage(spark: SparkSession, path: str, operator: int) -> Iterator[StageState
 
 
 def _after(rows: pa.Table, time: int | None) -> int:
-    """How many of some events end after a time."""
+    """Number of events that end after a time."""
     ends = rows.column("end" if "end" in rows.column_names else "time").cast(pa.int64()).to_numpy()
     return rows.num_rows if time is None else int(np.count_nonzero(ends > time))
 

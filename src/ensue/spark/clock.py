@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ensue.records import dataclass
 
 LARGEST_MS = 2**63 // 1000 - 1
 """The latest watermark that Spark can hold: its timestamps are microseconds in 64 bits."""
@@ -10,11 +10,11 @@ LARGEST_MS = 2**63 // 1000 - 1
 
 @dataclass(frozen=True)
 class Clock:
-    """How times of events and milliseconds of the watermark correspond.
+    """Conversion between times of events and milliseconds of the watermark.
 
     Timestamps are microseconds, a thousand of which make a millisecond of the watermark, so that people can read it;
-    what is before 1970 is late. Integers, whatever they count, are taken for milliseconds, as only their order and
-    their distances matter; and as they may be negative, they are moved by half of what a watermark can hold.
+    events before 1970 are late. Integers, whatever they count, are taken for milliseconds, as only their order and
+    their distances matter; and as they may be negative, they are moved by half the range of a watermark.
 
     >>> clock = Clock(timestamps=True)
     >>> clock.milliseconds(5_999), clock.complete(5), clock.fires(5_000)
@@ -40,7 +40,7 @@ class Clock:
         return -self.moved * self.unit, (LARGEST_MS - self.moved) * self.unit
 
     def milliseconds(self, time: int) -> int:
-        """What the watermark is told of an event's end."""
+        """An event's end, in milliseconds of the watermark."""
         return time // self.unit + self.moved
 
     def complete(self, watermark: int) -> int:
@@ -56,5 +56,5 @@ class Clock:
         return -(-lateness // self.unit)
 
     def after(self, watermark: int, latest: int, lateness: int) -> int:
-        """The watermark that follows on one, where the latest end in a micro-batch is known: what Spark makes of it."""
+        """The watermark after a micro-batch, by the latest end in it, as Spark computes it."""
         return max(watermark, self.milliseconds(latest) - self.delay(lateness))

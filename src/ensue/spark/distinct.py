@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues
 
+from ensue import compute as pc
 from ensue.spark.packing import DERIVED, FOUND, packed_row, unpacked
 
 
@@ -47,7 +47,7 @@ class DistinctProcessor(StatefulProcessor):
         self._nothing = handle.getValueState("nothing", "text string")
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
-        """Spark asks for these very names."""
+        """Spark requires these names."""
         found = []
         for row in rows:
             if row.kind == DERIVED and row.stage == self.stage:

@@ -1,9 +1,9 @@
-"""What rules derive as columns of Spark frames: between stages, and as people see it."""
+"""Derived events as columns of Spark frames: between stages, and in the result."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from ensue.data.results import arrow_type
 from ensue.engine.provenance import SOURCES
 from ensue.language import typed
 from ensue.language.walk import atoms
+from ensue.records import dataclass
 from ensue.spark.provenance import united
 from ensue.spark.rejected import REJECTED, REJECTED_TYPE, rejected_struct
 from ensue.spark.sql import among, quoted
@@ -64,7 +65,7 @@ class Found:
     def distinct(self, frame: DataFrame, columns: Iterable[Column], apart: Collection[str] = ()) -> DataFrame:
         """Each event once, but for those of types whose matches are kept `apart`.
 
-        Maps are compared as text; floats are told apart as Spark does, but stay what they are.
+        Maps are compared as text; floats are compared as Spark does, but keep their values.
         """
         keys = {column.name: column.name for column in columns}
         for name, type_ in ((name, self.types[name].simpleString()) for name in list(keys)):
@@ -89,7 +90,7 @@ class Found:
         """Detections as people see them: type, start, end, then the union of the attributes.
 
         With `rejected` rows stay that have a reason why they took no part, and there is a column for that; with
-        `suppressed` the same for rows that count what was not kept.
+        `suppressed` the same for rows with numbers of suppressed events.
         """
         there = set(frame.columns)
         found, columns = among("type", self.wanted), ["`type`", "`start`", "`end`"]
@@ -162,10 +163,10 @@ def _carried(
     rules: typed.Program, event: str, attribute: str, given: Wire, types: Mapping[str, DataType],
     seen: frozenset[tuple[str, str]] = frozenset(),
 ) -> DataType:  # fmt: skip
-    """The type of an attribute whose values are handed on as they are."""
+    """The type of an attribute whose values are passed on unchanged."""
     found = {type_.simpleString(): type_ for type_ in _origins(rules, event, attribute, given, types, seen)}
     if len(found) > 1:
-        found.pop("void", None)  # a column of nothing says nothing
+        found.pop("void", None)  # a column of nulls has no type
     if len(found) == 1:
         return next(iter(found.values()))
     raise DataError(

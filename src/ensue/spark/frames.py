@@ -1,14 +1,14 @@
-"""Events in Spark frames, brought into one frame that has only what the rules use.
+"""Combine events in Spark frames into one frame that has only the attributes that the rules use.
 
 That frame has the columns ``type``, ``start`` and ``end`` (or ``time`` where every event has one time), ``sequence``
-where one is named, and a column for each attribute under a name of its own: frames of different types may have
+where one is named, and a column for each attribute under a unique name: frames of different types may have
 attributes of one name and several types. Rows that cannot be used are left out of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from ensue.data.wall_clock import WallClock
 from ensue.engine.limits import OPEN, Limits
 from ensue.engine.provenance import SOURCES
 from ensue.language import typed
+from ensue.records import dataclass
 from ensue.rules import Rules
 from ensue.spark.job import Job, pickled
 from ensue.spark.provenance import NUMBER
@@ -46,17 +47,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """A frame that was handed over, with its columns called ``r0``, ``r1``, …: their names may be anything."""
+    """An input frame, with its columns called ``r0``, ``r1``, …, since their own names may be anything."""
 
     frame: DataFrame
     schema: StructType
     layout: Layout
     only: str | None
-    """The type of all its events, if they were handed over by type."""
+    """The type of all its events, if frames are passed by type."""
     taken: frozenset[str | None]
     """The columns that are no attributes."""
     faults: tuple[Fault, ...]
-    """What can be wrong with its rows."""
+    """Faults that its rows may have."""
 
     @property
     def places(self) -> dict[str, str]:
@@ -80,7 +81,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Given:
-    """All events that were handed over, in one frame, and where their attributes are in it."""
+    """All given events in one frame, and the columns of their attributes."""
 
     frame: DataFrame
     wire: Wire
@@ -132,7 +133,7 @@ def job_of(
 
 
 def known_types(frames: Frames, events: Mapping[str, typed.EventType]) -> dict[str, dict[str, str]]:
-    """What frames say of the attributes of events that are not declared."""
+    """Attribute types of undeclared events, by the schemas of frames."""
     found: dict[str, dict[str, str]] = {}
     for name, frame in frames.items():
         for event in events.values():
@@ -153,9 +154,9 @@ def given_events(
     """The events in frames, with the attributes that the rules use.
 
     `declared` are the events with all attributes that rows are held to, as far as rules `read` them; with `strict` a
-    row that cannot be used makes whatever reads it fail; with `marked` such rows stay, and the column `WRONG` has what
-    is wrong with them, and with `with_row` the row on a line of its own, for which every column is read. `apart` is a
-    column that tells rows apart; it goes on as the sources of an event.
+    row that cannot be used fails its reader; with `marked` such rows stay, and the column `WRONG` has the reason, and
+    with `with_row` the row on a separate line, for which every column is read. `apart` is a column that identifies
+    rows; it is passed on as the sources of an event.
     """
     time, instants = time_of(frames, names)
     columns: list[Column] = []
@@ -209,7 +210,7 @@ def missing_attributes(given: Given, events: Mapping[str, typed.EventType]) -> l
 
 
 def unreadable_attributes(given: Given, events: Mapping[str, typed.EventType]) -> list[tuple[str, str, str, DataType]]:
-    """Attributes, by event, that are declared as something that no value of their column is, and what that is."""
+    """Attributes, by event, whose declared type no value of their column has, with both types."""
     return [
         (name, attribute, kind, source.schema[attribute].dataType)
         for source in given.sources
@@ -223,7 +224,7 @@ def unreadable_attributes(given: Given, events: Mapping[str, typed.EventType]) -
 
 
 def _forms(source: Source, attribute: str, events: Iterable[typed.EventType]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """How the values of a column go on: the expression and its Spark type, for the events that take it so."""
+    """Converted forms of a column: an expression and its Spark type, with the events that use it so."""
     type_, place = source.schema[attribute].dataType, source.places[attribute]
     forms: dict[tuple[str, str], tuple[str, ...]] = {}
     for event in events:
@@ -311,7 +312,7 @@ _INTEGERS = ("byte", "short", "integer", "long")
 
 
 def _ensue_type(type_: DataType) -> str | None:
-    """What values of a Spark type are to rules; None where they are handed on as they are."""
+    """Type that values of a Spark type have in rules; None for values that rules only pass on."""
     match type_.typeName():
         case "byte" | "short" | "integer" | "long":
             return "int"

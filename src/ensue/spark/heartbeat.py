@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
 from ensue.data import DataError
 from ensue.data.moments import Length, length_of
 from ensue.language.build import MICROSECONDS
+from ensue.records import dataclass
 from ensue.spark.clock import Clock
 from ensue.spark.packing import CLOCK
 
@@ -20,7 +20,7 @@ _SECOND = 1_000_000
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """How often the watermark is told the time, in microseconds, and how long a unit of the events' times is.
+    """Interval at which the clock advances the watermark, in microseconds, and the unit of the events' times.
 
     >>> Heartbeat.of("1m", None, Clock(timestamps=True))
     Heartbeat(every=60000000, unit=1, clock=Clock(timestamps=True))
@@ -32,7 +32,7 @@ class Heartbeat:
 
     @staticmethod
     def of(every: Length, unit: str | None, clock: Clock) -> Heartbeat:
-        """`unit` is what the rules state for integer times, which count from 1970 then."""
+        """`unit` is the rules' unit of integer times, which count from 1970 then."""
         if isinstance(every, int) and not isinstance(every, bool):
             raise DataError(f"The heartbeat is {every!r}; write how often it comes, as in 10s.")
         length = length_of(every, "us", timestamps=True, what="the heartbeat")

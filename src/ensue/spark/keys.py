@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 _SPARK_TYPES = {
     "int": "bigint", "float": "double", "string": "string", "bool": "boolean", "timestamp": "bigint", "time": "bigint",
 }  # fmt: skip
-"""What values of a kind are compared as."""
+"""Spark types in which keys are compared, by kind."""
 
 _TIMES = ("timestamp", "time")
 _MOMENTS = ("timestamp", "timestamp_ntz", "date")
 _NO_NUMBERS = r"array|map|struct|binary|variant|interval|date|timestamp|time\b"
-"""How types begin of which no value is a number, whatever it is."""
+"""Prefixes of types of which no value is a number."""
 
 
 def key_columns(parting: ByKey, wire: Wire, types: Collection[str]) -> list[Column]:
@@ -38,7 +38,7 @@ def key_columns(parting: ByKey, wire: Wire, types: Collection[str]) -> list[Colu
 
 
 def alike_for_all(parting: ByKey, wire: Wire, types: Collection[str]) -> bool:
-    """Whether the key of an event is found in the same way whatever its type."""
+    """True if the same expressions give the key of an event whatever its type."""
     places = range(len(parting.kinds))
     return {*types} <= {*parting.keys} and all(len(_values(parting, wire, place)) == 1 for place in places)
 
@@ -71,7 +71,7 @@ def _part(parting: ByKey, wire: Wire, place: int) -> str:
 
 
 def _values(parting: ByKey, wire: Wire, place: int) -> dict[str, list[str]]:
-    """What may hold a part of the key, and for which types."""
+    """Expressions that may hold a part of the key, each with its types."""
     found: dict[str, list[str]] = {}
     for event, attributes in parting.keys.items():
         for column in wire.columns:
@@ -84,7 +84,7 @@ def _values(parting: ByKey, wire: Wire, place: int) -> dict[str, list[str]]:
 def _alike(value: str, type_: str, kind: str) -> str:
     """A value such that equal ones are the same: 0.0 and -0.0 are equal, and so is every NaN.
 
-    What Spark cannot even try to cast is never of its kind, so that such rows are bad, if there is a value at all.
+    Values that Spark cannot even try to cast are never of the kind, so that such rows are bad, if they have a value.
     """
     if kind != "string" and re.match(_NO_NUMBERS, type_) and not (kind in _TIMES and type_ in _MOMENTS):
         return f"cast(null as {_SPARK_TYPES[kind]})"

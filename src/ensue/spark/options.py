@@ -1,4 +1,4 @@
-"""Options of `Program.detect` that mean something else on Spark, or nothing: said at once, never passed over."""
+"""Options of `Program.detect` that mean something else on Spark, or nothing: reported at once, never ignored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ensue.request import DEFAULT_ENGINE, Request
 
 
 def check_options(request: Request) -> None:
-    """Refuses what cannot be done on Spark tables, and says what to do instead."""
+    """Rejects options that Spark tables do not support, and suggests others."""
     _check_common(request)
     slices: object = request.slices
     if slices is not None and (not isinstance(slices, int) or isinstance(slices, bool) or slices < 1):
@@ -28,7 +28,7 @@ def check_options(request: Request) -> None:
 
 
 def check_stream_options(request: Request) -> None:
-    """Refuses what cannot be done on streams, and says what to do instead."""
+    """Rejects options that streams do not support, and suggests others."""
     _check_common(request)
     if request.slices is not None:
         raise DataError("`slices` is for tables, and this is a stream: leave it out.")
@@ -47,6 +47,5 @@ def _check_common(request: Request) -> None:
         )
     if request.engine != DEFAULT_ENGINE:
         raise DataError(
-            f"Spark runs the engine {DEFAULT_ENGINE!r} where the data is; "
-            f"for {request.engine!r} hand over df.toArrow()."
+            f"Spark runs the engine {DEFAULT_ENGINE!r} where the data is; for {request.engine!r} pass df.toArrow()."
         )

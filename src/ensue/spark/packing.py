@@ -1,21 +1,21 @@
 """Many events in few rows: Spark's stateful operators take rows one by one, so a row holds a whole table.
 
-A packed row says which stage it is for and in which bucket, and what it holds: events as they were given, what an
-earlier stage derived, what was found, or rows that take no part.
+A packed row has the stage and the bucket that it is for, and the kind of its content: given events, events that an
+earlier stage derived, detections, or rejected rows.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
+from ensue.records import dataclass
 from ensue.spark.as_json import as_json
 from ensue.spark.buckets import NOWHERE, Buckets, Numbers
 from ensue.spark.clock import Clock
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 GIVEN, DERIVED, FOUND, REJECTED, FIRST = "given", "derived", "found", "rejected", "first"
 COUNTED = "counted"
 TIME, CLOCK = "time", "clock"
-"""What a packed row holds: events as they were given; what an earlier stage derived; detections; rows that take no
-part, and why; the smallest end of some events; how many events were not kept, by rule; the latest end that a task saw,
-which every bucket is told, so that all know how far the micro-batch goes; and that end for the watermark."""
+"""Kinds of packed rows: given events; events that an earlier stage derived; detections; rejected rows with reasons;
+the smallest end of some events; numbers of suppressed events, by rule; the latest end that a task saw, sent to every
+bucket, so that all know how far the micro-batch goes; and that end for the watermark."""
 
 FOR_PEOPLE = (FOUND, REJECTED, COUNTED)
-"""What goes through all stages as it is."""
+"""Kinds that pass through all stages unchanged."""
 
 PACKED = "bucket int, stage int, kind string, size bigint, low bigint, high bigint, clock bigint, blob binary"
 """The columns of packed rows as they are made: of given events, how many there are and the smallest and largest end;
@@ -42,7 +42,7 @@ SCHEMA = pa.schema([("bucket", pa.int32()), ("stage", pa.int32()), ("kind", pa.s
                     ("blob", pa.binary())])  # fmt: skip
 
 TOGETHER = 1 << 20
-"""At most so many events are packed at once."""
+"""Largest number of events that are packed at once."""
 
 _END = struct.Struct("<q")
 
@@ -163,7 +163,7 @@ def _bounds(times: pa.ChunkedArray) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Unpacker:
-    """Turns what was found, what took no part, and what was counted into rows again."""
+    """Turns packed detections, rejected rows and counts into rows again."""
 
     schema: pa.Schema
 

@@ -1,21 +1,21 @@
-"""The engine on a bucket of a stream: what one stage does in a micro-batch, within Spark's stateful operator.
+"""Run the engine on a bucket of a stream: one stage in a micro-batch, within Spark's stateful operator.
 
-The watermark of a batch says what is late, and the watermark of the next one, which follows from the latest event of
-this one, up to when everything has come. Every bucket is told that event's end, so all are evaluated up to the same
-time; events that end later wait. What a stage derives goes on in the same batch, packed for the stages that read it.
+Events that end before the watermark of a batch are late. The watermark of the next batch, which follows from the latest
+event of this one, is the time up to which events are complete. Every bucket receives that event's end, so all are
+evaluated up to the same time; events that end later wait. Derived events go on in the same batch, packed for the stages
+that read them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import (
     ExpiredTimerInfo,
@@ -24,7 +24,10 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from ensue import compute as pc
+from ensue.engine import machine
 from ensue.live.session import Session
+from ensue.records import dataclass
 from ensue.spark import packing
 from ensue.spark.as_json import as_json
 from ensue.spark.bucket_state import About, Store
@@ -50,11 +53,11 @@ from ensue.spark.suppressed import new_counts
 from ensue.spark.wire import Wire, gathered
 
 LATE = "it came too late: its time was over"
-"""Why a row takes no part that came after the watermark had passed it."""
+"""Reason why a row is rejected that came after the watermark had passed it."""
 PIECES = 8
-"""Events that may wait for several batches are kept in so many pieces, so that each batch reads what it needs."""
+"""Number of pieces of events that may wait for several batches, so that each batch reads only those it needs."""
 FEW = 1_000
-"""So few events are not worth several pieces."""
+"""Number of events below which several pieces are not worth it."""
 
 
 @dataclass(frozen=True)
@@ -82,17 +85,19 @@ class StagePlan:
     read_schema: pa.Schema
     derives: Wire
     schema: pa.Schema
-    """Of what it derives."""
+    """Schema of the derived events."""
     readers: tuple[Reader, ...]
     found: tuple[str, ...]
     """The derived types that are detections."""
     repeated: frozenset[str]
-    """The types among what it reads that may come several times, and count once."""
+    """The types of read events that may come several times, and count once."""
     reports: frozenset[str]
     """The types whose late rows it reports: no stage before it reads them."""
     tables: Mapping[str, Sequence[tuple[Any, ...]]]
     until: int | None
     timezone: str | None
+    code: machine.Shipment = machine.NOTHING
+    """The rules as machine code, compiled where the stream was planned."""
 
     @cached_property
     def form(self) -> str:
@@ -103,12 +108,13 @@ class StagePlan:
         return self.job.fingerprint(self.stage, self.given, self.buckets)
 
     def begun(self) -> About:
-        """What is known of a bucket at first."""
+        """Summary of a new bucket."""
         job = self.job
         return About(job.text, job.name, list(job.wanted), self.stage, self.buckets, self.form, self.fingerprint)
 
     def session(self, job: Job) -> Session:
         """A new session of a job's rules."""
+        machine.receive(self.code)
         session = job.session(self.stage, self.reads, self.tables, fixed=False)
         session.stop_at(self.until)
         session.begin(job.timestamps, self.timezone)
@@ -117,7 +123,7 @@ class StagePlan:
 
 @dataclass
 class Arrivals:
-    """What came for a bucket in a micro-batch."""
+    """Rows that arrived for a bucket in a micro-batch."""
 
     any: bool = False
     given: list[Row] = field(default_factory=list)
@@ -142,7 +148,7 @@ class Arrivals:
 
 
 class StageProcessor(StatefulProcessor):
-    """A stage of a stream. What is packed for later stages goes through as it is."""
+    """A stage of a stream. Rows that are packed for later stages pass through unchanged."""
 
     def __init__(self, plan: StagePlan) -> None:
         self.plan = plan
@@ -151,7 +157,7 @@ class StageProcessor(StatefulProcessor):
         self._store = Store(handle)
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
-        """Takes in what came for a bucket, and evaluates what is complete. (Spark asks for these very names.)"""
+        """Takes in the rows of a bucket, and evaluates complete events. (Spark requires these names.)"""
         plan, came = self.plan, Arrivals()
         for row in rows:
             if row.stage > plan.stage or row.kind in FOR_PEOPLE:
@@ -164,7 +170,7 @@ class StageProcessor(StatefulProcessor):
     def handleExpiredTimer(  # noqa: N802
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo  # noqa: N803
     ) -> Iterator[Row]:  # fmt: skip
-        """Evaluates what is complete in a bucket for which nothing came."""
+        """Evaluates complete events in a bucket for which no row came."""
         yield from self._step(key[0], Arrivals(), timerValues.getCurrentWatermarkInMs())
 
     def close(self) -> None:
@@ -173,7 +179,7 @@ class StageProcessor(StatefulProcessor):
     # --- one step
 
     def _step(self, bucket: int, came: Arrivals, watermark: int) -> Iterator[Row]:
-        """What ends before the watermark is late; what ends before the one that follows is complete now."""
+        """Run a micro-batch: events before the watermark are late, events before the next watermark are complete."""
         plan, store = self.plan, self._store
         about = self._about()
         following = watermark if came.latest is None else plan.clock.after(watermark, came.latest, plan.lateness)
@@ -198,7 +204,7 @@ class StageProcessor(StatefulProcessor):
         store.save(about, self._fires(about))
 
     def _about(self) -> About:
-        """What is known of the bucket; where that is of other rules, this says so, or what is new is noted."""
+        """Summary of the bucket, a new one at first; raises an error where it keeps events in another form."""
         plan = self.plan
         about = self._store.about()
         if about is None:
@@ -226,7 +232,7 @@ class StageProcessor(StatefulProcessor):
     def _take(
         self, bucket: int, about: About, row: Row, over: int, time: int, events: list[pa.Table]
     ) -> Iterator[Row]:  # fmt: skip
-        """Adds what is complete to some events, and puts aside what is not; what was over before is late."""
+        """Adds complete events to `events`, and stores those that wait; late ones are rejected."""
         plan = self.plan
         about.received += row.size
         whole = plan.lateness == 0 or row.size < FEW
@@ -270,7 +276,7 @@ class StageProcessor(StatefulProcessor):
             yield packed_row(bucket, plan.stage, COUNTED, counts)
 
     def _derived(self, tables: Mapping[str, pa.Table]) -> Iterator[Row]:
-        """What was derived, packed for those who read it, and for those who asked for it."""
+        """Derived events, packed for the stages that read them, and as detections if they are wanted."""
         plan = self.plan
         batches = list(gathered(tables, plan.derives, plan.schema))
         if not batches:
@@ -321,7 +327,7 @@ def _ending(rows: pa.Table, wire: Wire, after: int | None, upto: int) -> pa.Tabl
 
 
 def _by_time(rows: pa.Table, ends: Any, lateness: int) -> Iterator[tuple[pa.Table, Any]]:
-    """Rows in pieces: what is complete in the next batch, most likely, then by time what is so in a later one."""
+    """Rows in pieces: those that are probably complete in the next batch, then, by time, those of later ones."""
     if not rows.num_rows:
         return
     if not lateness:

@@ -1,7 +1,7 @@
 """The rows that detections come from, on Spark tables.
 
-Every row carries what tells it apart: the value of a column that the caller names, or else the number that Spark gives
-it. A detection has those of all rows that it was derived from, and hands them on to what later stages derive from it.
+Every row carries an identifier: the value of a column that the caller names, or else the number that Spark gives it. A
+detection has those of all rows that it was derived from, and passes them on to events that later stages derive from it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NUMBER = "number of the row"
 
 
 def with_numbers(frames: Frames, provenance: bool | str) -> tuple[Frames, str]:
-    """The frames with a column that tells rows apart, and its name."""
+    """The frames with a column that identifies rows, and its name."""
     if isinstance(provenance, str):
         for name, frame in frames.items():
             if provenance not in frame.columns:
@@ -45,7 +45,7 @@ def with_numbers(frames: Frames, provenance: bool | str) -> tuple[Frames, str]:
 
 
 def type_of(frames: Frames, column: str) -> DataType:
-    """The Spark type of the column that tells rows apart, which must be one in all frames."""
+    """The Spark type of the column that identifies rows, which must be the same in all frames."""
     types = {frame.schema[column].dataType.simpleString(): frame.schema[column].dataType for frame in frames.values()}
     if len(types) > 1:
         raise DataError(f"The column {column!r} is {' and '.join(sorted(types))} in different frames. Cast it to one.")
@@ -60,7 +60,7 @@ def with_sources(schema: StructType, type_: DataType) -> StructType:
 
 
 def united(frame: DataFrame, alike: list[str], names: list[str]) -> DataFrame:
-    """Detections that are alike in some columns as one, which came from the rows of all."""
+    """Merge detections that are equal in some columns into one, which came from the rows of all."""
     from pyspark.sql import functions as f
 
     others = [f.first(f.col(f"`{name}`")).alias(name) for name in names if name not in alike and name != SOURCES]
@@ -73,7 +73,7 @@ def united(frame: DataFrame, alike: list[str], names: list[str]) -> DataFrame:
 
 
 class Trace:
-    """What tells the rows apart that were sent to a session, by their positions there."""
+    """Sources of the rows that were sent to a session, by their positions there."""
 
     def __init__(self) -> None:
         self._sources: list[list[Any]] = []
@@ -88,7 +88,7 @@ class Trace:
         return {name: table.drop_columns([SOURCES]) for name, table in events.items()}
 
     def named(self, tables: Mapping[str, pa.Table], type_: pa.DataType) -> dict[str, pa.Table]:
-        """Detections whose sources are what tells rows apart, instead of positions."""
+        """Detections whose sources are identifiers of rows, instead of positions."""
         found = {}
         for name, table in tables.items():
             place = table.column_names.index(SOURCES)

@@ -1,7 +1,7 @@
 """Attributes that no rule uses need not be read, nor sent anywhere.
 
-Where the order of events of one moment decides something, attributes are part of that order, in theirs: one stays that
-comes before one that is used. Those after the last that is used only tell events apart that are alike for all rules.
+Where the order of events of one moment matters, attributes are part of that order, one after the other: an attribute
+stays that comes before a used one. Those after the last used one only distinguish events that are equal for all rules.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Conditions on single events that every use of their type makes, as SQL: events that fulfil none need not be read.
 
-What is written here may let more events through than the rules do, never fewer: the rules are evaluated in any case.
+These filters may let more events through than the rules do, never fewer: the rules are evaluated in any case.
 Spark and the rules agree on integers, text and truth, and on nulls, which fulfil nothing. A NaN is larger than any
 number to Spark and compares with nothing in rules, so it may pass; that is more, not less.
 """
@@ -64,10 +64,10 @@ def _constants(atom: typed.Atom) -> Iterator[Comparison]:
 
 
 def _compared(body: typed.Body) -> dict[int, list[Comparison]]:
-    """What conditions of a body, and of those in parentheses in it, say of the events of single atoms, by their id.
+    """Comparisons with constants that a body, and nested ones, require of the events of single atoms, by their id.
 
     With a context, in a window and under ``policy restricted`` an event that a condition rejects may still have been
-    chosen before another one, or counted; there it says nothing.
+    chosen before another one, or counted; there it requires nothing.
     """
     nested = [pattern.body for pattern in patterns(body) if isinstance(pattern, typed.Nested)]
     if any(each.restricted for each in (body, *nested)):
@@ -83,7 +83,7 @@ def _compared(body: typed.Body) -> dict[int, list[Comparison]]:
 
 
 def _about(condition: typed.Expression, atom: typed.Atom) -> Iterator[Comparison]:
-    """What a condition says of an atom's attributes and constants."""
+    """Comparisons of an atom's attributes with constants that a condition implies."""
     match condition:
         case typed.Operation(name="and", arguments=arguments):
             for argument in arguments:
@@ -116,7 +116,7 @@ def _written(event: str, way: frozenset[Comparison], wire: Wire, types: Mapping[
 
 
 def _alike(type_: DataType, value: int | float | str | bool) -> bool:
-    """Whether values of a Spark type compare with a constant as they do in rules."""
+    """True if values of a Spark type compare with a constant as they do in rules."""
     match value:
         case bool():
             return type_.simpleString() == "boolean"

@@ -1,4 +1,4 @@
-"""Reactions to what a stream finds: a function for `foreachBatch` that does what the rules say."""
+"""Reactions to detections of a stream: a function for `foreachBatch` that calls the actions of the rules."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data import DataError
 from ensue.engine.batch import Batch, Columns, rows_of
 from ensue.engine.run import places_of
@@ -23,8 +23,8 @@ class Reacting:
     """Calls actions for the detections of each micro-batch, in the order of time, in the driver's process.
 
     Spark runs a batch again that was not committed, so an action is called at least once for each detection; those
-    that take a keyword `key` are handed the same one again. What an action raises is logged and noted in `failures`,
-    and the others are called; with `strict` it ends the query after that, so that the batch comes again.
+    that take a keyword `key` get the same one again. An exception of an action is logged and noted in `failures`, and
+    the other actions are called; with `strict` it ends the query after that, so that Spark runs the batch again.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Reacting:
 
     @property
     def failed(self) -> int:
-        """How many calls failed."""
+        """Number of failed calls."""
         return self._calls.failed
 
     def __call__(self, found: DataFrame, batch: int) -> None:

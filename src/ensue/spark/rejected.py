@@ -1,19 +1,19 @@
-"""Rows that take no part in detection: recognised where they lie, and given back in a column of their own.
+"""Rows that take no part in detection: found by expressions in their frames, and returned in a separate column.
 
-What can be wrong with a row follows from the types of its columns; where these rule it out, nothing is looked at. The
-reasons are those of `ensue.data`, which says the same of events in other forms.
+The possible faults of a row follow from the types of its columns; a fault that these rule out is not checked. The
+reasons are those of `ensue.data` for events in other forms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ensue.data.columns import Layout
 from ensue.data.errors import not_taken
 from ensue.data.wall_clock import WallClock
 from ensue.language import typed
+from ensue.records import dataclass
 from ensue.spark.sql import among, as_integer, literal
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ REJECTED = "rejected"
 """The column of rows that took no part."""
 
 REJECTED_TYPE = "struct<reason: string, row: string>"
-"""Why a row took no part, and the row as JSON."""
+"""Reason why a row took no part, and the row as JSON."""
 
 _INTEGERS = ("byte", "short", "integer", "long")
 _FRACTIONS = ("float", "double")
@@ -44,7 +44,7 @@ _FLOAT = r"(?i)^[+-]?([0-9]+[.]?[0-9]*(e[+-]?[0-9]+)?|[.][0-9]+(e[+-]?[0-9]+)?|n
 
 @dataclass(frozen=True)
 class Fault:
-    """What can be wrong with a row, as SQL: a condition under which nothing is, and the reason where it does not hold.
+    """Possible fault of a row, as SQL: the condition that a good row meets, and the reason where it does not hold.
 
     The condition is never null.
     """
@@ -57,7 +57,7 @@ def faults_of(
     schema: StructType, layout: Layout, only: str | None, events: Mapping[str, typed.EventType],
     taken: Iterable[str | None], read: Container[tuple[str, str]],
 ) -> list[Fault]:  # fmt: skip
-    """What can be wrong with the rows of a frame; `taken` are the columns that are no attributes.
+    """Possible faults of the rows of a frame; `taken` are the columns that are no attributes.
 
     A value that does not fit makes a row bad where its attribute is `read` by some rule.
 
@@ -97,7 +97,7 @@ def ahead_fault(layout: Layout, places: Mapping[str, str], time: DataType, wall:
 
 
 def never_read(type_: DataType, kind: str) -> bool:
-    """Whether no value of a Spark type is of a kind, so that every row with a value is bad."""
+    """True if no value of a Spark type is of a kind, so that every row with a value is bad."""
     return kind in _READ and _readable("x", type_, kind) == "false"
 
 
@@ -149,7 +149,7 @@ def _time_faults(schema: StructType, layout: Layout, places: Mapping[str, str]) 
 
 
 def _only_derived(names: Sequence[str], layout: Layout, places: Mapping[str, str]) -> tuple[str, str]:
-    """Rows of types that only rules derive: when it is none of them, and what is said of them."""
+    """Fault of rows of types that only rules derive: the condition of good rows, and the reason."""
     if layout.type is None:
         return "false", literal(not_taken(names[0]))
     column, mark = places[layout.type], "\0"
@@ -166,7 +166,7 @@ def _attributes(
     events: Mapping[str, typed.EventType], places: Mapping[str, str], taken: set[str | None],
     read: Container[tuple[str, str]],
 ) -> dict[tuple[str, str], list[str]]:  # fmt: skip
-    """The attributes that are in a frame and read, with what they are declared as, and by which events."""
+    """The attributes of a frame that rules read, with their declared types, and the events that declare them."""
     found: dict[tuple[str, str], list[str]] = {}
     for name, event in events.items():
         for attribute, kind in event.attributes.items():
@@ -194,7 +194,7 @@ def conversion(column: str, type_: DataType, kind: str) -> tuple[str, str] | Non
     """A value as one of another kind, where that loses nothing, and the Spark type that it then has.
 
     It is null where the value does not convert; None stands for values that are left to the engine, or that nothing
-    converts. The same values convert as in `ensue.data.values`.
+    converts. The same values convert as in `ensue.data.convert`.
     """
     name = type_.typeName()
     if kind == "int" and name in _STRINGS:

@@ -54,7 +54,7 @@ def among(column: str, values: Iterable[str]) -> str:
 
 
 def numbered(column: str, values: Sequence[str]) -> str:
-    """Which of some texts a column holds, as a number.
+    """Index of the text that a column holds, as SQL.
 
     >>> numbered("type", ["a", "b"])
     "case `type` when 'a' then 0 when 'b' then 1 end"

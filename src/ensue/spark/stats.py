@@ -1,6 +1,6 @@
-"""What must be known of all events before parts of them can be evaluated: the first end and the last one.
+"""First and last end of all events, which must be known before parts of them can be evaluated.
 
-It is a frame of one row, joined to the events, so that nothing is computed before the result is asked for.
+They are a frame of one row, joined to the events, so that nothing is computed before the result is requested.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """Detection on streams: a streaming frame of detections from a streaming frame of events.
 
 Events are packed by bucket, so that few rows go through the shuffle and into the stateful operator, which runs the
-engine on each bucket (`processor`). Stages follow each other as operators of one query: what one derives reaches the
+engine on each bucket (`processor`). Stages follow each other as operators of one query: derived events reach the
 next in the same micro-batch. Time is Spark's watermark: a packed row without events carries the latest end that a task
-saw, and the rows with events have no event time for Spark, so that it leaves it to us what is late.
+saw, and the rows with events have no event time for Spark, so that we decide which events are late.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -22,7 +21,8 @@ from ensue.data.spark_frames import Frames
 from ensue.data.wall_clock import USUAL_AHEAD, WallClock
 from ensue.errors import OnePartitionWarning
 from ensue.partitioning import ByKey, ByRow, BySlices, Whole, hindrance
-from ensue.partitioning.obstacles import no_stages_said, rule_said
+from ensue.partitioning.obstacles import describe_hindrance, rule_and_line
+from ensue.records import dataclass
 from ensue.request import Request
 from ensue.rules import Rules
 from ensue.spark.batch import warn_of_frames
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BUCKETS = 16
-"""How many buckets there are where nobody says so. It does not depend on the cluster, as it cannot change later."""
+"""Default number of buckets. It does not depend on the cluster, as it cannot change later."""
 METRICS = "ensue"
-"""Under this name Spark reports how many events were found, how many rows came too late, how many were bad, and where
-rules say how often they derive how many events they did not keep."""
+"""Name under which Spark reports the numbers of detections, of late and of bad rows, and of suppressed events if a
+rule has ``once`` or ``at most``."""
 
 
 def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame:
-    """A streaming frame of what the rules find in streaming frames of events."""
+    """A streaming frame of the detections in streaming frames of events."""
     check_stream_options(request)
     tables, wanted = program.rows_of_tables(request.tables), picked(program.typed, request.emit)
     for name, frame in frames.items():
@@ -62,7 +62,7 @@ def detect_stream(program: Rules, frames: Frames, request: Request) -> DataFrame
     clock, heartbeat, ahead = Clock(job.timestamps), request.heartbeat, request.max_ahead
     beat = None if heartbeat is None else Heartbeat.of(heartbeat, program.typed.unit, clock)
     if ahead is None and beat is not None:
-        ahead = USUAL_AHEAD  # time goes on by the clock
+        ahead = USUAL_AHEAD  # time advances by the clock
     wall = None if ahead is None else WallClock.of(ahead, job.rules.unit, job.timestamps)
     given = given_events(
         frames, request.columns, job.rules.events, request.strict, program.typed.events, True, request.rejected, wall,
@@ -94,7 +94,7 @@ def _check_state_store(frame: DataFrame) -> None:
 
 @dataclass(frozen=True)
 class Stream:
-    """What is the same for all stages of a stream."""
+    """Settings shared by all stages of a stream."""
 
     job: Job
     given: Given
@@ -131,13 +131,13 @@ class Stream:
         return self.found.shown(events, rejected, suppressed)
 
     def packer(self) -> Packer:
-        """What packs the events that come."""
+        """Packer of the given events."""
         stages = tuple(self._buckets(index) for index in range(len(self.job.stages)))
         firsts = tuple(index for index, stage in enumerate(self.job.stages) if stage.from_first_end)
         return Packer(self.given.wire, stages, firsts, self.clock)
 
     def processors(self) -> list[StageProcessor | DistinctProcessor]:
-        """What packed rows go through, one after the other."""
+        """Stateful processors that packed rows pass through, one after the other."""
         stages, repeated = range(len(self.job.stages)), self._repeated()
         found: list[StageProcessor | DistinctProcessor] = [StageProcessor(self._plan(index)) for index in stages]
         return [*found, DistinctProcessor(len(stages), repeated)] if repeated else found
@@ -165,25 +165,25 @@ class Stream:
         return Buckets(stage.reads, parting, self.count)
 
     def obstacles(self) -> Iterator[str]:
-        """Why stages run in one part, in plain words."""
+        """Reasons why stages run in one part, in plain words."""
         rules, source = self.job.rules, self.job.program.file.source
         for stage in self.job.stages:
             match stage.parting:
                 case Whole(obstacles):
-                    yield from (obstacle.said(rules, source) for obstacle in obstacles)
+                    yield from (obstacle.describe(rules, source) for obstacle in obstacles)
                 case BySlices():
                     for rule in stage.rules:
                         reason = hindrance(rules, rule)
-                        no_stages = "" if reason is None else f", and {no_stages_said(reason)}"
+                        no_stages = "" if reason is None else f", and {describe_hindrance(reason)}"
                         yield (
-                            f"{rule_said(rules, rule, source)} runs in one part: no variable has one value in "
+                            f"{rule_and_line(rules, rule, source)} runs in one part: no variable has one value in "
                             f"everything that it matches{no_stages}. On a table time would be cut into slices; on a "
                             "stream it is not."
                         )
                 case ByKey() if stage.from_first_end:
                     yield from (
-                        f"{rule_said(rules, rule, source)} runs in one part: it depends on the first event of all, as "
-                        "`every` does."
+                        f"{rule_and_line(rules, rule, source)} runs in one part: it depends on the first event of all, "
+                        "as `every` does."
                         for rule in stage.rules
                     )
 
@@ -220,6 +220,7 @@ class Stream:
             tuple(name for name in emitted if name in job.wanted and name not in repeated),
             frozenset(name for each in earlier for name in self._repeats(each) if name in stage.reads),
             frozenset(stage.reads) - read_before, self.tables, self.until, self._timezone(),
+            job.code(index, reads, self.tables, fixed=False),
         )  # fmt: skip
 
     def _schema(self, wire: Wire) -> pa.Schema:

@@ -1,7 +1,7 @@
-"""Events that rules derive and do not keep (``once per id in 1h``), counted.
+"""Count suppressed events: those that rules derive and do not keep (``once per id in 1h``).
 
-Each part of a stage counts for itself, which adds up: a group of such a rule is in one part. The counts travel as rows
-among the detections, of a type that no event has, and are given back in a column of their own.
+Each part of a stage counts separately, and the counts add up: a group of such a rule is in one part. They travel as
+rows among the detections, of a type that no event has, and are returned in a separate column.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COUNT = "`suppressed`"
 
 
 def counts_suppressed(rules: typed.Program) -> bool:
-    """Whether some rule says how often it derives."""
+    """True if some rule has ``once per`` or ``at most``."""
     return any(rule.quiet is not None for rule in rules.rules)
 
 
@@ -43,7 +43,7 @@ def with_counts(schema: StructType) -> StructType:
 
 
 def new_counts(after: Mapping[str, int], before: Mapping[str, int]) -> pa.Table:
-    """What has been counted since, by rule; a rule that has kept everything is left out.
+    """Numbers of newly suppressed events, by rule; a rule without any is left out.
 
     >>> new_counts({"calm": 5, "loud": 2}, {"calm": 3, "loud": 2}).to_pylist()
     [{'rule': 'calm', 'count': 2}]

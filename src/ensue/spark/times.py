@@ -19,7 +19,7 @@ _MINUTE = 60_000_000
 
 
 def needs_reading(type_: DataType, how: TimeFormat) -> bool:
-    """True for a column of times that is no timestamp yet, or one of another clock, and of which it is said how."""
+    """True for a column of times that must be converted to timestamps, by the format or zone that is given."""
     name = type_.typeName()
     if name in ("timestamp_ntz", "date"):
         return how.timezone is not None

@@ -6,25 +6,25 @@ Plain data, so that it can be sent to workers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.engine.provenance import SOURCES
+from ensue.records import dataclass
 
 DERIVED = "derived"
-"""A column beside the event: whether an earlier stage derived it; given events of its type are not handed on."""
+"""Column beside the event: true if an earlier stage derived it; given events of its type are not passed on."""
 
 SLICE, BEGIN, OVER, UNTIL, FIRST = "slice", "begin", "over", "until", "first"
 """Columns beside the event: the slice of time that a row is for, where it begins and where it is over; the end of all
 time, and the first end of all. Times here are integers."""
 
 LARGE = 1 << 26
-"""So many bytes are enough for the engine to take at once."""
+"""Number of bytes that are enough for the engine to take at once."""
 
 WRONG = "wrong"
-"""A column that says what is wrong with a row, where such rows are marked and not left out."""
+"""A column with the reason why a row is bad, where such rows are marked and not left out."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Wire:
 
     columns: tuple[Column, ...]
     instants: bool
-    """Whether each event has one time."""
+    """True if each event has one time."""
     sequence: bool
 
     @property
@@ -60,7 +60,7 @@ class Wire:
 
     @property
     def of_any_type(self) -> bool:
-        """Whether the attributes have their own names, and the same for all types: then rows are a table of events."""
+        """True if each column holds its attribute for all types: then rows are one table of events."""
         return all(column.events is None for column in self.columns)
 
     def renamed(self, rows: pa.Table) -> pa.Table:
@@ -78,7 +78,7 @@ class Wire:
         return {name: self.of_type(rows.filter(pc.equal(types, name)), name) for name in names.drop_null().to_pylist()}
 
     def of_type(self, rows: pa.Table, event: str) -> pa.Table:
-        """Rows that are all of one type as a table of its events; they need not say so."""
+        """Rows that are all of one type as a table of its events; they need no column of the type."""
         columns = {name: rows.column(name) for name in (*self.outside, *_traced(rows)) if name != "type"}
         for column in self.columns:
             if column.holds(event):
@@ -146,7 +146,7 @@ def handed_on(rows: pa.Table, schema: pa.Schema) -> Iterable[pa.RecordBatch]:
 
 
 def together(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Table]:
-    """Batches as tables of so many rows, or of fewer where these are large; none is empty."""
+    """Batches as tables of `most` rows, or of fewer where these are large; none is empty."""
     waiting: list[pa.RecordBatch] = []
     count = size = 0
     for batch in batches:

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.moments import Moment
+from ensue.engine import machine
 from ensue.engine.provenance import SOURCES
 from ensue.live.session import Session
+from ensue.records import dataclass
 from ensue.spark.job import Job
 from ensue.spark.provenance import Trace
 from ensue.spark.suppressed import count_rows, new_counts
 from ensue.spark.wire import BEGIN, DERIVED, FIRST, OVER, SLICE, UNTIL, Wire, gathered, handed_on, together, with_types
 
 TOGETHER = 1 << 18
-"""So many rows are taken at once, where Spark hands over fewer."""
+"""Number of rows that are taken at once, where Spark's batches have fewer."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """What is run on each partition of a stage: a function from batches to batches that Spark can send around.
+class PartitionTask:
+    """A stage on one partition: a function from batches to batches that Spark sends to its workers.
 
-    Rows come in the order of their ends, and where time is cut into slices of these first.
+    Rows come in the order of their ends; where time is cut into slices, slice by slice.
     """
 
     job: Job
@@ -38,17 +39,19 @@ class Part:
     tables: Mapping[str, Sequence[tuple[Any, ...]]]
     until: Moment | None
     passed: tuple[str, ...]
-    """Types that earlier stages derived, and that are handed on as they are."""
+    """Types that earlier stages derived, and that are passed on unchanged."""
     sliced: bool = False
-    """Whether rows are for slices of time, each of which is evaluated by itself."""
+    """True if rows belong to slices of time, each of which is evaluated separately."""
     only: str | None = None
-    """The type of all rows, where they do not say it themselves."""
+    """The type of all rows, where they have no column of the type."""
     types: tuple[str, ...] = ()
     """The types that the numbers in the column of types stand for, where it has numbers."""
     suppressed: bool = False
-    """Whether it tells how many events rules did not keep."""
+    """True if the result carries the numbers of suppressed events."""
     provenance: bool = False
-    """Whether detections have the rows that they came from."""
+    """True if detections carry the rows that they came from."""
+    code: machine.Shipment = machine.NOTHING
+    """The rules as machine code, compiled where the job was planned."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not self.sliced:
@@ -72,6 +75,7 @@ class Part:
                 yield from count_rows(counts, session.progress.time, self.schema)
 
     def _session(self, rows: pa.Table) -> Session:
+        machine.receive(self.code)
         session = self.job.session(self.stage, self.given, self.tables, fixed=True, provenance=self.provenance)
         session.begin(self.job.timestamps, None)
         if FIRST in rows.column_names:
@@ -100,7 +104,7 @@ class Part:
             yield from self._gathered(session.send_by_type(events), trace)
 
     def _with_type(self, rows: pa.Table) -> pa.Table:
-        """The rows that are events; one without a type says that time passes."""
+        """The rows that are events; a row without a type only carries the time."""
         if self.only is not None or not rows.column("type").null_count:
             return rows
         return rows.filter(pc.is_valid(rows.column("type")))
@@ -113,7 +117,7 @@ class Part:
         return self.given.renamed(rows) if self.given.of_any_type else self.given.by_type(rows)
 
     def _slice(self, pieces: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
-        """What ends in a slice. It begins at one time and is over at another, which each of its rows says."""
+        """Detections that end in a slice. Each row of it carries the times at which it begins and is over."""
         session: Session | None = None
         trace = self._trace()
         begin = over = 0

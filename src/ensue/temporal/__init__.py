@@ -1,1 +1,1 @@
-"""Reasoning about time: what the temporal conditions of a body say about how far apart its events can be."""
+"""Reasoning about time: how far apart the events of a body can be, from its temporal conditions."""

@@ -1,7 +1,7 @@
-"""Absences that end what waits: where `not p in [q, r]` is about instants, a `p` rules out every `q` before it.
+"""Absences that end waiting tuples: where `not p in [q, r]` is about instants, a `p` rules out every `q` before it.
 
-Once something forbidden has come after a left side, it lies strictly between that and every later right side. So the
-left side goes when it comes, and neither is anything stored for the absence, nor is there anything left to check.
+A forbidden event after a left side lies strictly between it and every later right side. So its arrival drops the left
+side, the absence stores nothing, and no check is left.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ensue.temporal.lifetimes import Frame, distances_of
 
 
 def ended_by(frame: Frame, pair: typed.Pair, events: Events) -> tuple[typed.Absence, ...]:
-    """The absences between the sides of a pairing that end what waits on its left side.
+    """The absences between the sides of a pairing that end tuples waiting on its left side.
 
-    What is forbidden is one event for itself, with the key of the pairing; it and the right side have one time each.
+    The forbidden pattern is a single event with the key of the pairing; it and the right side have one time each.
     """
     found = [a for a in frame.body.absences if a.scope == typed.Between(pair.id) and _ends(a, pair, events)]
-    if not found or pair.left_context is not None:
+    if not found:
         return ()
     distances = distances_of(frame, pair, events)
     instant = distances.longest((pair.right.id, False), (pair.right.id, True)) == 0
@@ -41,7 +41,7 @@ def _ends(absence: typed.Absence, pair: typed.Pair, events: Events) -> bool:
 
 
 def _has_one_type(name: str, patterns: Iterable[typed.Pattern], events: Events) -> bool:
-    """Tell whether a variable has one type wherever it stands: else keys that are equal may be held in several ways."""
+    """True if a variable has one type wherever it stands; else equal keys may have several representations."""
     types = {
         events[atom.event].attributes.get(attribute, "any")
         for pattern in patterns

@@ -1,6 +1,6 @@
-"""All checks of a program: those of the language, and then what temporal reasoning finds.
+"""All checks of a program: those of the language, then the findings of temporal reasoning.
 
-In order: how long derived events last, what can never happen, what is probably not meant, recursion.
+In order: lengths of derived events, impossible conditions, rules that are probably not meant, recursion.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ensue.temporal.unlikely import warn_of_unlikely
 def check(
     file: syntax.File, report: Report, known: Known | None = None, functions: Mapping[str, OwnFunction] | None = None
 ) -> typed.Program:
-    """The typed program; it means something only if nothing is reported as an error.
+    """The typed program; it is meaningful only if no error is reported.
 
-    `known` are types of attributes of events that are not declared, where something else tells them; `functions` are
-    functions that were handed over.
+    `known` are types of attributes of undeclared events, where another source gives them; `functions` are the user's
+    own functions.
     """
     program = check_statements(file, report, known, functions)
     if report.failed:
         return program
     program = with_lengths(program)
-    for rule in () if program.missing else program.rules:  # a value that is not known yet may make it possible
+    for rule in () if program.missing else program.rules:  # a missing value may still make it possible
         check_possible(rule, program, report)
         warn_of_unlikely(rule, program, report)
     return replace(program, strata=check_recursion(program.rules, program.events, report))

@@ -1,9 +1,8 @@
-"""The temporal conditions of a body as difference constraints between the start and end points of what it matches.
+"""The temporal conditions of a body as difference constraints between the start and end points of its match.
 
-A point is ``(id, end)``: the id of a pattern or timer, and whether it is its end. ``BODY`` stands for the whole body.
-An alternative (``or``) is one pair of points; what holds inside only one of its sides says nothing about the others,
-but how long the sides last bounds how long it does. Where the question is about something inside one side, that side is
-the one that was taken.
+A point is ``(id, end)``: the id of a pattern or timer, and True for its end. ``BODY`` stands for the whole body. An
+alternative (``or``) is one pair of points; constraints inside one of its sides do not apply to the others, but the
+lengths of the sides bound its length. Where a query concerns a pattern inside one side, that side is taken.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ ANY: Length = (0, None)
 
 
 def constrain(body: typed.Body, events: Events, toward: int | None = None, kept: bool = True) -> Distances:
-    """The constraints of a rule's body; `toward` is the id of a pattern for which they are asked.
+    """The constraints of a rule's body; `toward` is the id of the pattern that the query concerns.
 
-    With `kept` the program's largest lifetime is one of them: all that a match is made of ends so long before it at
+    With `kept` the program's longest lifetime is one of them: all that a match is made of ends so long before it at
     most.
     """
     distances = Distances()
@@ -73,14 +72,14 @@ def _constrain_body(body: typed.Body, id_: int, events: Events, distances: Dista
 
 
 def selects(body: typed.Body) -> bool:
-    """Whether instances are chosen, so that one which comes to nothing may still keep others from being matched."""
+    """True if contexts or a policy choose instances; a chosen instance without a match may still block others."""
     return body.restricted or any(
         isinstance(each, typed.Pair) and each.left_context is not None for each in patterns(body)
     )
 
 
 def relate(relation: typed.Relation, left: int, right: int, distances: Distances, reason: object) -> None:
-    """Adds what a relation says of the points of its two sides."""
+    """Add the limits of a relation between its two sides."""
     sides = (left, right)
     for distance in relation.distances:
         (earlier, earlier_end), (later, later_end) = distance.earlier, distance.later
@@ -88,11 +87,11 @@ def relate(relation: typed.Relation, left: int, right: int, distances: Distances
 
 
 _COMPARED = {"<": (1, None), "<=": (0, None), "=": (0, 0), ">=": (None, 0), ">": (None, -1)}
-"""How far the right side of a comparison is after the left one."""
+"""Smallest and largest distance from the left side of a comparison to the right one."""
 
 
 def _compare(condition: typed.Expression, labels: Mapping[str, int], distances: Distances) -> None:
-    """Adds what a condition says of the distance of two points: ``s.start - o.end < 1h``, ``s.start < o.end + 1h``."""
+    """Add the limit that a condition sets between two points: ``s.start - o.end < 1h``, ``s.start < o.end + 1h``."""
     match condition:
         case typed.Operation(name="and", arguments=conjuncts):
             for conjunct in conjuncts:
@@ -109,7 +108,7 @@ def _compare(condition: typed.Expression, labels: Mapping[str, int], distances: 
 
 
 def _moved(expression: typed.Expression) -> tuple[list[typed.TimeOf], list[typed.TimeOf], int] | None:
-    """An expression as points that are added, points that are taken away, and a number."""
+    """An expression as points that are added, points that are subtracted, and a number."""
     match expression:
         case typed.TimeOf():
             return [expression], [], 0
@@ -166,7 +165,7 @@ def _same(one: int, other: int, distances: Distances) -> None:
 
 
 def labelled(pattern: typed.Pattern) -> Iterator[tuple[str, int]]:
-    """The names of what is matched, with their ids; those of gathered events aside."""
+    """The names in a match, with their ids; names of gathered events are left out."""
     match pattern:
         case typed.Atom(label=label) | typed.Moment(label=label) | typed.Periodic(label=label):
             if label is not None:
@@ -188,20 +187,20 @@ def labelled(pattern: typed.Pattern) -> Iterator[tuple[str, int]]:
                     yield timer.label, timer.id
 
 
-# --- how long matches last
+# --- lengths of matches
 
 
 def length_of_event(event: str, events: Events) -> Length:
-    """How long events of a type last, as far as that is known."""
+    """Bounds on the length of events of a type, as far as they are known."""
     if event not in events:
         return ANY
     return (0, 0) if events[event].instant else events[event].length
 
 
 def length_of(body: typed.Body, events: Events, beginning: str | None = None) -> Length | None:
-    """How long what a body derives lasts; None where it can never be matched.
+    """Bounds on the length of the events that a body derives; None if it can never match.
 
-    `beginning` names the event or timer at whose start it starts (``from e``), instead of at the first start of all.
+    `beginning` names the event or timer at whose start they start (``from e``), instead of at the first start of all.
     """
     distances = constrain(body, events, kept=False)
     if distances.contradiction() is not None:
@@ -231,7 +230,7 @@ def length_of(body: typed.Body, events: Events, beginning: str | None = None) ->
 
 
 def _length_of_window(body: typed.Body, events: Events) -> Length | None:
-    """How long the events last that a window derives: they cover what is collected and what stands beside it."""
+    """Bounds on the length of events that a window derives: they cover the collected events and the match beside it."""
     window = body.window
     assert window is not None
     own = length_of(typed.Body(window.pattern), events)
@@ -243,14 +242,14 @@ def _length_of_window(body: typed.Body, events: Events) -> Length | None:
     if extent is None:
         at_least = window.record.least
         return low if at_least is None else at_least(window.size), None
-    if window.record.ends_later:  # it covers the span, however long what is collected lasts
+    if window.record.ends_later:  # it covers the span, however long the collected events are
         return extent, None if beside else extent
-    # the last one is collected, however long it lasts
+    # the last event is collected, however long it is
     return low, None if beside or high is None else max(high, extent)
 
 
 def union(lengths: Iterable[Length | None]) -> Length | None:
-    """What holds of several lengths together; None stands for what can never be.
+    """Bounds that cover several lengths; None stands for an event that can never occur.
 
     >>> union([(2, 3), None, (5, 9)]), union([(2, 3), (1, None)]), union([None])
     ((2, 9), (1, None), None)
@@ -267,16 +266,16 @@ def least(one: int | None, other: int | None) -> int | None:
 
 
 def _most(lengths: Iterable[int | None]) -> int | None:
-    """The largest of some limits; None if there is none, or one has none."""
+    """The largest of some limits; None if there are none, or one of them is None."""
     found = list(lengths)
     return max((each for each in found if each is not None), default=None) if None not in found else None
 
 
-# --- what a body consists of
+# --- parts of a body
 
 
 def parts(body: typed.Body) -> Iterator[int]:
-    """The ids of what a body covers: events, timers, and alternatives and runs as a whole."""
+    """The ids of the parts that a body covers: events, timers, and alternatives and runs as a whole."""
     if body.pattern is not None:
         yield from _parts(body.pattern)
     for timer in body.timers:
@@ -298,9 +297,9 @@ def _parts(pattern: typed.Pattern) -> Iterator[int]:
 
 
 def made_of(pattern: typed.Pattern, toward: int | None = None, every: bool = False) -> Iterator[int]:
-    """The ids of what a match of a pattern is made of, in parentheses or not: all parts but relative timers.
+    """The ids of the parts of a pattern's match, in parentheses or not: all but relative timers.
 
-    Of an ``or`` there are those of the side that was taken, or with `every` those of all sides.
+    For an ``or`` these are the parts of the side that is taken, or with `every` those of all sides.
     """
     match pattern:
         case typed.Pair(left=left, right=right):
@@ -322,7 +321,7 @@ def made_of(pattern: typed.Pattern, toward: int | None = None, every: bool = Fal
 
 
 def taken(body: typed.Body, toward: int) -> frozenset[int]:
-    """The ids of the sides of alternatives that are taken where the question is about one pattern."""
+    """The ids of the sides of alternatives that are taken where the query concerns one pattern."""
     if body.pattern is None:
         return frozenset()
     return frozenset(
@@ -335,7 +334,7 @@ def taken(body: typed.Body, toward: int) -> frozenset[int]:
 
 
 def bodies(body: typed.Body) -> Iterator[typed.Body]:
-    """The bodies that must be possible on their own: the whole, each side of an `or`, what is negated or gathered."""
+    """The bodies that must each be possible: the whole, each side of an `or`, negated and gathered patterns."""
     yield body
     inner: list[typed.Pattern] = [absence.pattern for absence in body.absences]
     inner += [gathering.pattern for gathering in body.gatherings]
@@ -350,7 +349,7 @@ def bodies(body: typed.Body) -> Iterator[typed.Body]:
 
 
 def _apart(pattern: typed.Pattern) -> list[typed.Pattern]:
-    """Patterns inside one whose constraints are not joined to its own."""
+    """Patterns inside another one whose constraints are not joined to its own."""
     match pattern:
         case typed.Pair(left=left, right=right):
             return _apart(left) + _apart(right)

@@ -1,7 +1,7 @@
-"""Difference constraints ``later - earlier <= limit`` over points in time, and what follows from them.
+"""Difference constraints ``later - earlier <= limit`` over points in time, and their closure.
 
 The closure of such constraints is the distance matrix of shortest paths; it has a solution unless a cycle is negative.
-Shortest paths are computed from one point at a time, when asked for: by Johnson's way, as one solution makes all steps
+Shortest paths are computed on request, from one point at a time, by Johnson's algorithm: one solution makes all steps
 positive.
 """
 
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from heapq import heappop, heappush
 from itertools import count
+
+from ensue.records import dataclass
 
 Point = Hashable
 
@@ -44,12 +46,12 @@ class Distances:
     _from: dict[Point, dict[Point, int]] = field(default_factory=dict, repr=False)
     _leaving: dict[Point, list[tuple[Point, int]]] = field(default_factory=dict, repr=False)
     _solution: dict[Point, int] | list[object] | None = field(default=None, repr=False)
-    """For each point a height that no constraint leads below, or why there are none; None as long as not asked for."""
+    """For each point a height that no constraint leads below, or the reasons why there is none; None until computed."""
 
     def require(
         self, earlier: Point, later: Point, low: int | None = None, high: int | None = None, reason: object = None
     ) -> None:
-        """Adds ``low <= later - earlier <= high``; None is no limit."""
+        """Add ``low <= later - earlier <= high``; None is no limit."""
         if high is not None:
             self.constraints.append(Constraint(earlier, later, high, reason))
         if low is not None:
@@ -86,7 +88,7 @@ class Distances:
         return self._from[start]
 
     def _search(self, start: Point) -> dict[Point, int]:
-        """Shortest paths from one point. Where constraints contradict each other, they mean nothing."""
+        """Shortest paths from one point. They are meaningless where constraints contradict each other."""
         if not self._leaving:
             for c in self.constraints:
                 self._leaving.setdefault(c.earlier, []).append((c.later, c.limit))
@@ -94,7 +96,7 @@ class Distances:
         return self._relaxed(start) if isinstance(solution, list) else self._nearest_first(start, solution)
 
     def _nearest_first(self, start: Point, heights: Mapping[Point, int]) -> dict[Point, int]:
-        """Shortest paths with each point looked at once: seen from the heights no step is negative."""
+        """Shortest paths with each point visited once: relative to the heights no step is negative."""
         reached: dict[Point, int] = {}
         own = heights.get(start, 0)
         turn = count()  # points have no order
@@ -114,7 +116,7 @@ class Distances:
         return reached
 
     def _relaxed(self, start: Point) -> dict[Point, int]:
-        """Shortest paths by relaxing what has changed; a negative cycle ends it."""
+        """Shortest paths by relaxing changed points; a negative cycle ends the loop."""
         reached: dict[Point, int] = {start: 0}
         waiting, queued = deque([start]), {start}
         turns: Counter[Point] = Counter()
@@ -151,8 +153,8 @@ class Distances:
     def _relax_all(self, turned: bool) -> tuple[Point, dict[Point, int], dict[Point, Constraint]]:
         """Heights by relaxing all constraints until nothing changes, and the constraint that changed each point last.
 
-        Before them the last point that changed, None if nothing does any more. With `turned` every other turn goes
-        backward: chains may be written either way.
+        The first value is the last point that changed, None if nothing changes any more. With `turned` every other turn
+        goes backward: chains may be written either way.
         """
         points = {p for c in self.constraints for p in (c.earlier, c.later)}
         reached: dict[Point, int] = dict.fromkeys(points, 0)

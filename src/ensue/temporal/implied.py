@@ -1,12 +1,13 @@
-"""Bounds that say nothing new: what follows from the other temporal conditions of a body need not be checked."""
+"""Redundant bounds: conditions that follow from the other temporal conditions of a body need not be checked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ensue.language import typed
 from ensue.language.walk import pairs
+from ensue.records import dataclass
 from ensue.temporal.constraints import Events, constrain, labelled, parts, selects
 from ensue.temporal.distances import Constraint, Distances
 
@@ -23,16 +24,16 @@ class Implied:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing of it is left to be checked."""
+        """True if all of its limits are implied, so that nothing is left to check."""
         return isinstance(self.of, typed.Body) or self.distances == self.of.relation.distances
 
 
 def implied(body: typed.Body, events: Events) -> tuple[Implied, ...]:
-    """What need not be checked in a body, those in parentheses aside: no two of these rest on each other.
+    """The bounds of a body that need not be checked, except in parentheses; no two of them depend on each other.
 
-    Of a pairing only that which its own sides imply is left out: what the rest of the body implies keeps it small.
+    A pairing drops only the bounds that its own sides imply: those that the rest of the body implies keep it small.
     Where instances are chosen, relations and ``within`` take part in the choice, and stay. Where nothing can hold, as
-    is so of intervals where given events have none, all stays as well.
+    with intervals where given events have none, all bounds stay as well.
     """
     return (*_of_pairings(body, events), *(() if selects(body) else _of_body(body, events)))
 
@@ -44,7 +45,7 @@ def _of_pairings(body: typed.Body, events: Events) -> Iterator[Implied]:
             and isinstance(pair.right, typed.Atom)
             and len(pair.relation.distances) < 2
         ):
-            continue  # two events by themselves say nothing of each other
+            continue  # two events alone imply no bound
         distances = constrain(typed.Body(pair), events)
         if distances.contradiction() is None:
             found, _ = _of_relation(pair, (pair.left.id, pair.right.id), distances)
@@ -55,7 +56,7 @@ def _of_pairings(body: typed.Body, events: Events) -> Iterator[Implied]:
 def _of_body(body: typed.Body, events: Events) -> Iterator[Implied]:
     if not body.related and body.within is None:
         return
-    distances = constrain(body, events, kept=False)  # what is checked where events are joined stays there
+    distances = constrain(body, events, kept=False)  # checks in joins stay there
     if distances.contradiction() is not None:
         return  # anything would follow
     labels = dict(labelled(body.pattern)) if body.pattern is not None else {}
@@ -102,7 +103,7 @@ def _without(distances: Distances, constraint: Constraint) -> Distances | None:
 
 
 def without_implied(body: typed.Body, events: Events) -> typed.Body:
-    """A body that checks only what does not follow from the rest of it."""
+    """A body that checks only conditions that do not follow from the rest of it."""
     found = implied(body, events)
     if not found:
         return body

@@ -1,4 +1,4 @@
-"""Given events that have one time each, and no interval: then the conditions of rules say more."""
+"""Programs whose given events have one time each, and no interval: then the conditions of rules imply more."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ensue.temporal.lengths import with_lengths
 
 
 def with_instants(program: typed.Program) -> typed.Program:
-    """The program where given events are known to have one time each, and no interval."""
+    """The program, with given events marked as instants."""
     events = {name: event if event.derived else replace(event, instant=True) for name, event in program.events.items()}
     return with_lengths(replace(program, events=events))
 
 
 def instantaneous(pattern: typed.Pattern, events: Events) -> bool:
-    """Whether each instance of a pattern has one time: an event that has, a choice between such, or one without others.
+    """True if each instance of a pattern has one time: an instant, a choice of instants, or one without others.
 
     >>> tick = typed.EventType("tick", {}, True, False, instant=True)
     >>> instantaneous(typed.Either(2, (typed.Atom(1, "tick", ()),)), {"tick": tick})
@@ -35,6 +35,11 @@ def instantaneous(pattern: typed.Pattern, events: Events) -> bool:
             return False
 
 
+def is_instant(pattern: typed.Pattern, events: Events) -> bool:
+    """True if all instances of a pattern start when they end, by the distances between its points."""
+    return constrain(typed.Body(pattern), events).longest((pattern.id, False), (pattern.id, True)) == 0
+
+
 def possible(body: typed.Body, events: Events) -> bool:
-    """Whether a body can be matched: where given events have one time each, nothing lies inside one."""
+    """True if a body can be matched, by its constraints alone."""
     return constrain(body, events).contradiction() is None

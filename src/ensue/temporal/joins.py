@@ -1,15 +1,14 @@
-"""Joins that need less, because of the temporal conditions: sides that need not be stored, or not even evaluated.
+"""Joins that temporal conditions make cheaper: sides that need not be stored, or not even evaluated.
 
 A side that always ends after the other only looks back, and is not stored: the join streams it. A side whose events all
-start after a point of the other is of no use while nothing waits there: the join suppresses it.
+start after a point of the other is useless while nothing waits there: the join suppresses it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ensue.language import typed
 from ensue.language.walk import patterns
+from ensue.records import dataclass
 from ensue.temporal.constraints import Events, parts
 from ensue.temporal.distances import Distances, Point
 from ensue.temporal.lifetimes import Frame, Lifetime, distances_of, lifetime
@@ -17,11 +16,11 @@ from ensue.temporal.lifetimes import Frame, Lifetime, distances_of, lifetime
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a pairing: how long it can find partners, and what need not be done for it.
+    """One side of a pairing: its lifetime, and the work that it saves.
 
-    `stored` is False where it can only match what came before: then the join streams this side. `looks` is False where
-    it can only match what comes later. `suppressed` says that it need not be evaluated while nothing waits on the
-    other side.
+    `stored` is False where it can only match earlier instances: then the join streams this side. `looks` is False where
+    it can only match later ones. `suppressed` is True where it need not be evaluated while nothing waits on the other
+    side.
     """
 
     lifetime: Lifetime
@@ -33,7 +32,7 @@ class Side:
 def sides_of(frame: Frame, pair: typed.Pair, events: Events) -> tuple[Side, Side]:
     """The two sides of a pairing in a body.
 
-    With a context what comes is selected in its order, so that both sides are evaluated whatever waits.
+    A context selects instances in the order of their arrival, so both sides are always evaluated.
     """
     distances = distances_of(frame, pair, events)
     left, right = pair.left, pair.right
@@ -46,9 +45,9 @@ def sides_of(frame: Frame, pair: typed.Pair, events: Events) -> tuple[Side, Side
 
 
 def ends_earlier(one: typed.Pattern, other: typed.Pattern, distances: Distances) -> bool:
-    """Whether an instance of one pattern always ends strictly before one of another that it is matched with.
+    """True if an instance of one pattern always ends strictly before its partner of the other.
 
-    That is so if each of its parts ends before some part of the other does.
+    This holds if each of its parts ends before some part of the other.
     """
     later = _ends(other)
     return any(
@@ -58,9 +57,9 @@ def ends_earlier(one: typed.Pattern, other: typed.Pattern, distances: Distances)
 
 
 def waits_for(one: typed.Pattern, other: typed.Pattern, distances: Distances) -> bool:
-    """Whether all events of one pattern start strictly after one and the same end in the other.
+    """True if all events of one pattern start strictly after one and the same end in the other.
 
-    Then an event that ends while nothing of the other is there is too early for whatever is still to come.
+    Then an event that ends before any instance of the other is too early for all later ones.
     """
     if not plain(one):
         return False
@@ -78,7 +77,7 @@ def before(earlier: Point, later: Point, distances: Distances) -> bool:
 
 
 def plain(pattern: typed.Pattern) -> bool:
-    """Whether a pattern depends on nothing but the events that it consists of, and not on others or on time itself."""
+    """True if a pattern depends only on its own events, and neither on others nor on time itself."""
     return all(_plain_part(each) for each in patterns(typed.Body(pattern)))
 
 

@@ -1,7 +1,7 @@
-"""What a program's largest lifetime (``keep 7d.``) changes: events of a match that may have ended longer before it.
+"""Effects of a program's longest lifetime (``keep 7d.``) on rules: events of a match may have ended longer before it.
 
-The closure of the other conditions says how long before the end of a match each of its events can end. Where that is no
-longer than events are kept anyway, nothing has to be checked, and the rule finds what it would find without.
+The closure of the other conditions bounds how long before the end of a match each of its events can end. Where that is
+no longer than events are kept anyway, nothing has to be checked, and the rule finds the same as without the lifetime.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ensue.temporal.lifetimes import scope_points
 
 
 def may_be_older(body: typed.Body, events: Events) -> bool:
-    """Whether an event that a body matches can end longer before the match than events are kept, if nothing says so."""
+    """True if an event of a match can end longer before it than events are kept, by the other conditions."""
     if body.keep is None or body.pattern is None:
         return False
     if body.window is not None or any(isinstance(each, typed.Run) for each in _positive(body.pattern)):
-        return True  # nothing says how long before the last event of a run the first one ended
+        return True  # nothing bounds how long before its last event a run began
     ids = made_of(body.pattern, every=True)
     return any(_beyond(_before_end(body, (id_, True), events), body.keep) for id_ in ids)
 
 
 def _positive(pattern: typed.Pattern) -> Iterator[typed.Pattern]:
-    """What a match of a pattern is made of, in parentheses or not."""
+    """The patterns that a match of a pattern is made of, in parentheses or not."""
     match pattern:
         case typed.Pair(left=left, right=right):
             yield from _positive(left)
@@ -43,7 +43,7 @@ def _positive(pattern: typed.Pattern) -> Iterator[typed.Pattern]:
 
 
 def can_change(rule: typed.Rule, events: Events) -> bool:
-    """Whether a rule may find something else than without a largest lifetime."""
+    """True if a rule may find something else than without a longest lifetime."""
     whole = typed.Nested(BODY, rule.body)
     return any(_changes(each.body, events) for each in (whole, *patterns(rule.body)) if isinstance(each, typed.Nested))
 
@@ -67,19 +67,19 @@ def _changes(body: typed.Body, events: Events) -> bool:
 
 
 def _reaches(part: Apart, body: typed.Body, events: Events) -> bool:
-    """Whether something in a scope may have ended too long before the end of the match."""
+    """True if an event in a scope may have ended too long before the end of the match."""
     points = scope_points(part.scope, body)
     strict = not typed.includes_start(part.scope)
     return points is None or _beyond(_before_end(body, points[0], events), (body.keep or 0) + strict)
 
 
 def _window_reaches(window: typed.Window, keep: int) -> bool:
-    """Whether a window sees what ended longer before its own end than events are kept."""
+    """True if a window sees events that ended longer before its own end than events are kept."""
     return _beyond(window.extent, keep)
 
 
 def _before_end(body: typed.Body, point: tuple[int, bool], events: Events) -> int | None:
-    """How far a point can lie before the end of a match, by all conditions but the largest lifetime."""
+    """Largest distance of a point from the end of a match, by all conditions but the longest lifetime."""
     distances = constrain(body, events, point[0], kept=False)
     own = distances.longest(point, (BODY, True))
     ends = [distances.longest(point, (id_, True)) for id_ in parts(body)]

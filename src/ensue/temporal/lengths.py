@@ -1,11 +1,11 @@
-"""How long derived events last, from the rules that derive them ([000], rule 4).
+"""Lengths of derived events, from the rules that derive them ([000], rule 4).
 
-An event covers what its rule matches, so the closure of the rule's distances bounds its length. What several rules
-derive is as short and as long as any of them allows. The bounds of a type enter the closure of the rules that use it,
-those of its own rules included: such rules are looked at again until nothing changes. A bound that goes on changing
-is given up, so that this comes to an end; what then follows from the others holds, too.
+An event covers the match of its rule, so the closure of the rule's distances bounds its length. Events of several rules
+are as short and as long as any of them allows. The bounds of a type enter the closure of the rules that use it, its own
+rules included: such rules are visited again until nothing changes. A bound that keeps changing is dropped, so that the
+loop ends; bounds that follow from the others still hold.
 
-This holds of types that only rules derive. Of a type that is declared rows may be given, and nothing is known of these.
+This applies to types that only rules derive. A declared type may have given rows, whose lengths are unknown.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ensue.temporal.constraints import ANY, Length, length_of, union
 Events = Mapping[str, typed.EventType]
 
 TURNS = 3
-"""How often rules that depend on themselves are looked at before what still changes is given up."""
+"""Number of visits to recursive rules before bounds that still change are dropped."""
 
 NEVER: Length = (1, 0)
-"""No length at all, of a type of which nothing has been derived yet: no rule that needs one can be matched."""
+"""The length of a type of which no rule has derived anything yet: no rule that needs one can be matched."""
 
 
 def with_lengths(program: typed.Program) -> typed.Program:
-    """The program with what its rules say of how long derived events last.
+    """The program with bounds on the lengths of derived events, from its rules.
 
     >>> from ensue.program import compile
     >>> program = compile("event a() instant. event b() instant. c() <- a() seq b() within 5. d() <- c() seq a().")
@@ -39,18 +39,18 @@ def with_lengths(program: typed.Program) -> typed.Program:
 
 
 def known_events(rules: Sequence[typed.Rule], events: Events) -> dict[str, typed.EventType]:
-    """Event types with what rules say of how long derived events last."""
+    """Event types with bounds on the lengths of derived events, from the rules."""
     return {name: _lasting(events[name], length) for name, length in _all_lengths(rules, events).items()}
 
 
 def without_lengths(program: typed.Program) -> typed.Program:
-    """The program with nothing known of how long derived events last."""
+    """The program without bounds on the lengths of derived events."""
     events = {name: event if event.given else _lasting(event, ANY) for name, event in program.events.items()}
     return replace(program, events=events)
 
 
 def lengths_of(program: typed.Program) -> dict[str, Length]:
-    """The smallest and the largest length of the types that rules derive and use, where rows of them are not given."""
+    """The smallest and the largest length of each type that rules derive and use, if no rows of it can be given."""
     events = known_events(program.rules, program.events)
     return {name: event.length for name, event in events.items() if not event.given}
 
@@ -83,7 +83,7 @@ def _settle(
     component: Sequence[str], deriving: Mapping[str, Sequence[typed.Rule]], known: dict[str, typed.EventType],
     recursive: bool,
 ) -> None:  # fmt: skip
-    """Finds the lengths of types that depend on each other; all that they depend on besides is known."""
+    """Find the lengths of types that depend on each other; the types that they depend on besides are known."""
 
     def derived(name: str) -> Length | None:
         return union(length_of(rule.body, known, rule.beginning) for rule in deriving[name])
@@ -99,7 +99,7 @@ def _settle(
                 wider = found if before is None or turn <= TURNS else _given_up(before, found)
                 known[name] = _lasting(known[name], wider)
                 changed = recursive
-    if turn > TURNS:  # what was given up may still follow from other conditions, such as `within`
+    if turn > TURNS:  # a dropped bound may still follow from others, such as `within`
         for name in component:
             known[name] = _lasting(known[name], derived(name))
 

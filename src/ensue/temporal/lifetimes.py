@@ -1,19 +1,20 @@
-"""How long what is stored can still take part in a match, from the closure of the distances of a body."""
+"""Lifetimes: how long a stored tuple can still take part in a match, from the closure of a body's distances."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from ensue.language import typed
 from ensue.language.walk import pairs, visible_labels
+from ensue.records import dataclass
 from ensue.temporal.constraints import BODY, Events, constrain, labelled, least, parts, selects, taken
 from ensue.temporal.distances import Distances, Point
 
 
 class Interval(Protocol):
-    """What has a start and an end."""
+    """Anything with a start and an end."""
 
     @property
     def start(self) -> int: ...
@@ -24,7 +25,7 @@ class Interval(Protocol):
 
 @dataclass(frozen=True)
 class Lifetime:
-    """The largest distance from an instance's start, and from its end, to the end of what it is part of."""
+    """The largest distance from an instance's start, and from its end, to the end of the match that it is part of."""
 
     start: int | None = None
     end: int | None = None
@@ -44,21 +45,21 @@ FOREVER = Lifetime()
 
 @dataclass(frozen=True)
 class Frame:
-    """A body, the body around it whose conditions say what its instances are good for, and its id in these."""
+    """A body, the body around it whose conditions limit its useful instances, and its id there."""
 
     body: typed.Body
     whole: typed.Body
     id: int = BODY
     _known: dict[frozenset[int], tuple[Events, Distances]] = field(default_factory=dict, compare=False, repr=False)
-    """Earlier answers, by the sides of alternatives that are taken: the same holds of all that lies in them."""
+    """Earlier answers, by the sides of alternatives that are taken: they hold for all patterns in these sides."""
 
     @staticmethod
     def of(body: typed.Body) -> Frame:
-        """Of a body that stands for itself."""
+        """The frame of a body that stands for itself."""
         return Frame(body, body)
 
     def inside(self, nested: typed.Nested) -> Frame:
-        """Of a body in parentheses. Where instances are chosen it stands for itself: a choice knows nothing else.
+        """The frame of a body in parentheses. Inside contexts, a policy or a window it stands for itself.
 
         But no choice takes an instance that is longer than the body around may last.
         """
@@ -70,13 +71,13 @@ class Frame:
         return Frame(nested.body, self.whole, nested.id)
 
     def lasting(self, longest: int | None) -> Frame:
-        """Of a body of which only instances up to a length are of use; that is not checked."""
+        """The frame of a body whose instances are useful only up to a length; that is not checked."""
         if longest is None:
             return self
         return Frame(self.body, replace(self.whole, within=least(longest, self.whole.within)), self.id)
 
     def distances(self, toward: int, events: Events) -> Distances:
-        """What must hold of everything in it, as seen from one of its patterns."""
+        """The distances within the whole body, as seen from one of its patterns."""
         sides = taken(self.whole, toward)
         known = self._known.get(sides)
         if known is None or known[0] is not events:
@@ -85,10 +86,10 @@ class Frame:
 
 
 def distances_of(frame: Frame, pair: typed.Pair, events: Events) -> Distances:
-    """What must hold of the two sides of a pairing.
+    """The distances that apply to the two sides of a pairing.
 
-    Where the body has contexts only what this pairing determines counts, as in deciding who is eligible: an initiator
-    that the rest of the body rules out is selected all the same.
+    Where the body has contexts, only conditions within this pairing count, as for eligibility: an initiator that the
+    rest of the body rules out is selected all the same.
     """
     body = frame.body
     if body.pattern is None or all(p.left_context is None for p in pairs(body.pattern)):
@@ -106,7 +107,7 @@ def distances_of(frame: Frame, pair: typed.Pair, events: Events) -> Distances:
 
 
 def lifetime(distances: Distances, of: int, until: typed.Pattern) -> Lifetime:
-    """How long an instance of one pattern can be part of another one that ends now or later."""
+    """Longest time for which an instance can still become part of a match of `until`."""
     ends = [(until.id, True), *((id_, True) for id_ in parts(typed.Body(until)))]
     return Lifetime(_latest(distances, (of, False), ends), _latest(distances, (of, True), ends))
 
@@ -118,18 +119,24 @@ def since(frame: Frame, point: tuple[int, bool], events: Events) -> int | None:
 
 
 def scope_reach(scope: typed.Scope, frame: Frame, events: Events) -> int | None:
-    """How far the beginning of a scope can lie before the end of the body's match; None if nothing bounds it."""
+    """Largest distance from the beginning of a scope to the end of the body's match; None if nothing bounds it."""
     begin = _beginning(scope, frame.body)
     return None if begin is None else since(frame, begin, events)
 
 
 def scope_length(scope: typed.Scope, frame: Frame, events: Events) -> int | None:
-    """The longest that a scope of a match can be; None if nothing bounds it."""
+    """Largest length of a scope; None if nothing bounds it."""
     points = scope_points(scope, frame.body)
     if points is None:
         return None
     begin, end = points
     return frame.distances(begin[0], events).longest(begin, end)
+
+
+def ends_last(scope: typed.Scope, frame: Frame, events: Events) -> bool:
+    """True if a scope ends when the body's match ends."""
+    points = scope_points(scope, frame.body)
+    return points is not None and since(frame, points[1], events) == 0
 
 
 def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
@@ -138,7 +145,7 @@ def _beginning(scope: typed.Scope, body: typed.Body) -> tuple[int, bool] | None:
 
 
 def scope_points(scope: typed.Scope, body: typed.Body) -> tuple[tuple[int, bool], tuple[int, bool]] | None:
-    """Where a scope begins and ends; None where that is not certain of every match."""
+    """The points at which a scope begins and ends; None where these are not certain for every match."""
     match scope:
         case typed.During(label=label):
             labels = dict(labelled(body.pattern)) if body.pattern is not None else {}
@@ -162,7 +169,7 @@ def _pair(pattern: typed.Pattern | None, id_: int) -> typed.Pair | None:
 
 
 def _latest(distances: Distances, point: Point, ends: Sequence[Point]) -> int | None:
-    """The largest distance to the first end, which is the last of the others."""
+    """The largest distance from a point to the first of some ends, which is the latest of the others."""
     whole, *each = ends
     bounds = [distances.longest(point, end) for end in each]
     own = distances.longest(point, whole)

@@ -1,29 +1,31 @@
-"""What bounds the memory that a part of a rule needs, from nothing to everything that ever happened."""
+"""Bounds on the memory of a part of a rule, from nothing to everything that ever happened."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, unique
+
+from ensue.records import dataclass
 
 
+@unique
 class Kind(IntEnum):
-    """From what needs least to what needs most."""
+    """Kinds of bounds, from the least memory to the most."""
 
     NOTHING = 0
     """Nothing is kept."""
     CONSTANT = 1
-    """A number for each key."""
+    """A fixed number of instances for each key."""
     WINDOW = 2
-    """As many as come in a length of time."""
+    """All that end within a length of time."""
     UNTIL = 3
-    """Those since the last event, for each key, that uses them up or ends them."""
+    """Those since the last event of their key that consumes or ends them."""
     UNBOUNDED = 4
-    """All that ever came."""
+    """Everything that ever came."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A bound. `size` is the number for each key, or the length of time; `by` says what ends or uses up what is kept.
+    """A bound. `size` is the number for each key, or the length of time; `by` names the events that end or consume.
 
     >>> max(Memory(Kind.WINDOW, 60), NOTHING, key=lambda memory: memory.kind)
     Memory(kind=<Kind.WINDOW: 2>, size=60, by='')
@@ -35,7 +37,7 @@ class Memory:
 
     @property
     def bounded(self) -> bool:
-        """Whether it does not grow with the stream, as long as what ends things comes."""
+        """True if memory does not grow with the stream, as long as the events come that end or consume stored ones."""
         return self.kind is not Kind.UNBOUNDED
 
 
@@ -48,7 +50,7 @@ def constant(number: int) -> Memory:
 
 
 def window(length: int | None) -> Memory:
-    """As much as comes in a length of time; None is without end."""
+    """The memory of all that end within a length of time; None is without limit."""
     return UNBOUNDED if length is None else Memory(Kind.WINDOW, max(0, length))
 
 

@@ -1,16 +1,15 @@
-"""Which event opens a scope: what is negated or gathered matters only after one of its key has come.
+"""Events that open a scope: negated or gathered events matter only after one of their key has come.
 
 Everything in a scope starts after the scope begins. If an event of the match always ends before that, an instance of
-the negated or gathered pattern for whose key no such event has come is of no use to whatever is still to come.
+the negated or gathered pattern is useless until such an event of its key has come.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ensue.language import typed
 from ensue.language.contained import Apart
 from ensue.language.walk import constituents, visible_variables
+from ensue.records import dataclass
 from ensue.temporal.constraints import Events
 from ensue.temporal.lifetimes import Frame, scope_points
 
@@ -24,7 +23,7 @@ class Opener:
 
 
 def opener_of(part: Apart, frame: Frame, events: Events) -> Opener | None:
-    """The opener of a scope that closes first, if there is one."""
+    """The opener of a scope that closes first; None if there is none."""
     points = scope_points(part.scope, frame.body)
     if points is None:
         return None

@@ -11,13 +11,13 @@ from ensue.language import typed
 from ensue.language.diagnostics import Report
 from ensue.language.source import Span
 from ensue.temporal.constraints import BODY, bodies, constrain, labelled, length_of_event, parts
+from ensue.temporal.describe import describe_expression, describe_length
 from ensue.temporal.distances import Distances, Point
 from ensue.temporal.lifetimes import scope_points
-from ensue.temporal.said import expression_said, length_said
 
 
 def check_possible(rule: typed.Rule, program: typed.Program, report: Report) -> None:
-    """Reports what can never happen in a rule, and warns where one event may be matched twice."""
+    """Report impossible conditions of a rule, and warn where one event may be matched twice."""
     events = program.events
     possible = [_check_contradiction(body, program, report) for body in bodies(rule.body)]
     possible.append(_check_own_parts(rule.body, events, report))
@@ -29,7 +29,7 @@ def check_possible(rule: typed.Rule, program: typed.Program, report: Report) -> 
 
 
 def _check_contradiction(body: typed.Body, program: typed.Program, report: Report) -> bool:
-    """Whether the conditions of a body can hold together; says so if not."""
+    """True if the conditions of a body can hold together; reports an error if not."""
     reasons = constrain(body, program.events, kept=False).contradiction()
     if reasons is None:
         return True
@@ -43,7 +43,7 @@ def _check_contradiction(body: typed.Body, program: typed.Program, report: Repor
 
 
 def _warn_of_too_short_a_life(body: typed.Body, program: typed.Program, report: Report) -> None:
-    """Warns where a match would need events that ended longer ago than they are kept."""
+    """Warn where a match would need events that ended longer ago than they are kept."""
     reasons = constrain(body, program.events).contradiction()
     if reasons is None:
         return
@@ -51,35 +51,35 @@ def _warn_of_too_short_a_life(body: typed.Body, program: typed.Program, report: 
     place, parts = _told(others, body, program, report.source.text)
     because = f", because of {' and '.join(parts)}" if parts else ""
     report.warning(
-        "W004", place, f"this never happens with `keep {length_said(body.keep or 0, program)}`{because}",
-        "let events be kept longer, or let the rule need less time",
+        "W004", place, f"this never happens with `keep {describe_length(body.keep or 0, program)}`{because}",
+        "keep events longer, or shorten the time that the rule needs",
     )  # fmt: skip
 
 
 def _told(reasons: Iterable[object], body: typed.Body, program: typed.Program, text: str) -> tuple[Span, list[str]]:
-    """Where a contradiction is best shown, and what contradicts itself in words."""
+    """The best place to show a contradiction, and a phrase for each condition that takes part in it."""
     spans = sorted({span for reason in reasons for span in _spans(reason, text)})
     parts = [f"`{_short(' '.join(text[s.start : s.end].split()))}`" for s in spans]
     parts += [_lasting(r.event, program) for r in reasons if isinstance(r, typed.Atom)]
-    parts += [f"`{expression_said(r, program)}`" for r in reasons if isinstance(r, typed.Operation)]
+    parts += [f"`{describe_expression(r, program)}`" for r in reasons if isinstance(r, typed.Operation)]
     return spans[-1] if spans else body.span, list(dict.fromkeys(parts))
 
 
 def _lasting(event: str, program: typed.Program) -> str:
-    """How long events of a type last."""
+    """Phrase for the length of events of a type."""
     low, high = length_of_event(event, program.events)
     if high == 0:
         return f"`{event}` is instantaneous"
-    said = partial(length_said, program=program)
+    length = partial(describe_length, program=program)
     if high is None:
-        return f"`{event}` lasts {said(low)} at least"
+        return f"`{event}` lasts {length(low)} at least"
     if low == high:
-        return f"`{event}` lasts {said(low)}"
-    return f"`{event}` lasts {f'{said(low)} to {said(high)}' if low else f'{said(high)} at most'}"
+        return f"`{event}` lasts {length(low)}"
+    return f"`{event}` lasts {f'{length(low)} to {length(high)}' if low else f'{length(high)} at most'}"
 
 
 def _check_own_parts(body: typed.Body, events: Mapping[str, typed.EventType], report: Report) -> bool:
-    """Tell whether nothing that is absent always is there, because the match itself has it; says so if not.
+    """True unless a negated event is always there, because the match itself has it; reports an error if so.
 
     Where only a null could keep the match from having it, that is a warning.
     """
@@ -124,7 +124,7 @@ def _surely_matched_in(scope: typed.Scope, body: typed.Body) -> Iterator[tuple[t
 
 
 def _lies_in(scope: typed.Scope, part: typed.Atom, body: typed.Body, distances: Distances) -> bool:
-    """Tell whether an event always lies in a scope."""
+    """True if an event always lies in a scope."""
     points = scope_points(scope, body) if isinstance(scope, typed.During) else None
     if points is None:
         return isinstance(scope, typed.Inside)
@@ -160,7 +160,7 @@ def _surely_matched(pattern: typed.Pattern, certain: set[str]) -> Iterator[tuple
 
 
 def _always_matches(negated: typed.Atom, part: typed.Atom, shared: set[str], certain: set[str]) -> bool:
-    """Whether an event that matches the one atom always matches the other, too; a null equals nothing."""
+    """True if an event that matches `part` always matches `negated`, too; a null equals nothing."""
     known = dict(part.fields)
     if negated.event != part.event or len({name for name, _ in negated.fields}) < len(negated.fields):
         return False
@@ -175,7 +175,7 @@ def _always_matches(negated: typed.Atom, part: typed.Atom, shared: set[str], cer
 
 
 def _spans(reason: object, text: str) -> Iterator[Span]:
-    """Where a reason is written."""
+    """The places where a reason is written."""
     match reason:
         case (str(word), typed.Body(span=span)):
             written = _blanked(text, span)
@@ -201,7 +201,7 @@ def _short(text: str) -> str:
 
 
 def _check_instant(rule: typed.Rule, events: Mapping[str, typed.EventType], report: Report) -> None:
-    """What is declared as `instant` must be derived at one point in time, as far as the conditions tell."""
+    """Report an event declared as `instant` that its rule may derive over an interval."""
     event = events[rule.event]
     if not (event.declared and event.instant):  # others are instants where their rules make them so
         return
@@ -221,13 +221,13 @@ def _check_instant(rule: typed.Rule, events: Mapping[str, typed.EventType], repo
 
 
 def head_span(rule: typed.Rule, text: str) -> Span:
-    """Where the name in the head of a rule stands."""
+    """The place of the name in the head of a rule."""
     found = re.compile(rf"`?{re.escape(rule.event)}`?(?=[\s(])").search(text, *rule.span)
     return Span(*found.span()) if found else rule.span
 
 
 def _warn_of_twins(body: typed.Body, events: Mapping[str, typed.EventType], report: Report) -> None:
-    """`a(x) and a(y)` may be matched by one event, once on each side."""
+    """Warn of `a(x) and a(y)`, which one event may match, once on each side."""
     distances = constrain(body, events)
     warned: set[int] = set()
     for one, other, in_context in _same_type(body):
@@ -243,7 +243,7 @@ def _warn_of_twins(body: typed.Body, events: Mapping[str, typed.EventType], repo
 
 
 def _differ(one: typed.Atom, other: typed.Atom) -> bool:
-    """Whether two atoms ask for different constants in one attribute."""
+    """True if two atoms require different constants in one attribute."""
     values = dict(other.fields)
     return any(
         isinstance(value, typed.Constant) and isinstance(values.get(name), typed.Constant) and values[name] != value
@@ -252,7 +252,7 @@ def _differ(one: typed.Atom, other: typed.Atom) -> bool:
 
 
 def _tells_apart(condition: typed.Expression, one: typed.Atom, other: typed.Atom) -> bool:
-    """Whether a condition compares one attribute of two events, so that they cannot be the same one."""
+    """True if a condition compares one attribute of two events, so that they cannot be the same one."""
     match condition:
         case typed.Operation(name="and", arguments=conjuncts):
             return any(_tells_apart(conjunct, one, other) for conjunct in conjuncts)
@@ -275,7 +275,7 @@ def _attributes(expression: typed.Expression, atom: typed.Atom) -> set[str]:
 
 
 def _can_coincide(one: int, other: int, distances: Distances) -> bool:
-    """Whether the two can have the same start and the same end: no cycle through the joined points is negative."""
+    """True if the two can have the same start and the same end: no cycle through the joined points is negative."""
     starts, ends = ((one, False), (other, False)), ((one, True), (other, True))
 
     def least(leave: tuple[Point, Point], arrive: tuple[Point, Point]) -> int | None:

@@ -1,20 +1,21 @@
-"""What depends on what, and when: the order in which rules are evaluated, and recursion that has no meaning.
+"""Dependencies between rules and their times: the order of evaluation, and recursion that has no meaning.
 
-A rule's head at one end time may depend on an event at the same end time or only on earlier ones; the closure of the
-distances tells. What is not monotone (negation, aggregation, windows, contexts, policies) must not depend on its own
-result at the same end time.
+A rule's head at one end time may depend on an event at the same end time or only on earlier ones; this follows from the
+closure of the distances. A construct that is not monotone (negation, aggregation, windows, contexts, policies) must not
+depend on its own result at the same end time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ensue.language import typed
 from ensue.language.contained import Apart, closed_outside, needs_whole_step
 from ensue.language.diagnostics import Report
 from ensue.language.graphs import components
 from ensue.language.source import Span
+from ensue.records import dataclass
 from ensue.temporal.constraints import BODY, constrain
 from ensue.temporal.distances import Distances
 from ensue.temporal.lifetimes import scope_points
@@ -22,14 +23,14 @@ from ensue.temporal.lifetimes import scope_points
 
 @dataclass(frozen=True)
 class Use:
-    """How a body uses an event type."""
+    """One use of an event type by a body."""
 
     event: str
     span: Span
     earlier: bool
-    """Only events that end before the head does."""
+    """True if only events that end before the head does are used."""
     how: str | None
-    """What is done to them so that more of them can take away a result; None if they cannot."""
+    """The construct by which more of these events can retract a result; None if the use is monotone."""
 
 
 def check_recursion(
@@ -78,7 +79,7 @@ def _report_cycles(
 
 
 def _rule_uses(rule: typed.Rule, events: Mapping[str, typed.EventType]) -> Iterator[Use]:
-    """The events that a rule uses; how often it derives depends on all of them."""
+    """The uses of events by a rule; an output rate depends on all of them."""
     how = "counted by `once` or `at most`" if rule.quiet is not None else None
     how = "used for matches that `all` keeps apart" if events[rule.event].each else how
     for use in _uses(rule.body, events):
@@ -110,7 +111,7 @@ def _body_uses(
 
 
 def _apart_uses(pattern: typed.Pattern, earlier: bool, how: str) -> Iterator[Use]:
-    """Of what is negated or gathered: all of it counts as not monotone."""
+    """Uses by a negated or gathered pattern: none of them is monotone."""
     for use in _pattern_uses(pattern, Distances(), [], how, earlier):
         yield Use(use.event, use.span, earlier, use.how)
 
@@ -122,7 +123,7 @@ def _closing(part: Apart, body: typed.Body) -> int | None:
 
 
 def _is_earlier(id_: int | None, distances: Distances, ends: list[tuple[int, bool]]) -> bool:
-    """Whether something surely ends before the end of what it is part of."""
+    """True if a pattern always ends before the end of the match that it is part of."""
     if id_ is None:
         return False
     return any((gap := distances.shortest((id_, True), end)) is not None and gap > 0 for end in ends)

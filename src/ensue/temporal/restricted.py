@@ -1,8 +1,8 @@
-"""What ``policy restricted`` keeps, and whether that is bounded: section 6 of Carlson and Lisper's algebra.
+"""Memory of ``policy restricted``, and its bounds: section 6 of Carlson and Lisper's algebra.
 
 A disjunction keeps nothing, a conjunction two instances, a negation one time. A sequence keeps one left instance where
-its right side is instantaneous; where the right side has a longest length, or the whole has (``within``), what ends in
-that time; and else whatever came. All of this is for each correlation.
+its right side is instantaneous; where the right side has a longest length, or the whole has (``within``), those that
+end in that time; and else all of them. All of this is for each correlation.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ def tightest(*lengths: int | None) -> int | None:
 
 
 def longest(pattern: typed.Pattern, limit: int | None, events: Events) -> int | None:
-    """The longest length of an instance of a pattern that is of use; None where nothing bounds it.
+    """The longest useful length of an instance of a pattern; None where nothing bounds it.
 
-    `limit` is the longest length of what it is part of. Where this is 0 they are instantaneous: `ins` of the paper.
+    `limit` is the longest length of the match that it is part of. A result of 0 means instantaneous: `ins` of the
+    paper.
 
     >>> tick = typed.EventType("tick", {}, True, False, instant=True)
     >>> longest(typed.Either(2, (typed.Atom(1, "tick", ()),)), None, {"tick": tick})
@@ -45,14 +46,13 @@ def longest(pattern: typed.Pattern, limit: int | None, events: Events) -> int | 
             return longest(inner, limit, events)
         case typed.Nested(body=body):
             own = tightest(limit, body.within, body.lasting)
-            alone = body.pattern is not None and not body.timers and body.window is None
-            return longest(body.pattern, own, events) if alone and body.pattern is not None else own
+            return own if body.pattern is None else longest(body.pattern, own, events)
         case _:
             return limit
 
 
 def memory_of(pattern: typed.Pattern, limit: int | None, events: Events) -> Memory:
-    """What the operator of a pattern keeps by itself, for each correlation; `limit` as in `longest`."""
+    """Memory of the operator of a pattern itself, for each correlation; `limit` as in `longest`."""
     match pattern:
         case typed.Pair(relation=relation) if relation.word != "seq":
             return constant(2)
@@ -66,9 +66,9 @@ def memory_of(pattern: typed.Pattern, limit: int | None, events: Events) -> Memo
 
 
 def memories(body: typed.Body, events: Events, limit: int | None = None) -> Iterator[tuple[typed.Pattern, Memory]]:
-    """The patterns of a restricted body, each with what its operator keeps.
+    """The patterns of a restricted body, each with the memory of its operator.
 
-    What stands in parentheses under another policy is left out: it keeps what that needs.
+    Patterns in parentheses under another policy are left out.
     """
     own = tightest(limit, body.within)
     waiting: list[typed.Pattern | None] = [body.pattern, *(absence.pattern for absence in body.absences)]
@@ -89,5 +89,5 @@ def memories(body: typed.Body, events: Events, limit: int | None = None) -> Iter
 
 
 def bounded(body: typed.Body, events: Events) -> bool:
-    """Whether a restricted body is detected in memory that does not grow with the stream, for each correlation."""
+    """True if a restricted body is detected in memory that does not grow with the stream, for each correlation."""
     return all(memory.bounded for _, memory in memories(body, events))

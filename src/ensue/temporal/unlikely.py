@@ -1,4 +1,4 @@
-"""Rules that are probably not what was meant: they have a meaning, but not the one that most would expect."""
+"""Rules that are probably not meant: they have a meaning, but not the one that most people expect."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ensue.language.walk import atoms, has_aggregate, names_used, pairs, pattern
 from ensue.temporal.possible import head_span
 
 IN_ORDER = frozenset({"seq", "before", "after"})
-"""Relations of which one side ends before the other one starts."""
+"""Relations in which one side ends before the other one starts."""
 
 
 def warn_of_unlikely(rule: typed.Rule, program: typed.Program, report: Report) -> None:
-    """Warns of sequences of what always overlaps, and of aggregates over what makes the group."""
+    """Warn of sequences of events that always overlap, and of aggregates over grouping variables."""
     _warn_of_overlapping(rule, program, report)
     _warn_of_groups(rule, report)
     _warn_of_compared_groups(rule, report)
@@ -47,7 +47,7 @@ def _warn_of_overlapping(rule: typed.Rule, program: typed.Program, report: Repor
 
 
 def _neighbours(event: str, program: typed.Program) -> tuple[str, str] | None:
-    """How one event of a type and the next lie, if windows derive it, and what to do about it."""
+    """The position of an event relative to the next of its type, if windows derive it, and a hint for the user."""
     rules = [rule for rule in program.rules if rule.event == event]
     if not rules or program.events[event].declared or any(rule.beginning is not None for rule in rules):
         return None
@@ -61,7 +61,7 @@ def _neighbours(event: str, program: typed.Program) -> tuple[str, str] | None:
 
 
 def _slides(body: typed.Body) -> bool:
-    """Tell whether one match and the next have events in common."""
+    """True if one match and the next have events in common."""
     match body:
         case typed.Body(window=typed.Window(kind="count", size=size)):
             return size > 1
@@ -76,7 +76,7 @@ def _slides(body: typed.Body) -> bool:
 
 
 def _warn_of_groups(rule: typed.Rule, report: Report) -> None:
-    """Warns of an aggregate over variables that are the same for the whole group, as they stand in the head, too."""
+    """Warn of an aggregate over variables that are the same for the whole group, as they stand in the head, too."""
     keys: dict[int, set[str]] = {}
     for pattern in patterns(rule.body):
         if isinstance(pattern, typed.Run):
@@ -99,7 +99,7 @@ def _warn_of_groups(rule: typed.Rule, report: Report) -> None:
 
 
 def _warn_of_compared_groups(rule: typed.Rule, report: Report) -> None:
-    """Warns of repeated events that are grouped by a float, which a condition bounds: the group is one value."""
+    """Warn of repeated events that are grouped by a float which a condition bounds: the group is one value."""
     head = {name for _, term in rule.head if not has_aggregate(term) for name in names_used(term)}
     bounded = {
         side.name
@@ -133,7 +133,7 @@ def _aggregates(expression: typed.Expression | None) -> Iterator[typed.Aggregate
 
 
 def note_strict_ends(program: typed.Program, report: Report) -> None:
-    """Notes windows written without brackets that begin or end with an event: what comes at that moment is left out."""
+    """Report a note on windows without brackets that begin or end with an event: events at that moment are excluded."""
     for rule in program.rules:
         for body in _bodies(rule):
             apart: tuple[Apart, ...] = (*body.absences, *body.gatherings)
@@ -153,7 +153,7 @@ def _note_strict_end(part: Apart, body: typed.Body, rule: typed.Rule, report: Re
     for end, verb in ((False, "begins"), (True, "ends")):
         label = _event_at(scope.label, end, timers)
         if label is None or types.get(label) in inside or rule.event in inside:
-            continue  # of the same type it would be that event itself, which is not meant
+            continue  # an event of the same type would be that event itself
         what = " or ".join(f"`{event}`" for event in sorted(inside)) or "a timer"
         report.note(
             "W010", scope.bare,

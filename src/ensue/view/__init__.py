@@ -1,6 +1,6 @@
 """Timelines: events and detections as one page that needs no network, or as a trace for Perfetto.
 
-`scene.py` is what is shown, `choose.py` which part of it where there is too much, `columns.py` packs it as bytes,
+`scene.py` is the content, `choose.py` selects a part of it where there is too much, `columns.py` packs it as bytes,
 `page.py` puts these into a page beside `page.css` and the scripts, and `timeline.py` is the object that people handle.
 """
 

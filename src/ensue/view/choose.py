@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data import DataError
 from ensue.data.errors import did_you_mean
 from ensue.view.scene import Integers, Scene, Sources, Track
@@ -22,13 +22,13 @@ MOST_LINKS = 2_000_000
 """Events that detections came from, all together."""
 
 FOR_DETECTIONS = 0.9
-"""The largest part of a page that detections and what they came from take up."""
+"""The largest share of a page for detections and the events that they came from."""
 
 Mask = npt.NDArray[np.bool_]
 
 
 def within(scene: Scene, first: int | None, last: int | None) -> Scene:
-    """Keep what touches a window of time. None leaves a side open."""
+    """Keep events that touch a window of time. None leaves a side open."""
     if first is None and last is None:
         return scene
 
@@ -45,7 +45,7 @@ def within(scene: Scene, first: int | None, last: int | None) -> Scene:
 
 
 def having(scene: Scene, values: Mapping[str, Any]) -> Scene:
-    """Events and detections with these values of attributes, and what such detections came from."""
+    """Events and detections with these values of attributes, and the events that such detections came from."""
     if not values:
         return scene
     for name in values:
@@ -70,7 +70,7 @@ def having(scene: Scene, values: Mapping[str, Any]) -> Scene:
 
 
 def at_most(scene: Scene, most: int, links: int = MOST_LINKS) -> Scene:
-    """A scene of `most` events: detections and what they came from go first, of the others an even share is kept."""
+    """A scene of `most` events: detections and their sources go first, of the others an even share is kept."""
     if sum(map(len, scene.tracks)) > most:
         scene = _fewer_events(scene, most)
     return _fewer_links(scene, links)
@@ -169,7 +169,7 @@ def _with_sources(scene: Scene, masks: list[Mask]) -> list[Mask]:
 
 
 def _spread(masks: list[Mask], most: int) -> list[Mask]:
-    """At most so many of what the masks have, even over the events of a track; rare types are kept whole."""
+    """At most `most` of the events in the masks, even over the events of a track; rare types are kept whole."""
     counts = [int(mask.sum()) for mask in masks]
     chosen, room, tracks = list(masks), max(most, 0), len(masks)
     for place in sorted(range(len(masks)), key=counts.__getitem__):

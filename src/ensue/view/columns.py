@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.view.scene import Integers, Scene, Sources, Track
 
 LONGEST_TEXT = 400
@@ -26,7 +26,7 @@ EXACT = 2**53
 """Beyond this, JavaScript's numbers skip integers."""
 
 BINS = 1200
-"""Of the density over all of time."""
+"""Number of bins of the density over all of time."""
 
 _WIDTHS = (("u8", np.uint8), ("u16", np.uint16), ("u32", np.uint32), ("i32", np.int32))
 
@@ -176,7 +176,7 @@ def _written(value: Any) -> str | None:
 
 
 def _density(scene: Scene, derived: bool) -> Integers:
-    """How many events end in each part of all of time."""
+    """Number of events that end in each of `BINS` equal spans of the whole time."""
     first, last = scene.span
     counts = np.zeros(BINS, dtype=np.int64)
     for track in scene.tracks:

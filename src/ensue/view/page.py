@@ -1,4 +1,4 @@
-"""The page of a timeline: one file with its style, its scripts and its data, which asks for nothing from elsewhere.
+"""The page of a timeline: one file with its style, its scripts and its data, which loads nothing from elsewhere.
 
 The data, hostile text included, is in bytes that are compressed and written in base64, so none of it is ever markup. A
 policy in the page names its scripts and its style by their hashes, so nothing else would run.

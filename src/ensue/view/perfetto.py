@@ -1,4 +1,4 @@
-"""A scene as a trace for ui.perfetto.dev: a track for each type, with arrows from what detections came from.
+"""A scene as a trace for ui.perfetto.dev: a track for each type, with arrows from the sources of detections.
 
 Slices of one track of Perfetto must not overlap, so a type has as many tracks as overlap, all of one name: Perfetto
 shows them as one. Times are nanoseconds there; numbers without a unit are taken for microseconds.

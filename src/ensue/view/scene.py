@@ -1,4 +1,4 @@
-"""A scene: the events and detections of a timeline, each type a track, sorted by start; with what detections came from.
+"""A scene: the events and detections of a timeline, each type a track, sorted by start; with sources of detections.
 
 Times are integers: microseconds since 1970 for timestamps, else in the unit of the time column.
 """
@@ -6,17 +6,17 @@ Times are integers: microseconds since 1970 for timestamps, else in the unit of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data import Events, attributes_of
 from ensue.language import typed
 from ensue.language.walk import atoms
+from ensue.records import dataclass
 from ensue.rules import Rules
 
 Integers = npt.NDArray[np.int64]
@@ -49,7 +49,7 @@ class Track:
     name: str
     derived: bool
     total: int
-    """How many there are, of which a page may hold a part."""
+    """Number of all its events; a page may hold a part of them."""
     starts: Integers
     ends: Integers
     attributes: Mapping[str, pa.ChunkedArray]
@@ -82,7 +82,7 @@ class WrittenRule:
 
 @dataclass(frozen=True)
 class Scene:
-    """All that a timeline shows. Tracks are in the order in which they are drawn: what depends on others above them."""
+    """All that a timeline shows. Tracks are in the order in which they are drawn: types above those they depend on."""
 
     tracks: tuple[Track, ...]
     timestamps: bool
@@ -93,7 +93,7 @@ class Scene:
     uses: Mapping[str, tuple[str, ...]]
     """The types of events in the bodies of the rules for a type."""
     notes: tuple[str, ...] = ()
-    """Sentences about all that is not shown, or not as it is."""
+    """Sentences about everything that is not shown, or changed."""
 
     @property
     def span(self) -> tuple[int, int]:
@@ -145,7 +145,7 @@ def _integers(column: Any) -> Integers:
 
 
 def _from_top(program: typed.Program) -> list[str]:
-    """Derived types: what is made of others before these, alike as rules are written."""
+    """Derived types: each before the types that it is derived from, else in the order of the rules."""
     uses = _uses(program)
     levels: dict[str, int] = {}
     for stratum in program.strata:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ensue.data.columns import columns_of
 from ensue.data.errors import DataError, shortened
 from ensue.data.moments import Length, Moment, moment_of
+from ensue.records import dataclass
 from ensue.request import Request
 from ensue.rules import Rules, check_program
 
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from ensue.view.scene import Scene
 
 MOST_EVENTS = 200_000
-"""Events and detections in one page, if nothing is said."""
+"""Default limit on events and detections in one page."""
 
 HEIGHT = 560
-"""Of a timeline in a notebook, in pixels."""
+"""Height of a timeline in a notebook, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,16 @@ class Timeline:
         written = Path(path)
         written.write_text(self.html(), encoding="utf-8", newline="\n")
         return written
+
+    def svg(self, width: int = 760) -> str:
+        """A picture of the timeline as SVG, for documents: light or dark as the reader prefers, and without scripts.
+
+        Each event is a separate mark, so choose few with `window` or `only`: of more than 500 it draws a part, and says
+        so.
+        """
+        from ensue.view.svg import svg
+
+        return svg(self.scene, self.title, self.lanes, width)
 
     def perfetto(self) -> bytes:
         """The same events as a trace for ui.perfetto.dev; it needs ``pip install 'ensue[perfetto]'``."""
@@ -110,11 +121,11 @@ def timeline(
 
     `shown.save("page.html")` writes a page that needs no network; a notebook shows the object itself.
 
-    `detections` are what `detect(…, provenance=True)` gave for these events, if it was asked before; without
-    `sources` a detection does not say what it came from. `lanes` is the attribute whose values are the lanes, which
-    the page can change. `window` are the first and the last moment that are shown, and `only` values of attributes,
-    ``{"id": 42}``; detection is on all events in any case. Of more than `most` events and detections the page holds a
-    part, and says so. The other arguments are those of `Program.detect`.
+    `detections` are the result of `detect(…, provenance=True)` on these events, if there is one already; without
+    `sources` the events that a detection came from are not shown. `lanes` is the attribute whose values are the lanes,
+    which the page can change. `window` are the first and the last moment that are shown, and `only` values of
+    attributes, ``{"id": 42}``; detection is on all events in any case. Of more than `most` events and detections the
+    page holds a part, and says so. The other arguments are those of `Program.detect`.
     """
     check_program(program, "timeline")
     names = columns_of(
@@ -156,7 +167,7 @@ def timeline_of(
     only: Mapping[str, Any] | None = None,
     most: int = MOST_EVENTS,
 ) -> Timeline:
-    """For other parts of ensue: the timeline of what `traced` gave."""
+    """For other parts of ensue: the timeline of a result of `traced`."""
     from ensue.view.choose import at_most, having, within
     from ensue.view.scene import scene_of
 
@@ -183,8 +194,8 @@ def _title(program: Rules) -> str:
 def _tables_of(program: Rules, detections: Any, read: Events) -> dict[str, pa.Table]:
     """Detections in any form that `detect` gives, as tables by type."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
+    from ensue import compute as pc
     from ensue.data.results import derived_table
 
     derived = {name: event for name, event in program.typed.events.items() if event.derived}
@@ -193,7 +204,7 @@ def _tables_of(program: Rules, detections: Any, read: Events) -> dict[str, pa.Ta
     else:
         table = _table(detections)
         if table.num_rows and "type" not in table.column_names:
-            raise DataError("The detections have no column 'type'; hand over what `detect` gave, as it is.")
+            raise DataError("The detections have no column 'type'; pass the result of `detect` unchanged.")
         types = table.column("type").cast(pa.string()) if table.num_rows else None
         tables = {name: table if types is None else table.filter(pc.equal(types, name)) for name in derived}
     return {
@@ -211,7 +222,7 @@ def _table(detections: Any) -> pa.Table:
         names = dict.fromkeys(name for each in detections for name in each)
         return pa.table({name: [each.get(name) for each in detections] for name in names})
     if not isinstance(detections, pa.Table) and not hasattr(detections, "__arrow_c_stream__"):
-        raise DataError(f"The detections are {shortened(detections)}; hand over what `detect` gave, as it is.")
+        raise DataError(f"The detections are {shortened(detections)}; pass the result of `detect` unchanged.")
     table = pa.table(detections)
     for place, field_ in enumerate(table.schema):
         if pa.types.is_string_view(field_.type):  # which most functions of Arrow do not take
@@ -225,7 +236,7 @@ def _arranged(table: pa.Table, attributes: Iterable[str]) -> pa.Table:
 
     for name in ("start", "end"):
         if name not in table.column_names:
-            raise DataError(f"The detections have no column {name!r}; hand over what `detect` gave, as it is.")
+            raise DataError(f"The detections have no column {name!r}; pass the result of `detect` unchanged.")
     wanted = ["start", "end", *(name for name in attributes if name in table.column_names)]
     if "sources" in table.column_names:
         wanted.append("sources")

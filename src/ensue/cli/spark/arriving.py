@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ensue.cli.spark.places import FILES, TABLES, Place
@@ -12,6 +12,7 @@ from ensue.cli.spark.text_files import matching, taken_apart, with_file_name
 from ensue.cli.spark.text_schema import CORRUPT, FORMATS, assumed_schema, text_schema
 from ensue.data import Columns, DataError
 from ensue.data.columns import TOGETHER, TextFiles, find_layout
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arriving:
-    """How the events of a stream are read. `schema` is that of --schema, as SQL has it."""
+    """Reader of a stream's events. `schema` is that of --schema, as SQL has it."""
 
     spark: SparkSession
     program: Program
@@ -67,7 +68,7 @@ class Arriving:
         return taken_apart(with_file_name(lines, files), str(files.lines))
 
     def _files(self, source: Place, only: str | None, columns: list[Columns]) -> DataFrame:
-        """Files that arrive in a folder; what is there already says how they look, as far as the rules do not."""
+        """Files that arrive in a folder; existing ones determine the schema, as far as the rules do not."""
         schema = self._schema_of_files(source, only, columns)
         reader = self.spark.readStream.format(source.format)
         if source.format not in FORMATS:
@@ -91,7 +92,7 @@ class Arriving:
         return self._without_unreadable(messages.select(row.alias("row")).select("row.*"), only)
 
     def _without_unreadable(self, frame: DataFrame, only: str | None) -> DataFrame:
-        """Rows with a value that is not of its declared type have no time, so that they take no part, and are told."""
+        """Frame in which rows with a value that is not of its declared type have no time, so that they are rejected."""
         from pyspark.sql import functions as f
 
         readable = f.col(CORRUPT).isNull()
@@ -135,7 +136,7 @@ class Arriving:
             raise
 
     def _is_empty(self, source: Place) -> bool:
-        """Whether there is no file yet."""
+        """True if there is no file yet."""
         from pyspark.errors import AnalysisException
 
         try:

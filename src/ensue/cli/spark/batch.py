@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +20,7 @@ from ensue.cli.spark.session import cores_of, from_here, spark_session
 from ensue.cli.spark.writing import STDOUT, Output, by_type
 from ensue.data import DataError
 from ensue.data.errors import BadRow, grouped
+from ensue.records import dataclass
 from ensue.spark.rejected import REJECTED
 from ensue.spark.suppressed import SUPPRESSED, counts_suppressed
 
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
     from ensue.request import Request
 
 MOST_BAD_ROWS = 20
-"""Up to how many rows that were left out are shown each; more are shown in groups."""
+"""Largest number of rejected rows that are shown one by one; more are shown in groups."""
 MOST_LOOKED_AT = 1000
-"""So many of them are looked at for that."""
+"""Number of rejected rows from which groups are made."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A batch job as it was asked for."""
+    """A requested batch job."""
 
     program: Program
     sources: Sources
@@ -124,9 +125,8 @@ def _counted(rows: DataFrame) -> LeftOut:
 
 
 def _collected(job: Job, whole: DataFrame, write: Callable[[Mapping[str, pa.Table], str], None]) -> Answer:
-    """Has this process write all detections."""
-    import pyarrow.compute as pc
-
+    """Write all detections from this process."""
+    from ensue import compute as pc
     from ensue.data.results import picked
 
     rows = whole.toArrow()
@@ -143,13 +143,13 @@ def _collected(job: Job, whole: DataFrame, write: Callable[[Mapping[str, pa.Tabl
 
 
 def _counts(program: Program) -> bool:
-    """Whether it can be told what rules do not keep: some say how often they derive, and the column's name is free."""
+    """True if suppressed events are counted: some rule has `once` or `at most`, and the column's name is free."""
     derived = (event for event in program.typed.events.values() if event.derived)
     return counts_suppressed(program.typed) and not any(SUPPRESSED in event.attributes for event in derived)
 
 
 def _in_folder(job: Job, whole: DataFrame) -> Answer:
-    """Has the workers write all detections."""
+    """Makes the workers write all detections."""
     kept = whole.persist()
     try:
         counting = _counts(job.program)

@@ -21,15 +21,15 @@ from ensue.cli.failures import WRONG_RULES
 from ensue.cli.spark.session import check_installed
 
 FILES = 4
-"""Into so many files the events are cut."""
+"""Number of files into which the events are cut."""
 BEFORE = 2
-"""So many have arrived before the stream is killed."""
+"""Number of files that have arrived before the stream is killed."""
 FIRST = 1_772_500_000
-"""When the first file was written, as far as Spark knows."""
+"""Modification time of the first file, for Spark."""
 
 
 def run_demo() -> int:
-    """Runs a stream end to end in a folder of its own."""
+    """Runs a stream end to end in a new folder."""
     check_installed()
     from ensue import datasets
 
@@ -60,7 +60,7 @@ def run_demo() -> int:
 
 
 def _files(lines: Sequence[str]) -> Iterator[list[str]]:
-    """The events in a few files, in the order of time, and a last one that says that three more days have passed."""
+    """The events in a few files, in the order of time, and a last one with an event three days later."""
     events = sorted(lines, key=lambda line: json.loads(line)["time"])
     length = -(-len(events) // FILES)
     yield from (events[at : at + length] for at in range(0, len(events), length))
@@ -100,7 +100,7 @@ def _started(command: Sequence[str]) -> subprocess.Popen[str]:
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
-    """What a stream says of its micro-batches, shown as it comes."""
+    """Lines of a stream on its micro-batches, shown as they come."""
     assert process.stderr is not None
     for line in process.stderr:
         if not line.startswith(("reading", "ensue: The rule for")):
@@ -109,7 +109,7 @@ def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
 
 
 def _compared(rules: Path, arriving: Path, found: Path) -> int:
-    """Compares what the sink holds with what is found in all files at once."""
+    """Compares the content of the sink with the detections in all files at once."""
     from ensue.data.json_lines import json_lines
     from ensue.program import compile
 
@@ -140,7 +140,7 @@ def _moment(value: object) -> str:
 
 
 def committed(folder: Path) -> list[Path]:
-    """The files of a sink that belong to micro-batches that are complete, as Spark's log of them says."""
+    """The files of a sink that belong to complete micro-batches, by Spark's log."""
     paths = set()
     for log in (folder / "_spark_metadata").iterdir():
         if log.name.startswith("."):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def detected(program: Program, events: DataFrame | dict[str, DataFrame], request: Request) -> DataFrame:
-    """What the rules find in frames, and the rows that took no part."""
+    """Detections in frames, and rejected rows; warnings are printed."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         found: DataFrame = detect(program, events, replace(request, rejected=True))

@@ -1,4 +1,4 @@
-"""What Spark says when something fails, as one sentence: ours where a worker raised it, else the first of Spark's."""
+"""Errors of Spark as one sentence: ours where a worker raised it, else the first of Spark's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OURS = ("StateError", "DataError", "DetectError", "RuleError")
 """The errors of ensue's that workers raise."""
 
 OTHER_STAGES = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
-"""What Spark says where a checkpoint has other operators with state than a query."""
+"""Spark's error class where a checkpoint has other stateful operators than a query."""
 
 _RAISED = re.compile(
     rf"^[\w.]*\.(?:{'|'.join(OURS)}): (.*?)(?=\n\s*\n|\n\s+at |\n===|\s+SQLSTATE: |\n[\w.$]+(?:Error|Exception)\b|\Z)",
@@ -41,7 +41,7 @@ def spark_failures() -> Iterator[None]:
 
 
 def sentence_of(said: str) -> str:
-    r"""The sentence in what Spark says.
+    r"""The sentence in a message of Spark.
 
     >>> sentence_of("Query [id = 1] terminated with exception: Job aborted.\n  File x\n"
     ...             "ensue.engine.state.StateError: The checkpoint has 4 buckets.\n\n\tat org.apache.spark.A(B.java)")

@@ -1,4 +1,4 @@
-"""A line for each micro-batch of a stream: what came in, what was found, and how far time is."""
+"""A line for each micro-batch of a stream: its events, its detections, and the watermark."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ensue.spark.clock import Clock
 
 METRICS = "ensue"
-"""The name under which a stream reports what was found, what came too late or was bad, and what was not kept."""
+"""The name under which a stream reports the numbers of detections, of late and bad rows, and of suppressed events."""
 
 HEARTBEAT = "Rate"
-"""How Spark's name begins of the source that a heartbeat is made of."""
+"""Prefix of Spark's name of the source of a heartbeat."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CYCLE = timedelta(days=146_097)
@@ -26,7 +26,7 @@ _CYCLE = timedelta(days=146_097)
 
 
 class MicroBatches:
-    """The micro-batches of a query of which nobody has been told."""
+    """The micro-batches of a query that have not been reported yet."""
 
     def __init__(self, query: StreamingQuery, clock: Clock, heartbeat: bool) -> None:
         self._query = query
@@ -43,7 +43,7 @@ class MicroBatches:
 
 
 def line_of(progress: Any, clock: Clock, heartbeat: bool) -> str:
-    """What Spark reports of a micro-batch, in one line; the rows of a heartbeat are no events."""
+    """Spark's report on a micro-batch, in one line; the rows of a heartbeat are no events."""
     sources = [s for s in progress.sources if not (heartbeat and s.description.startswith(HEARTBEAT))]
     metrics = progress.observedMetrics.get(METRICS)
     counts = {} if metrics is None else metrics.asDict()
@@ -60,7 +60,7 @@ def line_of(progress: Any, clock: Clock, heartbeat: bool) -> str:
 
 
 def reached(watermark: str | None, clock: Clock) -> str:
-    """How far time had come when a micro-batch began, as events have it.
+    """Watermark at the beginning of a micro-batch, in the time of events.
 
     >>> from ensue.spark.clock import Clock
     >>> reached("2026-03-01T08:00:00.000Z", Clock(timestamps=True))
@@ -118,5 +118,5 @@ def in_bytes(count: int) -> str:
 
 
 def _state_bytes(operator: Any) -> int:
-    """What a stateful operator keeps: on disk where that is known, else in memory."""
+    """Bytes that a stateful operator keeps: on disk where that is known, else in memory."""
     return int(operator.customMetrics.get("rocksdbSstFileSize") or operator.memoryUsedBytes)

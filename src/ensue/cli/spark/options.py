@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
+from ensue.records import dataclass
+
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where Spark runs, and how: what --master, --conf and --log say."""
+    """Options of the Spark cluster: --master, --conf and --log."""
 
     master: str | None = None
     conf: tuple[str, ...] = ()
@@ -21,7 +22,7 @@ class Cluster:
 def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --master, --conf and --log."""
     for option in (
-        click.option("--log", metavar="FILE", help="Spark: write what it logs to a file; it is dropped otherwise."),
+        click.option("--log", metavar="FILE", help="Spark: write its log to a file. [default: no log]"),
         click.option(
             "--conf", multiple=True, metavar="KEY=VALUE", help="Spark: a setting, as of spark-submit; may be repeated."
         ),
@@ -32,7 +33,7 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pairs(arguments: Sequence[str], option: str) -> dict[str, str]:
-    """What KEY=VALUE arguments say.
+    """Parse KEY=VALUE arguments.
 
     >>> pairs(["header=true", "sep=="], "--option")
     {'header': 'true', 'sep': '='}

@@ -1,10 +1,10 @@
-"""Where the events of a stream come from and where its detections go, as they are named on the command line."""
+"""Sources and sinks of a stream, as they are named on the command line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +12,7 @@ import click
 from ensue.cli.spark.options import Cluster
 from ensue.cli.spark.session import from_here
 from ensue.data.errors import DataError
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,7 +22,7 @@ STDOUT = "-"
 FILES = ("parquet", "json", "csv", "text", "orc", "avro")
 """Formats of files that arrive in a folder."""
 TABLES = ("table", "iceberg")
-"""What is named, and not at a path."""
+"""Formats that have a name, and no path."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,12 @@ class Place:
         return f"{self.format}:{self.where}" if self.where else self.format
 
     def from_here(self, cluster: Cluster) -> Place:
-        """The same with a path as Spark is told it."""
+        """The same with a path as Spark needs it."""
         return replace(self, where=from_here(self.where, cluster)) if self.format in (*FILES, "delta") else self
 
     @property
     def servers_and_topic(self) -> tuple[str, str]:
-        """What the place of Kafka says."""
+        """Servers and topic of a place of Kafka."""
         servers, slash, topic = self.where.partition("/")
         if not servers or not slash or not topic:
             raise click.UsageError(f"{self} does not say servers and topic, as in kafka:host:9092/orders.")
@@ -86,7 +87,7 @@ def sources(arguments: Sequence[str]) -> Place | dict[str, Place]:
 
 
 def written(found: DataFrame, sink: Place, options: Mapping[str, str]) -> DataStreamWriter:
-    """Has a sink of Spark's own take detections: with files, Delta and Iceberg, each exactly once."""
+    """Writer of detections to a sink of Spark's own; files, Delta and Iceberg get each exactly once."""
     if sink.format == "kafka":
         found = as_messages(found)
     writer = found.writeStream.format(sink.format).outputMode("append")
@@ -111,10 +112,10 @@ def as_messages(found: DataFrame) -> DataFrame:
 
 
 def write_batch(rows: DataFrame, sink: Place, options: Mapping[str, str], number: int, stream: str) -> None:
-    """Writes what one micro-batch gave, such that writing it again changes nothing where the format allows that.
+    """Writes the result of one micro-batch; writing it again changes nothing where the format allows that.
 
-    Files go into a folder for the micro-batch, which is replaced. Delta knows by the name of the stream and the number
-    what it has. Other tables, and Kafka, get a micro-batch again that was cut off in the middle.
+    Files go into a folder for the micro-batch, which is replaced. Delta recognises a micro-batch by the name of the
+    stream and the number. Other tables, and Kafka, get an interrupted micro-batch again.
     """
     if sink.format == "kafka":
         servers, topic = sink.servers_and_topic
@@ -138,7 +139,7 @@ def write_batch(rows: DataFrame, sink: Place, options: Mapping[str, str], number
 
 
 def check_sink(sink: Place) -> None:
-    """Refuses a sink that says too little."""
+    """Rejects an incomplete sink."""
     if sink.format == "kafka":
         sink.servers_and_topic  # noqa: B018 (raises)
     elif sink.format not in (STDOUT, "console", "memory", "noop") and not sink.where:

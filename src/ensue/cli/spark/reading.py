@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from ensue.cli.spark.text_schema import CORRUPT, FORMATS, SAMPLE, text_schema, w
 from ensue.data import Columns, DataError
 from ensue.data.arrange import row_arranger
 from ensue.data.columns import TextFiles, find_layout
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,12 +40,12 @@ class Read:
     unreadable: DataFrame | None
     """Two columns, ``reason`` and ``row``."""
     columns: Columns
-    """How the columns of the frames are to be read."""
+    """Columns of the frames as they are read."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """How events are read: `format` is that of --format, where the path does not say it."""
+    """Reader of events: `format` is that of --format, where the path does not determine it."""
 
     spark: SparkSession
     program: Program
@@ -104,7 +105,7 @@ class Reader:
         return reduce(lambda one, other: one.unionByName(other), frames)
 
     def _text(self, format: str, paths: Sequence[str], only: str | None, columns: list[Columns]) -> DataFrame:
-        """Rows with values of the declared types; what cannot be read as such is in a column of its own."""
+        """Rows with values of the declared types; unreadable text is in a separate column."""
         options = text_options(self.columns.files, paths, self.options)
         text = text_schema(self.spark, self.program, only, self.columns, format, paths, options)
         columns.append(text.columns)
@@ -115,7 +116,7 @@ class Reader:
 
 
 def text_options(files: TextFiles, paths: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:
-    """The options of text: the sign between fields, where it is said or the ending of a name says it."""
+    """The options of text: the separator of fields, if it is given or the suffix determines it."""
     tabs = all(re.search(r"\.tsv(\.\w+)?$", path, re.IGNORECASE) for path in paths)
     sign = files.separator or ("\t" if tabs else None)
     return dict(options) if sign is None else {"sep": sign, **options}
@@ -154,7 +155,7 @@ def format_of(path: str) -> str:
         found = next(filter(None, map(_by_ending, inside)), None)
     if found is None:
         raise DataError(
-            f"There is no telling what {path} holds: it does not end in {', '.join(ENDINGS)}. Say it with --format, "
+            f"Ensue cannot tell what {path} holds: it does not end in {', '.join(ENDINGS)}. Say it with --format, "
             "as in --format delta, or name a table as table:catalog.db.name."
         )
     return found

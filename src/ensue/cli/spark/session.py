@@ -1,4 +1,4 @@
-"""A Spark session for a command, without the noise: what Java and the workers print is kept away from the terminal."""
+"""A Spark session for a command, without noise: output of Java and the workers is kept away from the terminal."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LAST_LINES = 20
-"""So many lines of Spark's log are shown where it does not start."""
+"""Number of lines of Spark's log that are shown if it does not start."""
 
 
 def check_installed() -> None:
-    """Says what to install where there is no Spark; comes before anything else of a command."""
+    """Names the packages to install if there is no Spark; a command calls it first of all."""
     from ensue.data import DataError
 
     with_pandas()
@@ -60,7 +60,7 @@ def spark_session(cluster: Cluster, usual: Mapping[str, str] | None = None) -> S
 
 
 def cores_of(cluster: Cluster) -> int | None:
-    """How many cores a local Spark uses; None on a cluster.
+    """Number of cores that a local Spark uses; None on a cluster.
 
     >>> cores_of(Cluster(master="local[3]")), cores_of(Cluster(master="yarn"))
     (3, None)
@@ -73,7 +73,7 @@ def cores_of(cluster: Cluster) -> int | None:
 
 
 def from_here(path: str, cluster: Cluster) -> str:
-    """A path as Spark is told it. On this machine it begins where the command was called; Java may be elsewhere.
+    """A path as Spark needs it: on this machine absolute, since Java may run in another folder.
 
     >>> from_here("s3a://events", Cluster()), from_here("events", Cluster(master="yarn"))
     ('s3a://events', 'events')
@@ -85,7 +85,7 @@ def from_here(path: str, cluster: Cluster) -> str:
 
 @contextmanager
 def _kept_away(log: str | None, last: deque[str]) -> Iterator[None]:
-    """Has all processes that are started meanwhile write their errors to a file, or nowhere.
+    """Redirects errors of all processes that are started meanwhile to a file, or discards them.
 
     With ENSUE_TRACEBACK they are written to standard error as usual.
     """
@@ -105,7 +105,7 @@ def _kept_away(log: str | None, last: deque[str]) -> Iterator[None]:
 
 
 def _drain(reading: int, log: str | None, last: deque[str]) -> None:
-    """Takes lines as long as somebody writes them, so that nobody waits."""
+    """Reads lines until all writers are gone, so that none of them blocks."""
     with os.fdopen(reading, errors="replace") as lines, Path(log or os.devnull).open("a", encoding="utf-8") as file:
         for line in lines:
             last.append(line)

@@ -1,4 +1,4 @@
-"""`ensue state`: what a stream keeps in its checkpoint."""
+"""`ensue state`: shows the state in a stream's checkpoint."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
 @cluster_options
 def state(checkpoint: str, as_json: bool, master: str | None, conf: tuple[str, ...], log: str | None) -> int:
-    """Shows what a stream keeps in its CHECKPOINT: for each stage of its rules how many events wait, how far time has
-    been evaluated, how many events came too late, and how many keys and tuples each part of a rule keeps, in how many
-    bytes.
+    """Shows what a stream keeps in its CHECKPOINT: for each stage of its rules how many events wait, up to which time
+    it is evaluated, how many events came too late, and how many keys, tuples and bytes each part of a rule keeps.
 
-    The stream may run meanwhile.
+    The stream may be running.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`ensue stream`: a job that finds what rules describe as events arrive, on Spark."""
+"""`ensue stream`: runs rules on events as they arrive, on Spark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +25,7 @@ from ensue.cli.rules import program_of
 from ensue.cli.sources import table_sources
 from ensue.cli.spark.options import Cluster, cluster_options, pairs
 from ensue.cli.spark.session import check_installed, cores_of, from_here, spark_session
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,7 +41,7 @@ PAUSE = 1
 """Seconds between two looks at how far the stream is."""
 
 
-@click.command(short_help="Find what rules describe as events arrive, with Spark.")
+@click.command(short_help="Run rules on a stream, with Spark.")
 @click.argument("rules")
 @click.option(
     "--source", "arriving", required=True, multiple=True, metavar="FORMAT:WHERE", help="Where events come from."
@@ -48,27 +49,34 @@ PAUSE = 1
 @click.option("--sink", required=True, metavar="FORMAT:WHERE", help="Where detections go; - is standard output.")
 @click.option("--checkpoint", required=True, metavar="DIR", help="Where the stream keeps its state; Spark needs it.")
 @click.option(
-    "--lateness", metavar="LENGTH", default="0", help="How much later than others an event may come. [default: 0]"
+    "--lateness", metavar="LENGTH", default="0", help="How far out of order events may come, such as 10m. [default: 0]"
 )
-@click.option("--buckets", type=click.IntRange(1), metavar="N", help="How many parts the events have. [default: 16]")
 @click.option(
-    "--heartbeat", metavar="LENGTH", help="Time goes on by the clock, which is told so often: 10s or the like."
+    "--buckets",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The number of buckets that keys are hashed into. [default: 16]",
 )
+@click.option("--heartbeat", metavar="LENGTH", help="Advance time by the wall clock this often, such as 10s.")
 @click.option(
     "--max-ahead",
     metavar="LENGTH",
-    help="How far ahead of the clock an event may end: 1h or the like. [default: any, with --heartbeat 1h]",
+    help="How far ahead of the clock an event may end, such as 1h. [default: any; 1h with --heartbeat]",
 )
-@click.option("--keep", metavar="LENGTH", help="The largest lifetime: what ended longer ago is as if it had not been.")
+@click.option("--keep", metavar="LENGTH", help="The longest lifetime: events that ended longer ago are dropped.")
 @limit_options
-@click.option("--trigger", metavar="WHEN", help="10s or the like; once or available-now: what is there, then stop.")
-@click.option("--rejected", metavar="FORMAT:WHERE", help="Where rows go that came too late or cannot be used.")
-@click.option("--emit", multiple=True, metavar="TYPE", help="Give only this type of what was found; may be repeated.")
+@click.option(
+    "--trigger",
+    metavar="WHEN",
+    help="How often to run, such as 10s; or available-now or once, which process what is there and stop.",
+)
+@click.option("--rejected", metavar="FORMAT:WHERE", help="Where late and bad rows go.")
+@click.option("--emit", multiple=True, metavar="TYPE", help="Report only this type; may be repeated.")
 @click.option("--table", "tables", multiple=True, metavar="NAME=FILE", help="Rows of a table that the rules declare.")
 @functions_option
 @parameter_options
 @about_option
-@click.option("--until", metavar="TIME", help="The end of time: what ends later does not count.")
+@click.option("--until", metavar="TIME", help="The end of time: later events do not count.")
 @reading_options
 @click.option("--schema", metavar="DDL", help="The columns of the events, as 'type string, time timestamp, id bigint'.")
 @click.option(
@@ -86,17 +94,17 @@ def stream(
     schema: str | None, options: tuple[str, ...], sink_options: tuple[str, ...], quiet: bool, master: str | None,
     conf: tuple[str, ...], log: str | None,
 ) -> int:  # fmt: skip
-    """Finds what RULES describe as events arrive, until it is stopped: Ctrl-C, or SIGTERM.
+    """Runs RULES on events as they arrive, until you stop it with Ctrl-C or SIGTERM.
 
     Sources are folders in which files arrive (parquet:DIR, json:DIR, csv:DIR), kafka:SERVERS/TOPIC, delta:PATH,
     iceberg:TABLE, table:NAME, or any format that your Spark has. With a type in front, order=json:orders, all events of
     a source are of that type.
 
     Sinks are the same, console, and - for JSON lines on standard output. In files, Delta and Iceberg each detection is
-    there exactly once, whatever fails in between: start the same command again, and it goes on from the checkpoint.
+    there exactly once, whatever fails in between: start the same command again, and it continues from the checkpoint.
 
-    A line on standard error tells of each micro-batch: events in, what was found, what came too late, how much is kept,
-    and up to when time is complete.
+    A line on standard error reports each micro-batch: events, detections, late events, the size of the state, and the
+    watermark.
 
     \b
     Example:
@@ -140,7 +148,7 @@ def stream(
 
 @dataclass(frozen=True)
 class StreamJob:
-    """A stream as it was asked for."""
+    """A requested stream."""
 
     program: Program
     sources: Place | dict[str, Place]
@@ -155,10 +163,10 @@ class StreamJob:
     request: Request
     about: tuple[str, ...] = ()
     broken: threading.Event = field(default_factory=threading.Event)
-    """Set when nobody reads standard output any more."""
+    """Set when the reader of standard output is gone."""
 
     def seen_from_here(self, cluster: Cluster) -> StreamJob:
-        """The same with paths as Spark is told them."""
+        """The same with paths as Spark needs them."""
         came_from, side = self.sources, self.rejected
         if isinstance(came_from, dict):
             came_from = {name: source.from_here(cluster) for name, source in came_from.items()}
@@ -202,7 +210,7 @@ class StreamJob:
         return whole.writeStream.foreachBatch(self._batch(column))
 
     def _batch(self, column: str) -> Callable[[DataFrame, int], None]:
-        """What is done with a micro-batch where Spark has no sink for it."""
+        """Function that writes a micro-batch where Spark has no sink for it."""
         from ensue.cli.spark.places import STDOUT, write_batch
 
         def write(rows: DataFrame, number: int) -> None:
@@ -239,7 +247,7 @@ class StreamJob:
             self.broken.set()
 
     def _follow(self, query: StreamingQuery, batches: Any, stopped: threading.Event) -> int:
-        """Tells of each micro-batch until the query ends."""
+        """Reports each micro-batch until the query ends."""
         if not self.quiet:
             click.echo(
                 printable(f"reading {_listed(self.sources)}, state in {self.checkpoint}; Ctrl-C stops"), err=True
@@ -265,7 +273,7 @@ class StreamJob:
 
 
 def trigger_of(written: str | None) -> dict[str, Any]:
-    """When a micro-batch begins, as Spark has it.
+    """Spark's trigger of micro-batches.
 
     >>> trigger_of("10s"), trigger_of("once"), trigger_of(None)
     ({'processingTime': '10 seconds'}, {'availableNow': True}, {})

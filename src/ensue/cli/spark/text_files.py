@@ -1,4 +1,4 @@
-"""Files of text on Spark as the options of the command line say: lines by a regular expression, and names of files."""
+"""Read text files on Spark by the command's options: lines by a regular expression, and names of files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINE = "value"
 
 
 def java_regex(regex: str) -> str:
-    """A regular expression of RE2 as one of Java's. Groups are asked for by number, so they need no names.
+    """A regular expression of RE2 as one of Java's. Groups are read by number, so they need no names.
 
     >>> java_regex(r"(?P<user_id>\\w+)( .*)?")
     '(\\\\w+)( .*)?'
@@ -26,7 +26,7 @@ def java_regex(regex: str) -> str:
 
 
 def matching(lines: DataFrame, regex: str) -> DataFrame:
-    """The lines that match, each named group a column; what is empty is missing."""
+    """The lines that match, each named group a column; an empty group is a missing value."""
     return taken_apart(lines.where(_matches(regex)), regex)
 
 

@@ -1,8 +1,8 @@
 """The columns of events in text, CSV or JSON: of the types that the rules declare, whatever a few rows look like.
 
-What the rules do not say is taken from the first rows: which columns there are, how times are written, and whether they
-are integers or timestamps. Types of events that are not declared are left to Spark to find out. Values that may not be
-of their type, and that need not be, are read as text: Spark gives up a whole row for one of them.
+The first rows determine everything else: the columns, the format of times, and their kind, integers or timestamps.
+Spark infers the types of undeclared events. Values that may not be of their type, and that need not be, are read as
+text: Spark rejects a whole row for one of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ensue.data import Columns
@@ -18,6 +18,7 @@ from ensue.data.arrange import row_arranger
 from ensue.data.columns import TOGETHER, find_layout, is_path
 from ensue.data.times import format_of_texts
 from ensue.language.types import common
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "json")
 SAMPLE = 100
-"""So many rows are looked at."""
+"""Number of rows that are looked at."""
 
 CORRUPT = "_unreadable"
 """The column for rows with a value that is not of its column's type."""
@@ -136,7 +137,7 @@ def with_known_format(columns: Columns, values: Sequence[Any]) -> Columns:
 
 
 def assumed_schema(program: Program, only: str | None, columns: Columns) -> StructType:
-    """The schema of events of which none is there yet: times are timestamps, or text of which it is said how."""
+    """The schema assumed before the first event: times are timestamps, or text if a format is given."""
     interval = columns.start is not None or columns.end is not None
     times = [columns.start or "start", columns.end or "end"] if interval else [columns.time or "time"]
     parts = [part.strip() for name in times for part in name.split(TOGETHER)]
@@ -163,7 +164,7 @@ def declared_types(program: Program, only: str | None) -> dict[str, str]:
 
 
 def time_type(values: Iterable[Any]) -> str:
-    """What times are, by those there are: integers, timestamps with a zone, or without.
+    """Spark type of times: integers, timestamps with a zone, or without.
 
     >>> time_type([3, "4"]), time_type(["2026-03-01T08:00:00Z"]), time_type(["2026-03-01 08:00"])
     ('bigint', 'timestamp', 'timestamp_ntz')

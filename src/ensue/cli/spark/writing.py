@@ -1,9 +1,8 @@
-"""Where the detections of a batch job go: standard output, one file, or a folder that Spark's workers write."""
+"""Output of a batch job: standard output, one file, or a folder that Spark's workers write."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 
 from ensue.cli.spark.reading import TABLE
 from ensue.data import DataError
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,7 @@ STDOUT = "-"
 
 @dataclass(frozen=True)
 class Output:
-    """What -o, --output-format and --mode say.
+    """The options -o, --output-format and --mode.
 
     A name with the ending of a file, on this machine, is one file, as of `ensue run` anywhere; all else is a folder or,
     with a format that has tables, a table.
@@ -34,7 +34,7 @@ class Output:
     mode: str | None = None
 
     def check(self, paths: Iterable[str]) -> None:
-        """Refuses what could not be written, or is one of the paths that are read, before the work is done."""
+        """Rejects an output that cannot be written, or is one of the inputs, before the work is done."""
         if self.where == STDOUT:
             if self.format is not None or self.mode is not None:
                 raise click.UsageError("--output-format and --mode go with -o: standard output is JSON lines.")
@@ -52,7 +52,7 @@ class Output:
 
     @property
     def is_file(self) -> bool:
-        """Whether one file is written, by this process."""
+        """True if one file is written, by this process."""
         from ensue.data.write import WRITERS
 
         named = Path(self.where).suffix.lower() in WRITERS and "://" not in self.where
@@ -60,11 +60,11 @@ class Output:
 
     @property
     def is_collected(self) -> bool:
-        """Whether this process takes all detections into its memory."""
+        """True if this process takes all detections into its memory."""
         return self.where == STDOUT or self.is_file
 
     def write_folder(self, found: DataFrame, where: str) -> None:
-        """Has Spark write detections; `where` is the path as Spark is told it."""
+        """Makes Spark write detections; `where` is the path as Spark needs it."""
         writer = found.write.mode(self.mode or "error")
         if where.startswith(TABLE):
             writer.saveAsTable(where.removeprefix(TABLE), format=self.format)
@@ -78,7 +78,8 @@ class Output:
 def by_type(found: pa.Table, program: Program, wanted: list[str]) -> dict[str, pa.Table]:
     """One table of detections as a table for each type, each always in the same order."""
     import pyarrow as pa
-    import pyarrow.compute as pc
+
+    from ensue import compute as pc
 
     plain = [field.name for field in found.schema if not pa.types.is_nested(field.type)]
     in_order = sorted(plain, key=lambda name: name not in ("start", "end"))  # what is left of it, the writer decides

@@ -8,7 +8,7 @@ _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def comparison(w: Writer, name: str, left: Code, right: Code) -> Code | None:
-    """How two values compare; None where Python must say."""
+    """Source of the comparison of two values; None where Python must compute it."""
     operator = {"=": "=="}.get(name, name)
     valid = all_of(left.valid, right.valid)
     match left.kind + right.kind:

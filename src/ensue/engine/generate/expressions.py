@@ -1,7 +1,7 @@
-"""Expressions as source: a value, and whether there is one.
+"""Expressions as source: a value, and a flag for its presence.
 
-Numbers, truth values and equality of strings are code. Everything else, and whatever else Python alone can do, is asked
-of Python once for each combination of arguments, and remembered in a table (`structures/calls.py`).
+Numbers, truth values and equality of strings are code. Python computes everything else, once for each combination of
+arguments, and a table remembers the result (`structures/calls.py`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def truth(unit: Unit, w: Writer, condition: typed.Expression, env: Env) -> str:
 
 
 def value(unit: Unit, w: Writer, expression: typed.Expression, env: Env) -> Code:
-    """Source for the value of an expression. Lines that it needs are written."""
+    """Source for the value of an expression. Writes the lines that it needs."""
     match expression:
         case typed.Constant(value=constant, type=type_):
             return unit.constant(constant, type_)
@@ -111,7 +111,7 @@ def _operation(unit: Unit, w: Writer, operation: typed.Operation, name: str, cod
 
 
 def _in(unit: Unit, w: Writer, operation: typed.Operation, codes: list[Code]) -> Code:
-    """Tell whether a value equals one of several: comparisons, of which one that holds is enough."""
+    """Source for membership in a list of values: comparisons, of which one that holds is enough."""
     operand, *others = (w.held(code) for code in codes)
     null = Code("False", "False", "b")
     found = [null if other.valid == "False" else comparison(w, "=", operand, other) for other in others]
@@ -120,7 +120,7 @@ def _in(unit: Unit, w: Writer, operation: typed.Operation, codes: list[Code]) ->
 
 
 def _among(unit: Unit, w: Writer, code: Code, family: object) -> Code:
-    """Whether a value is among the constants of a family's index. It spares work only: members look again."""
+    """Source for membership in the constants of a family's index. It only saves work: members check again."""
     table, kind = unit.indexes[family]
     if code.kind != kind:
         return Code("True", "True", "b")
@@ -130,7 +130,7 @@ def _among(unit: Unit, w: Writer, code: Code, family: object) -> Code:
 
 
 def equal(unit: Unit, w: Writer, left: Code, right: Code) -> str:
-    """Source for whether two values are equal; null and what is not a number equal nothing."""
+    """Source for the equality of two values; null and NaN equal nothing."""
     if left.kind == right.kind:
         return all_of(left.has_key, right.has_key, f"{left.bits} == {right.bits}")
     if {left.kind, right.kind} == {"i", "f"}:
@@ -142,7 +142,7 @@ def equal(unit: Unit, w: Writer, left: Code, right: Code) -> str:
 
 
 def convert(unit: Unit, w: Writer, code: Code, kind: str) -> Code:
-    """A value as one of another kind: an integer as a float, and anything as a value that Python understands."""
+    """A value converted to another kind: an integer to a float, and any value to one of the dictionary."""
     if code.kind == kind or code.valid == "False":
         return Code(code.value if code.kind == kind else NOTHING[kind], code.valid, kind)
     match code.kind, kind:
@@ -161,7 +161,7 @@ def _type(kind: str) -> str:
 
 
 def _logic(codes: list[Code], word: str) -> Code:
-    """Three-valued: one decisive value is enough."""
+    """Three-valued logic: one decisive value is enough."""
     decisive = [all_of(c.valid, f"{'not ' if word == 'and' else ''}{c.value}") for c in codes]
     known = all_of(*(c.valid for c in codes))
     valid = known if known == "True" else any_of(f"({known})", *(f"({d})" for d in decisive))

@@ -1,32 +1,32 @@
-"""What is known of a match: its variables, the attributes and times of named events, scopes, aggregates, parts.
+"""Fields of a match: its variables, the attributes and times of named events, scopes, aggregates, parts.
 
-A field is a tuple that says which. Every match has a start; it ends when it is found, so its end is the time at hand.
+A field is a tuple that identifies one of these. Every match has a start; it ends when it is found, so its end is the
+current time.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from ensue.engine.generate.writer import ANNOTATIONS, Code
 from ensue.language import typed
+from ensue.records import dataclass
 
 Field = tuple[object, ...]
-"""
-``("var", name)``, ``("attr", label, attribute)``, ``("time", label, "start" | "end")``: what names stand for.
-``("span", id, "start" | "end")``: where the scope of an absence or a gathering lies; not there under an `or` whose
-other side was taken. ``("agg", aggregate)``: an aggregate of what was gathered, ``("cell", aggregate, name)``: a cell
-of its state, see `operators/aggregations.py`; ``("list", aggregate)``: an aggregate that is a list, by its number in
-`structures/lists.py`. ``("part", number, "end" | "start" | "place" | "k")``: an event, timer or
-static row among the parts of the match as written; by end, start and place in turn parts are ordered, and ``end`` and
-``k`` together make an event itself (given events that are the same in every respect have one place); ``("part", number,
-"more")`` is the chain of those that follow, where it stands for many. ``("source",)``: the inputs that it came from.
-``("oldest",)``: the smallest end of the events, and timers of absolute time, that it is made of.
+"""``("var", name)``, ``("attr", label, attribute)``, ``("time", label, "start" | "end")``: values of names. ``("span",
+id, "start" | "end")``: the scope of an absence or a gathering; missing under an `or` whose other side was taken.
+``("agg", aggregate)``: an aggregate of gathered members, ``("cell", aggregate, name)``: a cell of its state, see
+`operators/aggregations.py`; ``("list", aggregate)``: an aggregate that is a list, by its number in
+`structures/lists.py`. ``("part", number, "end" | "start" | "place" | "k")``: an event, timer or static row among the
+parts of the match as written; parts are ordered by end, start and place in turn, and ``end`` and ``k`` together
+identify an event (given events that are equal in every respect have one place); ``("part", number, "more")`` is the
+chain of the following ones, where it stands for many. ``("source",)``: its inputs. ``("oldest",)``: the smallest end of
+its events, and of its timers of absolute time.
 """
 
 Env = dict[Field, Code]
-"""What is known at a place in the code; ``("start",)`` is the start of the match at hand."""
+"""The known fields at a place in the code; ``("start",)`` is the start of the current match."""
 
 START: Field = ("start",)
 SOURCE: Field = ("source",)
@@ -35,7 +35,7 @@ OLDEST: Field = ("oldest",)
 
 @dataclass(frozen=True)
 class Column:
-    """A field as it is handed on: its kind, and whether it may be null."""
+    """A field in a call: its kind, and a flag that it may be null."""
 
     kind: str
     nullable: bool
@@ -66,7 +66,7 @@ def stem(field: Field) -> str:
 
 
 def parameters(fields: Mapping[Field, Column]) -> tuple[list[str], Env]:
-    """Parameters for fields, and what they then stand for. The start of a match comes first."""
+    """Parameters for fields, and the fields that they stand for. The start of a match comes first."""
     found, env = ["start: int"], Env({START: Code("start", "True", "i")})
     taken = {"start"}
     for field, column in fields.items():
@@ -88,7 +88,7 @@ RESERVED = frozenset({"t", "clock", "numbers", "values", "given"})
 
 
 def arguments(fields: Mapping[Field, Column], env: Mapping[Field, Code]) -> list[str]:
-    """What is handed over for these parameters."""
+    """The arguments for these parameters."""
     found = [env[START].value]
     for field, column in fields.items():
         code = env[field]

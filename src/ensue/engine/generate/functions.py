@@ -1,9 +1,8 @@
-"""Functions in generated code: how code computes each function of the language where that is cheap.
+"""Functions of the language in generated code, where native code is cheap.
 
 Functions are records of the language (`language/functions.py`). The meaning of one that is marked `machine` is called
-as it is; for others a writer of native code is optional. Without one, or for arguments that it does not take, Python is
-asked once for each combination of arguments, and a table remembers the answer (`Unit.called`). An unknown name is an
-error.
+as it is; for others a writer of native code is optional. Without one, or for other kinds of arguments, Python is called
+once for each combination of arguments, and a table remembers the result (`Unit.called`). An unknown name is an error.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from ensue.engine.generate.unit import Unit
 
 Native = Callable[["Unit", Writer, list[Code]], Code | None]
-"""Writes code for arguments of some kinds; None where it takes no such."""
+"""Writes code for arguments of some kinds; returns None for others."""
 
 
 def function_of(unit: Unit, w: Writer, operation: typed.Operation, codes: Sequence[Code]) -> Code:
@@ -74,7 +73,7 @@ def _part_of(unit: Unit, w: Writer, function: Meaning, codes: Sequence[Code]) ->
 
 
 def _begin(unit: Unit, w: Writer, operation: typed.Operation, codes: Sequence[Code]) -> Code | None:
-    """The beginning of a span that is always equally long, and not looked for in a zone."""
+    """The beginning of a span of fixed length, where no time zone is involved."""
     span = operation.arguments[0]
     length = calendar.LENGTHS.get(str(span.value).lower()) if isinstance(span, typed.Constant) else None
     if length is None or len(codes) > 2 or codes[1].kind != "i":
@@ -101,7 +100,7 @@ def _kernel(name: str) -> str:
 
 
 def _guarded(w: Writer, value: str, there: str, kind: str) -> Code:
-    """A value that is computed only where it is there."""
+    """A value that is computed only where a condition holds; null elsewhere."""
     if there == "True":
         return Code(value, "True", kind)
     ok = w.let("ok", there)
@@ -154,7 +153,7 @@ def _whole(word: str) -> Native:
 
 
 def _of_float(word: str, there: str) -> Native:
-    """A function of C, where a condition on the argument {0} holds."""
+    """A function of C; null where a condition on the argument {0} does not hold."""
 
     def write(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
         if codes[0].kind not in "if":
@@ -176,7 +175,7 @@ def _power(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
 
 
 def remainder(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
-    """Also the operator ``%``."""
+    """The function for remainders; also the operator ``%``."""
     return _divided(unit, w, codes, "%", "float_remainder")
 
 
@@ -207,7 +206,7 @@ def _is_nan(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
 
 
 def _extreme(largest: bool) -> Native:
-    """The least or the greatest number: nulls are passed over, and what is not a number is greater than all."""
+    """The least or the greatest number: nulls are skipped, and NaN is greater than all."""
 
     def write(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
         given = [code for code in codes if code.valid != "False"]
@@ -272,7 +271,7 @@ def _of_texts(word: str, kind: str) -> Native:
 
 
 def _concat(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
-    """Strings one after the other, nulls passed over."""
+    """Strings one after the other; nulls are skipped."""
     if set(_kinds([code for code in codes if code.valid != "False"])) != {"s"}:
         return None
     unit.use(TEXTS)
@@ -285,11 +284,11 @@ def _concat(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
 
 
 NATIVE_CASES = {"upper": (97, 122, -32), "lower": (65, 90, 32)}
-"""The first and the last letter that change, and by how much."""
+"""The first and the last letter that change, and their shift."""
 
 
 def cased(unit: Unit, w: Writer, operation: typed.Operation, codes: Sequence[Code]) -> Code | None:
-    """A string in upper or lower case, which is remembered; Python is asked for those that are not ASCII."""
+    """A string in upper or lower case, with the results remembered; Python computes those that are not ASCII."""
     (x,) = codes
     if x.kind != "s":
         return None

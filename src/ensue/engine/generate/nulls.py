@@ -1,4 +1,4 @@
-"""Which attributes may be null: all of given events, and of derived ones those whose rules may give null."""
+"""Attributes that may be null: all of given events, and those of derived ones whose rules may give null."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What every operator of generated code has in common.
+"""Base of all operators of generated code.
 
-An operator hands on matches, each as a call of its output function, whose parameters are the fields that its consumers
-want. Consumers say what they want when they are built; so code carries nothing that nobody uses.
+An operator passes on matches, each as a call of its output function, whose parameters are the fields that its consumers
+want. Consumers request fields when they are built; so code carries no unused fields.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ensue.engine.generate.unit import Unit
 
 Take = Callable[[Writer, Env], None]
-"""Writes what happens with a match at hand."""
+"""Writes the code that handles the current match."""
 
 
 class Operator:
@@ -33,40 +33,39 @@ class Operator:
         self.wanted: dict[Field, None] = {}
         self.consumers: list[Take] = []
         self.structures: list[str] = []
-        """What it keeps, beyond a step or not."""
+        """The names of its structures, part of the state or not."""
         self.built_for: object = None
-        """The operator of the plan that it is, or is part of."""
+        """The operator of the plan that it implements, or is part of."""
         unit.operators.append(self)
 
-    # --- what is known of its matches
+    # --- fields of its matches
 
     def want(self, fields: Iterable[Field]) -> None:
-        """Has fields handed on; `START` always is."""
+        """Request fields of its matches; `START` is always among them."""
         new = [field for field in dict.fromkeys(fields) if field not in self.wanted and field != START]
         self.wanted |= dict.fromkeys(new)
         if new:
             self.require(new)
 
     def require(self, fields: list[Field]) -> None:
-        """Asks the inputs for what these fields are made of."""
+        """Request the fields of the inputs that these fields are made of."""
         raise NotImplementedError
 
     def column(self, field: Field) -> Column:
-        """The kind of a field, and whether it may be null."""
+        """The kind of a field, and a flag that it may be null."""
         raise NotImplementedError
 
     def has(self, field: Field) -> bool:
-        """Whether its matches know a field."""
+        """True if its matches have a field."""
         raise NotImplementedError
 
     def gives_list(self, aggregate: typed.Aggregate) -> bool:
-        """Tell whether it hands on the list of an aggregate as a number of `structures/lists.py`, in the step that
-        makes it."""
+        """True if it gives the list of an aggregate as a number of `structures/lists.py`, in the step that makes it."""
         return False
 
     @property
     def parts(self) -> int:
-        """How many events, timers and static rows its matches have at most: by these, as written, they are ordered."""
+        """Most events, timers and static rows that a match has; matches are ordered by these, as written."""
         raise NotImplementedError
 
     @property
@@ -76,7 +75,7 @@ class Operator:
 
     @property
     def ragged(self) -> bool:
-        """Whether a match may have more or fewer parts than another."""
+        """True if one match may have more parts than another."""
         return bool(self.chains)
 
     @property
@@ -84,33 +83,33 @@ class Operator:
         return {field: self.column(field) for field in self.wanted}
 
     def own_scan(self, atom: int) -> Any:
-        """A scan of its own for an atom of what it shares with others (`operators/shared.py`); None elsewhere."""
+        """Its own scan of an atom in a part that it shares with others (`operators/shared.py`); None elsewhere."""
         return None
 
     # --- code
 
     def structure(self, title: str, kind: type[Structure], layout: Layout, *arguments: Any) -> str:
-        """Adds a structure of its own; gives its name."""
+        """Add a structure of its own; returns its name."""
         name = self.unit.structure(title, kind, layout, *arguments)
         self.structures.append(name)
         return name
 
     def by_key(self, title: str, kind: type[ByKey], layout: Layout, kinds: str) -> str:
-        """Adds a structure of its own that holds something for each key; gives its name."""
+        """Add a structure of its own with an entry for each key; returns its name."""
         name = self.unit.by_key(title, kind, layout, kinds)
         self.structures.append(name)
         return name
 
     def feed(self, take: Take) -> None:
-        """Adds a consumer."""
+        """Add a consumer."""
         self.consumers.append(take)
 
     def push(self, w: Writer, env: Env) -> None:
-        """Hands a match on."""
+        """Write the call that passes a match on."""
         w.line(f"{self.name}({', '.join(arguments(self.columns, env))})")
 
     def write(self) -> None:
-        """Writes its functions; by default the one that hands matches on."""
+        """Write its functions; by default the one that passes matches on."""
         given, env = parameters(self.columns)
         w = Writer()
         self.unit.count(w, self.name)
@@ -120,7 +119,7 @@ class Operator:
 
 
 class Passing(Operator):
-    """An operator that hands on the matches of one input, or some of them, as they are."""
+    """An operator that passes on the matches of one input, or some of them, as they are."""
 
     def __init__(self, unit: Unit, title: str, input_: Operator, layer: int) -> None:
         super().__init__(unit, title, layer)
@@ -174,14 +173,14 @@ def _flags(prefix: str, word: int) -> str:
 
 
 def write_row(w: Writer, structure: str, row: str, columns: dict[Field, Column], env: Env, prefix: str = "f") -> None:
-    """Writes fields into a row."""
+    """Write fields into a row."""
     write_fields(w, lambda name: f"{structure}.{name}[{row}]", columns, env, prefix)
 
 
 def write_fields(
     w: Writer, place: Callable[[str], str], columns: dict[Field, Column], env: Env, prefix: str = "f"
 ) -> None:
-    """Writes fields to where they belong: `place` gives the source for that by the names of `row_fields`."""
+    """Write fields to their places: `place` gives the source of a place by the names of `row_fields`."""
     flags: dict[int, list[str]] = {}
     for number, (field, column) in enumerate(columns.items()):
         code = env[field]
@@ -197,12 +196,12 @@ def write_fields(
 
 
 def read_row(structure: str, row: str, columns: dict[Field, Column], prefix: str = "f") -> Env:
-    """What the fields of a row are."""
+    """The fields of a row, as code."""
     return read_fields(lambda name: f"{structure}.{name}[{row}]", columns, prefix)
 
 
 def read_fields(place: Callable[[str], str], columns: dict[Field, Column], prefix: str = "f") -> Env:
-    """Read fields from where they are held: see `write_fields`."""
+    """The fields at their places, as code: see `write_fields`."""
     env = Env()
     for number, (field, column) in enumerate(columns.items()):
         held = place(f"{prefix}{number}")
@@ -214,5 +213,5 @@ def read_fields(place: Callable[[str], str], columns: dict[Field, Column], prefi
 
 
 def nothing(column: Column) -> Code:
-    """A field that is not there."""
+    """Code for a missing field."""
     return Code(NOTHING[column.kind], "False", column.kind)

@@ -1,14 +1,15 @@
 """Some strata of a program as a unit of generated code: its operators, and the function that runs it.
 
-For each step (one end time, of events or of what is due): hand over its events; layer after layer, do what had to wait
+For each step (one end time, of events or of what is due): pass its events; layer after layer, do what had to wait
 for them, and derive until nothing new follows; put in order what a layer derived, and hand it on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import field
+from functools import cache
 
 from ensue.engine import machine
 from ensue.engine.generate.fields import SOURCE, START, Env
@@ -23,22 +24,23 @@ from ensue.engine.operators.look_up import mixed_columns
 from ensue.engine.operators.members import Expansion, Members
 from ensue.engine.operators.scan import Scan, given
 from ensue.engine.sharing.parts import Common
-from ensue.engine.structures import arithmetic, keys, rows, sources, store, values
+from ensue.engine.structures import arithmetic, block, keys, rows, sources, store, values
 from ensue.language import typed
 from ensue.language.limits import MOST_TURNS
 from ensue.language.walk import atoms
 from ensue.plan import operators as plan
 from ensue.plan.build import Planner
+from ensue.records import dataclass
 
 ENTRIES = ("run", "next_due")
 
 SEQUENCED = 1 << 61
-"""From here on events are numbered that have a number in a sequence."""
+"""Events with a number in a sequence are numbered from here on."""
 """The functions of a unit that are called from outside."""
 
 
 @dataclass(frozen=True)
-class Part:
+class UnitRule:
     """Something that derives events: a rule, or what the members of a family do; and the name of its state.
 
     `number` is that of the rule in its program, None where it stands for several.
@@ -50,7 +52,7 @@ class Part:
 
     @property
     def title(self) -> str | None:
-        """What people call it: by its label, or by the event that it derives; None where it stands for several."""
+        """Its name for people: its label, or the event that it derives; None where it stands for several."""
         if isinstance(self.rule, typed.Rule):
             return self.rule.label or (None if self.rule.event.startswith("#") else self.rule.event)
         return None
@@ -58,16 +60,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Layer:
-    """Parts of a stratum that derive what ends at one time together."""
+    """Parts of a stratum that derive events of one end time together."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[UnitRule, ...]
     stratum: int
     recursive: bool
 
 
 @dataclass(frozen=True)
-class Together:
-    """What becomes one unit. `heads` are types that are told apart by the first attribute of another."""
+class CompilationUnit:
+    """Rules that are compiled together. `heads` are types that the first attribute of another distinguishes."""
 
     layers: tuple[Layer, ...]
     events: Mapping[str, typed.EventType]
@@ -75,14 +77,14 @@ class Together:
     mixed_columns: frozenset[tuple[str, int]] = frozenset()
     """Columns of static predicates that may hold integers among floats; see `operators/look_up.py`."""
     emit: frozenset[str] = frozenset()
-    """The types that others take, other units or the outside; see `engine/units.py`."""
+    """The types that other units or the outside take; see `engine/units.py`."""
     plans: Mapping[str, plan.Derive] = field(default_factory=dict)
-    """The plans of rules, by the names of their states, where they have been made; else they are made with the code."""
+    """The plans of rules, by the names of their states, if they exist already; else they are made with the code."""
     common: tuple[Common, ...] = ()
     """The equal parts of rules, smaller ones first."""
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[UnitRule]:
         return [part for layer in self.layers for part in layer.parts]
 
     @property
@@ -95,19 +97,19 @@ class Together:
 
     @property
     def uses(self) -> frozenset[str]:
-        """The types that are taken in, given or derived elsewhere."""
+        """The types that it takes in, given or derived elsewhere."""
         return frozenset(atom.event for rule in self.rules for atom in atoms(rule.body))
 
 
 @dataclass
 class Generated:
-    """A unit with its source, and what its rules derive."""
+    """A unit with its source, and the heads of its rules."""
 
     unit: Unit
     texts: tuple[str, ...]
     """Its source, kernels first."""
     derived: dict[str, Derived]
-    together: Together
+    together: CompilationUnit
     plans: dict[str, plan.Derive]
 
     @property
@@ -118,26 +120,55 @@ class Generated:
     def source(self) -> str:
         return "\n\n".join(self.texts)
 
-    @cached_property
+    _tiers: machine.Tiers | None = field(default=None, init=False, compare=False)
+    _asked: bool = field(default=False, init=False, compare=False)
+    compiled: bool = field(default=False, init=False, compare=False)
+    """True if it has been compiled, or cannot be: then `tiers` says why."""
+
+    @property
     def tiers(self) -> machine.Tiers:
         """The unit as machine code, which has no state of its own."""
-        return machine.Tiers(machine.translate(self.texts, self.unit.bases(), ENTRIES), ENTRIES)
+        if self._tiers is None:
+            with machine.compiling:
+                try:
+                    self._tiers = self._tiers or machine.Tiers(self.to_compile)
+                finally:
+                    self.compiled = True
+        return self._tiers
+
+    def compile_later(self, wanted: Callable[[], bool]) -> None:
+        """Compile the unit in a thread, if it is still wanted then; see `compiled`."""
+
+        def make() -> None:
+            self._asked = False
+            if wanted():
+                with suppress(Exception):  # it comes again where `tiers` is used
+                    self.tiers  # noqa: B018
+
+        if not self._asked and not self.compiled:
+            self._asked = True
+            machine.later(make)
+
+    @property
+    def to_compile(self) -> machine.Texts:
+        """The unit in the form that is compiled."""
+        return machine.Texts(self.texts, self.unit.bases(), ENTRIES)
 
 
-def of_strata(program: typed.Program, strata: Sequence[typed.Stratum], names: Mapping[int, str]) -> Together:
+def of_strata(program: typed.Program, strata: Sequence[typed.Stratum], names: Mapping[int, str]) -> CompilationUnit:
     """Strata as they are."""
     layers = tuple(
-        Layer(tuple(Part(program.rules[i], names[i], i) for i in rules), number, stratum.recursive)
+        Layer(tuple(UnitRule(program.rules[i], names[i], i) for i in rules), number, stratum.recursive)
         for number, stratum in enumerate(strata)
         for rules in stratum.layers
     )
-    return Together(layers, program.events, mixed_columns=mixed_columns(program))
+    return CompilationUnit(layers, program.events, mixed_columns=mixed_columns(program))
 
 
 def generate(
-    together: Together, emit: Collection[str], planner: Planner, provenance: bool = False, counted: bool = False
+    together: CompilationUnit, emit: Collection[str], planner: Planner, provenance: bool = False, counted: bool = False
 ) -> Generated:
-    """The code of a unit; `emit` are the types that are handed out. With `counted` operators count their matches."""
+    """The code of a unit; `emit` are the types that it gives out. With `counted` operators count their matches."""
     layers = together.layers
     derived = {part.rule.event: number for number, layer in enumerate(layers) for part in layer.parts}
     uses = {atom.event for rule in together.rules for atom in atoms(rule.body)}
@@ -174,7 +205,7 @@ def _lists(unit: Unit, event: str, layers: Sequence[Layer]) -> list[str]:
     return listed(unit.events[event], rules) if len(rules) == len(parts) else []
 
 
-def _build_common(unit: Unit, together: Together) -> None:
+def _build_common(unit: Unit, together: CompilationUnit) -> None:
     """Builds the equal parts of rules, in the first layer in which one is used."""
     first = {part.name: number for number, layer in enumerate(together.layers) for part in layer.parts}
     for common in reversed(together.common):
@@ -191,11 +222,11 @@ def of_pattern(unit: Unit) -> Generated:
         operator.write()
     layers = (Layer((), 0, False),)
     _finish(unit, layers, {}, set())
-    return Generated(unit, unit.texts(), {}, Together(layers, unit.events), {})
+    return Generated(unit, unit.texts(), {}, CompilationUnit(layers, unit.events), {})
 
 
 def _finish(unit: Unit, layers: Sequence[Layer], heads: dict[str, Derived], emit: set[str]) -> None:
-    """Writes what is around the operators."""
+    """Write the code around the operators."""
     _Driver(unit, layers, heads, emit).write()
     for module in KERNELS:
         for name, text in _kernels(module).items():
@@ -206,6 +237,7 @@ def _finish(unit: Unit, layers: Sequence[Layer], heads: dict[str, Derived], emit
 
 KERNELS = {
     arithmetic: ("above", "add_high", "add_low", "float_order"),
+    block: ("fill",),
     keys: ("spread", "mix", "key_bits"),
     rows: ("swap_rows", "copy_row", "rise", "sink", "make_room_behind", "enqueue"),
     store: ("expire", "make_room", "make_room_in_ring", "leave_out", "ended_at", "cut"),
@@ -241,7 +273,7 @@ class _Driver:
     # --- events
 
     def _take(self) -> None:
-        """``take(row)``: hands a given event to the operators that take its type."""
+        """Write ``take(row, kind)``, which passes a given event to the operators that take its type."""
         unit = self.unit
         for event in unit.types:
             w = Writer()
@@ -254,14 +286,13 @@ class _Driver:
                     scan.take(w, given(unit, w, scan, "row", read))
             unit.function(f"given_{unit.rank(event)}", ["row: int"], w)
         w = Writer()
-        w.line("kind = kinds.local[given.kind[row] + 1]")
         for number, event in enumerate(unit.types):
             with w.block(f"{'if' if number == 0 else 'elif'} kind == {number}:"):
                 w.line(f"given_{unit.rank(event)}(row)")
-        unit.function("take", ["row: int"], w)
+        unit.function("take", ["row: int", "kind: int"], w)
 
     def _add_given(self, w: Writer, event: str) -> None:
-        """Puts a given event of a derived type among those that are derived."""
+        """Write code that adds a given event of a derived type to the derived ones."""
         head, unit = self.heads[event], self.unit
         r = head.rows
         with w.block(f"if {r}.count == {r}.capacity:"):
@@ -301,7 +332,7 @@ class _Driver:
         return found
 
     def _hand(self, word: str, event: str) -> None:
-        """Writes the function that hands a derived event to some of the operators that take its type."""
+        """Write the function that passes a derived event to some of the operators that take its type."""
         unit, head, w = self.unit, self.heads[event], Writer()
         scans = self._scans(word, event)
         if not scans:
@@ -331,8 +362,7 @@ class _Driver:
     # --- steps
 
     def _drain(self, number: int) -> None:
-        """``drain_n()``: what waited for the events of a step; ``last_n()``: also what waits for all that is
-        derived."""
+        """Write ``drain_n()``, calls after the events of a step, and ``last_n()``, also those after derived ones."""
         for word in ("drain", "last") if self._waits(number) else ("drain",):
             w = Writer()
             for condition, call in self.steps[number]:
@@ -397,7 +427,7 @@ class _Driver:
         self.unit.function(f"layer_{number}", [], w)
 
     def _late(self, w: Writer, stratum: int) -> None:
-        """What is derived for rules of an earlier layer, which cannot matter there before a later step."""
+        """Write the passing of derived events to an earlier layer, where they cannot matter before a later step."""
         layers = set()
         for event, head in self.heads.items():
             scans = self._scans("late", event)
@@ -421,6 +451,9 @@ class _Driver:
             else:
                 w.line(f"{r}.count = 0")
                 w.line(f"{r}.pushed = 0")
+            if head.known is not None:
+                w.line(f"{head.known}.step += 1")
+                w.line(f"{head.known}.slots = 0")
         self.unit.function("finish", [], w)
 
     def _next_due(self) -> None:
@@ -432,23 +465,37 @@ class _Driver:
         self.unit.function("next_due", [], w, "int")
 
     def _run(self) -> None:
-        """``run()``: takes in the events of a batch, from ``given.at`` on, and what is due up to ``clock.until``."""
+        """``run()``: takes in the events of a batch, from ``given.at`` on, and what is due up to ``clock.until``.
+
+        It gives 0 if there is nothing to look at: nothing has failed, and nothing was derived that is handed out.
+
+        Rows come from a block of those that the unit takes (`structures/block.py`). The next one is read before an
+        event is passed on: the processor cannot predict its type, so it should know it early.
+        """
         w = Writer()
-        w.line("at = given.at")
-        w.line("count = given.rows")
         w.line("clock.due = next_due()")
+        w.line("place = 0")
+        w.line("filled = fill(block, given, kinds)")
+        self._read_next(w)
         with w.block("while clock.failed == 0:"):
-            w.line("now = clock.due")
-            with w.block("if at < count and given.end[at] < now:"):
-                w.line("now = given.end[at]")
+            w.line("now = min(clock.due, end)")
             with w.block(f"if now > clock.until or now == {NEVER}:"):
                 w.line("break")
             w.line("clock.now = now")
             if self.unit.asks_alone:
-                w.line("clock.alone = int(clock.due > now and (at + 1 >= count or given.end[at + 1] != now))")
-            with w.block("while at < count and given.end[at] == now:"):
-                w.line("take(at)")
-                w.line("at += 1")
+                w.line("clock.alone = int(clock.due > now)")
+            with w.block("while end == now:"):
+                w.line("taken = row")
+                w.line("its_kind = kind")
+                w.line("place += 1")
+                with w.block("if place == filled:"):
+                    w.line("place = 0")
+                    w.line("filled = fill(block, given, kinds)")
+                self._read_next(w)
+                if self.unit.asks_alone:
+                    with w.block("if end == now:"):
+                        w.line("clock.alone = 0")
+                w.line("take(taken, its_kind)")
             with w.when("True" if self.unit.holds_back else "clock.derived != 0 or clock.due <= now"):
                 w.line("finish()")
             with w.block("if clock.due <= now:"):
@@ -457,5 +504,14 @@ class _Driver:
                 with w.block(f"if {keys}.used > {keys}.limit:"):
                     w.line(f"tidy_{keys}()")
             self.unit.look(w)
-        w.line("given.at = at")
-        self.unit.function("run", [], w)
+        with w.block("if filled > 0:"):
+            w.line("given.at = row")
+        counts = [f"{head.rows}.count" for event, head in self.heads.items() if event in self.emit]
+        w.line(f"return {' + '.join(['clock.failed', *counts])}")
+        self.unit.function("run", [], w, "int")
+
+    def _read_next(self, w: Writer) -> None:
+        """Write the reading of the next row in the block; where there is none it never ends."""
+        w.line("row = block.row[place]")
+        w.line("kind = block.kind[place]")
+        w.line(f"end = given.end[row] if filled > 0 else {NEVER}")

@@ -1,14 +1,14 @@
 """A unit of generated code: functions, the structures that they work on, and the order of a step.
 
-In a step, all events with one end are handed to the operators that take them, each match is handed on as far as it
-goes, and then, layer after layer, what had to wait for the whole step is done (`Unit.later`), from the events up; what
-a layer derived is put in order and handed to the operators that take it.
+In a step, all events with one end are passed to the operators that take them, and each match is passed on as far as it
+goes. Then, layer by layer and from the events up, the calls that had to wait for the whole step are made
+(`Unit.later`); the events that a layer derived are sorted and passed to the operators that take them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ensue.engine.generate.fields import Column as FieldColumn
 from ensue.engine.generate.fields import Field
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.writer import Code, Writer, kind_of
+from ensue.engine.structures.block import Block, block_layout
 from ensue.engine.structures.by_text import ByText, OfText, by_text_layout
 from ensue.engine.structures.calls import Calls, calls_layout
 from ensue.engine.structures.counts import STRUCTURE as COUNTS
@@ -36,17 +37,19 @@ from ensue.engine.structures.structure import Element, Layout, Structure, class_
 from ensue.engine.structures.values import Values, values_layout
 from ensue.language import typed
 from ensue.language.walk import atoms
+from ensue.records import dataclass
 
 CLOCK = ("now", "due", "until", "first", "failed", "derived", "alone")
-"""The time at hand, the next time at which something is due, up to where time runs, the smallest end seen.
-Whether a step failed, by its layer; whether something was derived in the step at hand, and whether it has one given
-event and nothing that is due."""
+"""The current time, the next time at which anything is due, the time up to which to run, the smallest end seen; the
+layer in which a step failed; flags: an event was derived in the current step, and the step has one given event and
+nothing due.
+"""
 
 NEVER = 2**63 - 1
 """Later than any time, longer than any length."""
 
 FOREVER = 2**62
-"""A length that can be taken from any time of an event."""
+"""A length that can be subtracted from any time of an event."""
 
 FIRST_CELL = 8
 """The cells before it belong to callbacks."""
@@ -54,7 +57,7 @@ FIRST_CELL = 8
 
 @dataclass(frozen=True)
 class Spec:
-    """A structure to be made: its class, layout, and what it is made with."""
+    """A structure to be made: its class, its layout, and its arguments."""
 
     kind: type[Structure]
     layout: Layout
@@ -62,12 +65,12 @@ class Spec:
     owner: str = ""
     """The part of the program that it belongs to."""
     place: int = 0
-    """Which of its owner's structures it is."""
+    """Its number among its owner's structures."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What Python is asked by a table of calls: an expression, and the kinds of its arguments and of its result."""
+    """A request that a table of calls sends to Python: an expression, and the kinds of its arguments and its result."""
 
     expression: typed.Expression
     kinds: tuple[str, ...]
@@ -78,9 +81,9 @@ class Question:
 
 @dataclass
 class Unit:
-    """What is known while a unit is written.
+    """The state of a unit while it is written.
 
-    `types` are the events that it takes or derives, by which a number stands for each: their order is that of ranks.
+    `types` are the events that it takes or derives; their numbers are places in this list, in the order of ranks.
     """
 
     events: Mapping[str, typed.EventType]
@@ -94,7 +97,7 @@ class Unit:
     mixed_columns: frozenset[tuple[str, int]] = frozenset()
     """Columns of static predicates, by place, that may hold integers among floats."""
     outside: dict[Field, FieldColumn] = field(default_factory=dict)
-    """What is known of a match around it, where it is the unit of a pattern that is matched anew."""
+    """The known fields of the match around it, where it is the unit of a pattern that is matched for each match."""
     operators: list[Operator] = field(default_factory=list)
     structures: dict[str, Spec] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
@@ -104,26 +107,24 @@ class Unit:
     """Numbers that are codes of values, which a run fills in: names, and the values' sources."""
     constants: dict[str, Any] = field(default_factory=dict)
     questions: dict[str, Any] = field(default_factory=dict)
-    """What Python is asked by each structure: a `Question`, or something with ``answer(lane, structure, number)``."""
+    """The requests of structures to Python: a `Question`, or an object with ``answer(lane, structure, number)``."""
     indexes: dict[Any, tuple[str, str]] = field(default_factory=dict)
-    """The tables of constants by which members of families are looked up, by the family's number, and how keys are
-    held."""
+    """The tables of constants by which families look up members, by the family's number, and the kinds of keys."""
     inputs: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
     scans: dict[str, list[Any]] = field(default_factory=dict)
     steps: list[list[tuple[str, str]]] = field(default_factory=list)
-    """By layer: calls that are made when the events of a step have been handed over, and when each is worth while."""
+    """By layer: calls that are made when the events of a step have been passed on, each with its condition."""
     last: set[str] = field(default_factory=set)
-    """Those of them that are made once, when what rules of the same or a later layer derive has been handed over,
-    too."""
+    """Those of them that are made only once, after the events that rules of the same or a later layer derive."""
     dues: list[str] = field(default_factory=list)
-    """Source for times at which something is due."""
+    """Source for times at which anything is due."""
     periods: list[tuple[str, int]] = field(default_factory=list)
     timers: dict[str, typed.Moment | typed.Periodic] = field(default_factory=dict)
     """The timers of absolute time, by the structure that holds their next time."""
     holds_back: bool = False
-    """Whether something may wait for the end of a step other than what is due or derived."""
+    """True if calls may wait for the end of a step for other reasons than due times or derived events."""
     asks_alone: bool = False
-    """Tell whether code asks for ``clock.alone``."""
+    """True if code reads ``clock.alone``."""
     names: int = 0
     key_tables: dict[str, str] = field(default_factory=dict)
     """The tables that number keys, by the kinds of their parts."""
@@ -132,12 +133,12 @@ class Unit:
     places: dict[str, int] = field(default_factory=dict)
     inputs_need_order: bool = False
     counted: bool = False
-    """Whether what operators hand on is counted; see `structures/counts.py`."""
+    """True if the matches of operators are counted; see `structures/counts.py`."""
     counters: dict[str, None] = field(default_factory=dict)
     shared: dict[str, Operator] = field(default_factory=dict)
-    """The parts that several rules have, by name."""
+    """Parts that several rules share, by name."""
     outputs: dict[int, Operator] = field(default_factory=dict)
-    """The operator that hands on the matches of an operator of the plan, by the identity of that."""
+    """The operator that passes on the matches of an operator of the plan, by the identity of that."""
 
     # --- names
 
@@ -146,14 +147,14 @@ class Unit:
         return f"{title}_{self.names}"
 
     def structure(self, title: str, kind: type[Structure], layout: Layout, *arguments: Any) -> str:
-        """Adds a structure; gives its name."""
+        """Add a structure; returns its name."""
         name = self.fresh(title)
         place = self.places[self.owner] = self.places.get(self.owner, -1) + 1
         self.structures[name] = Spec(kind, layout, arguments, self.owner, place)
         return name
 
     def by_key(self, title: str, kind: type[ByKey], layout: Layout, kinds: str) -> str:
-        """Adds a structure that holds something for each key, whose parts are of these kinds; gives its name."""
+        """Add a structure with an entry for each key, whose parts are of these kinds; returns its name."""
         return self.structure(title, kind, layout, self.key_table(kinds) if kinds else "")
 
     def key_table(self, kinds: str) -> str:
@@ -169,17 +170,17 @@ class Unit:
         self.functions[name] = f"def {name}({', '.join(parameters)}) -> {result}:\n{body}\n"
 
     def use(self, source: str) -> None:
-        """Adds source of functions that are the same for all rules."""
+        """Add source of functions that are the same for all rules."""
         self.library[source] = None
 
     def keys(self, width: int) -> None:
-        """Has functions for keys of a width; see `structures/keys.py`."""
+        """Add functions for keys of a width; see `structures/keys.py`."""
         self.use(key_functions(width))
 
     # --- values
 
     def number(self, value: int) -> str:
-        """Source for a number that a rule states."""
+        """Source for a number in a rule."""
         name = f"n{len(self.numbers)}"
         self.numbers[name] = value
         return f"numbers.{name}"
@@ -204,14 +205,14 @@ class Unit:
                 return Code(f"numbers.{name}", "True", "s" if isinstance(value, str) else "o")
 
     def outer(self, field: Field) -> Code:
-        """The value of a field of the match around, see `outside`."""
+        """The value of a field of the outer match, see `outside`."""
         number, column = list(self.outside).index(field), self.outside[field]
         held = f"outside.v{number}"
         valid = f"(outside.ok{number} != 0)" if column.nullable else "True"
         return Code({"f": f"from_bits({held})", "b": f"({held} != 0)"}.get(column.kind, held), valid, column.kind)
 
     def called(self, w: Writer, expression: typed.Expression, codes: Sequence[Code], when: str = "True") -> Code:
-        """The value of an operation on values that Python computes, and a table remembers."""
+        """The value of an operation that Python computes, and a table remembers."""
         place = _only_text(expression, codes)
         if place is not None and when == "True":
             assert isinstance(expression, typed.Operation)
@@ -226,7 +227,7 @@ class Unit:
         width = len(codes) + bool(flags)
         self.keys(width)
         keys = [f"bits({code.value})" if code.kind == "f" else code.stored for code in codes]
-        for i in flags:  # a value that is not there must always be the same
+        for i in flags:  # a missing value must always be the same
             keys[i] = f"({keys[i]} if {codes[i].valid} else 0)"
         if flags:
             keys.append(" | ".join(f"({1 << i} if {codes[i].valid} else 0)" for i in flags))
@@ -254,7 +255,7 @@ class Unit:
         return Code(f"({value} != 0)" if result == "b" else value, there, result)
 
     def by_text(self, w: Writer, operation: typed.Operation, code: Code, place: int = 0) -> tuple[str, str]:
-        """A table of a function of one string, and the place in it of the string at hand."""
+        """A table of a function of one string, and the place of the current string in it."""
         result = kind_of(operation.type)
         name = self.structure("call", ByText, by_text_layout(result == "f"))
         self.questions[name] = OfText(operation, place, result)
@@ -273,7 +274,7 @@ class Unit:
         return f"x{index}", f"ok{index}"
 
     def takers(self, event: str) -> list[Any]:
-        """The consumers of a type of events, in the order in which they are handed them."""
+        """The consumers of a type of events, in the order in which they get them."""
         return sorted(self.scans.get(event, []), key=lambda scan: bool(scan.is_last))
 
     def may_be_null(self, event: str, attribute: str) -> bool:
@@ -282,16 +283,16 @@ class Unit:
     def rank(self, event: str) -> int:
         return list(self.types).index(event)
 
-    # --- watching
+    # --- counting
 
     def count(self, w: Writer, name: str) -> None:
-        """Writes that something happened once more, if that is counted."""
+        """Write an increment of a count, if matches are counted."""
         if self.counted:
             self.counters[name] = None
             w.line(f"{COUNTS}.{name} += 1")
 
     def look(self, w: Writer) -> None:
-        """Writes that a step is over, after which Python may look what there is, if that is counted."""
+        """Write a call at the end of a step by which Python reads sizes, if matches are counted."""
         if self.counted:
             self.questions[COUNTS] = Look()
             w.line(f"{COUNTS}.{WAIT} -= 1")
@@ -301,10 +302,10 @@ class Unit:
     # --- steps
 
     def later(self, layer: int, condition: str, call: str, due: bool = False, last: bool = False) -> None:
-        """Has a call made when all events of a step have been handed over; calls follow the order of operators.
+        """Add a call that is made when all events of a step have been passed on; calls follow the order of operators.
 
-        With `due` it is made only where something is due, by `dues`: a step with nothing due need not look. With `last`
-        it waits for events that rules of its own or a later layer derive: nothing of this step may follow from it.
+        With `due` it is made only at due times (`dues`). With `last` it waits for events that rules of its own or a
+        later layer derive: nothing of this step may follow from it.
         """
         while len(self.steps) <= layer:
             self.steps.append([])
@@ -314,13 +315,13 @@ class Unit:
         self.holds_back = self.holds_back or not due
 
     def comes_late(self, pattern: typed.Pattern, layer: int) -> bool:
-        """Whether a pattern takes events that the rules of a layer, or of a later one, derive."""
+        """True if a pattern takes events that the rules of a layer, or of a later one, derive."""
         return any(self.derived.get(atom.event, -1) >= layer for atom in atoms(typed.Body(pattern)))
 
-    # --- what it comes to
+    # --- results
 
     def finish(self) -> None:
-        """Adds the structures that every unit has."""
+        """Add the structures that every unit has."""
         columns: dict[str, Element] = {"k": "i64", "place": "i64", "source": "i64"}
         for index, kind in self.inputs.values():
             columns[f"x{index}"] = "f64" if kind == "f" else "i64"
@@ -331,6 +332,7 @@ class Unit:
             "numbers": Spec(Constants, numbers_layout(tuple(self.numbers))),
             "values": Spec(Values, values_layout()),
             "kinds": Spec(Kinds, kinds_layout()),
+            "block": Spec(Block, block_layout()),
             **({"outside": Spec(Constants, numbers_layout(self._cells_outside()))} if self.outside else {}),
             **({"origins": Spec(Sources, sources_layout())} if self.provenance else {}),
             **({COUNTS: Spec(Counts, counts_layout(self.counters))} if self.counted else {}),
@@ -338,7 +340,7 @@ class Unit:
         }
 
     def _side_by_side(self) -> dict[str, Spec]:
-        """The structures, those that are held by keys of one table with common rows."""
+        """The structures, with common rows for those whose keys are in one table."""
         found = dict(self.structures)
         for table in self.key_tables.values():
             kinds = {
@@ -357,7 +359,7 @@ class Unit:
         return tuple(f"{letter}{number}" for number in range(len(self.outside)) for letter in ("v", "ok"))
 
     def bases(self) -> dict[str, tuple[Layout, int]]:
-        """Where each structure lies in the frame."""
+        """The place of each structure in the frame."""
         found, at = {}, FIRST_CELL
         for name, spec in self.structures.items():
             found[name] = (spec.layout, at)
@@ -365,7 +367,7 @@ class Unit:
         return found
 
     def texts(self) -> tuple[str, ...]:
-        """Its source: what is the same for all rules, and its own functions."""
+        """Its source: the functions that are the same for all rules, and its own."""
         return (*self.library, "\n\n".join(self.functions.values()))
 
 
@@ -374,7 +376,7 @@ def make(spec: Spec, frame: Any, base: int) -> Structure:
 
 
 def _only_text(expression: typed.Expression, codes: Sequence[Code]) -> int | None:
-    """The place of the one argument of an operation that is a string, where all others are constants that are there."""
+    """The place of the only string argument of an operation, where all others are constants that are not null."""
     if not isinstance(expression, typed.Operation) or expression.own is not None:
         return None
     if len(codes) != len(expression.arguments):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ensue.records import dataclass
 
 KINDS = {"int": "i", "time": "i", "timestamp": "i", "bool": "b", "float": "f", "string": "s", "null": "i"}
-"""How values of a type are held: integers, truth values, floats, codes of strings; others are codes of any value
-(o)."""
+"""Kinds of values by type: integers, truth values, floats, codes of strings; others are codes of any value (o)."""
 
 
 def kind_of(type_: str) -> str:
@@ -21,13 +22,12 @@ def kind_of(type_: str) -> str:
 
 
 ANNOTATIONS = {"i": "int", "s": "int", "o": "int", "f": "float", "b": "bool", "c": "int", "l": "int"}
-"""Kinds of fields as types of parameters. Besides kinds of values there are chains of parts (c), and lists that no
-rule looks into (l)."""
+"""Kinds of fields as types of parameters: kinds of values, chains of parts (c), and lists that no rule uses (l)."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """Source for a value, and for whether it is there. Of kind b the value is a truth value, else a number."""
+    """Source for a value, and for its presence. A value of kind b is a truth value, else a number."""
 
     value: str
     valid: str
@@ -35,12 +35,12 @@ class Code:
 
     @property
     def stored(self) -> str:
-        """Source for the value as columns hold it."""
+        """Source for the value as stored in columns."""
         return f"int({self.value})" if self.kind == "b" else self.value
 
     @property
     def bits(self) -> str:
-        """Source for the value as 64 bits, equal for equal values; of what is not a number, see `has_key`."""
+        """Source for the value as 64 bits, equal for equal values; for NaN, see `has_key`."""
         match self.kind:
             case "f":
                 return f"key_bits({self.value})"
@@ -51,7 +51,7 @@ class Code:
 
     @property
     def has_key(self) -> str:
-        """Source for whether the value equals itself: null and what is not a number do not."""
+        """Source that is true if the value equals itself: null and NaN do not."""
         match self.kind:
             case "f":
                 return all_of(self.valid, f"{self.value} == {self.value}")
@@ -62,7 +62,7 @@ class Code:
 
 
 NOTHING = {"i": "0", "s": "0", "o": "0", "f": "0.0", "b": "False", "l": "0"}
-"""What stands for a value that is not there."""
+"""Placeholders for missing values."""
 
 
 @dataclass
@@ -118,13 +118,13 @@ def _simple(source: str) -> bool:
 
 
 def all_of(*conditions: str) -> str:
-    """Conditions joined, those that always hold aside."""
+    """Conditions joined by ``and``; those that always hold are left out."""
     kept = list(dict.fromkeys(c for c in conditions if c != "True"))
     return " and ".join(kept) if kept else "True"
 
 
 def any_of(*conditions: str) -> str:
-    """Conditions of which one is enough, those that never hold aside."""
+    """Conditions joined by ``or``; those that never hold are left out."""
     kept = list(dict.fromkeys(c for c in conditions if c != "False"))
     if "True" in kept:
         return "True"

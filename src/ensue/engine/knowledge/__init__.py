@@ -1,7 +1,7 @@
-"""Static knowledge: facts, tables, and Datalog rules, of which as much is evaluated as is asked for.
+"""Static knowledge: facts, tables, and Datalog rules, which are evaluated on demand.
 
-A question is a goal, and evaluated as such (`goals`). All that follows is computed (`closure`) only where it matters in
-which order rows are found: where a column has a number written in two ways, 1 and 1.0, the first counts; and where
+A query is a goal, and evaluated as such (`goals`). The whole closure is computed (`closure`) only where the order in
+which rows are found matters: where a column has a number written in two ways, 1 and 1.0, the first counts; and where
 rules compute.
 """
 
@@ -23,7 +23,7 @@ from ensue.language.walk import predicates_used
 
 __all__ = ["Knowledge", "Row"]
 DEEPEST = 60
-"""How many predicates may be defined one by the other before all that follows is computed: each asks the next."""
+"""Most predicates that may be defined one by the other before the closure is computed: each goal calls the next."""
 
 
 class Knowledge:
@@ -57,7 +57,7 @@ class Knowledge:
 
     @property
     def rows(self) -> dict[str, dict[Row, Row]]:
-        """All rows of each predicate, by what makes them distinct."""
+        """All rows of each predicate, by their identity."""
         identities = self._values.identities()
         return {
             name: {tuple(identities[code] for code in row[:-1]): relation.values[row[-1]] for row in relation.rows}
@@ -65,11 +65,11 @@ class Knowledge:
         }
 
     def held(self, predicate: str, values: list[Any], matter: list[bool]) -> bool:
-        """Whether there is a row with these values, as far as they matter; null and NaN are in no row."""
+        """True if there is a row with these values, as far as they matter; null and NaN are in no row."""
         return self.question(predicate, tuple(matter)).holds(list(compress(values, matter)))
 
     def question(self, predicate: str, matter: tuple[bool, ...]) -> Question:
-        """The same, for one who asks often: of the values that matter alone."""
+        """A prepared form of `held` for repeated use, which takes only the values that matter."""
         found = self._questions.get((predicate, matter))
         if found is None:
             call, relation = Call(predicate, tuple(compress(range(len(matter)), matter))), self._complete(predicate)
@@ -78,7 +78,7 @@ class Knowledge:
         return found
 
     def bindings(self, predicate: str, terms: Sequence[Term], values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Values for the variables, one binding for each row that agrees with what is bound already; in any order."""
+        """Values for the variables, one binding for each row that agrees with the bound ones; in any order."""
         columns, alike = access(terms, values)
         codes = self._values.known([value_of(terms[column], values) for column in columns])
         names = [(column, term.name) for column, term in enumerate(terms) if isinstance(term, typed.Variable)]
@@ -102,14 +102,14 @@ class Knowledge:
         return Closure(self._program, self._facts, self._values)
 
     def _complete(self, predicate: str) -> Relation | None:
-        """All rows of a predicate, if there are facts only or there is no other way."""
+        """All rows of a predicate, if it has facts only or goals cannot be used; else None."""
         if self._all_at_once:
             return self._closure.relations[predicate]
         return None if self._goals.defines(predicate) else self._facts[predicate]
 
 
 def _spread(rules: Sequence[typed.StaticRule], kinds: dict[tuple[str, int], set[type]]) -> None:
-    """Adds what rules hand on from column to column: how numbers are written."""
+    """Add the kinds of numbers that rules copy from column to column."""
     grows = True
     while grows:
         grows = False
@@ -132,7 +132,7 @@ def _spread(rules: Sequence[typed.StaticRule], kinds: dict[tuple[str, int], set[
 
 
 def _depth(program: typed.Program) -> int:
-    """How many predicates are defined one by the other at most."""
+    """Longest chain of predicates that are defined one by the other."""
     depths: dict[str, int] = {}
     for component in program.static_strata:
         rules = [rule for rule in program.static_rules if rule.predicate in component]

@@ -1,14 +1,14 @@
-"""All that follows from static rules, semi-naive: a rule looks only at what is new since its last turn.
+"""Closure of static rules, semi-naive: a rule joins only rows that are new since its last turn.
 
-Rules take their turns in the order in which they are written, and what a turn derives comes in the order of what it was
-derived from. So the rows have one order, and a number that can be written in two ways (1 and 1.0) stays as it was found
-first.
+Rules take their turns in the order in which they are written, and the rows of a turn follow the order of the rows that
+they are derived from. So the rows have one order, and of a number that can be written in two ways (1 and 1.0) the first
+stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -29,11 +29,12 @@ from ensue.engine.knowledge.relations import (
 )
 from ensue.errors import DetectError
 from ensue.language import limits, typed
-from ensue.values import held as as_held
+from ensue.language.semantics import held as as_held
+from ensue.records import dataclass
 
 
 class Closure:
-    """The rows of every static predicate, from those that were given."""
+    """The rows of every static predicate, from the given ones."""
 
     def __init__(self, program: typed.Program, facts: Mapping[str, Relation], values: Values) -> None:
         self._values = values
@@ -53,12 +54,12 @@ class Closure:
         return sum(len(self.relations[name].rows) for name in predicates)
 
     def held(self, predicate: str, values: list[Any], matter: list[bool]) -> bool:
-        """Whether there is a row with these values, as far as they matter; null and NaN are in no row."""
+        """True if there is a row with these values, as far as they matter; null and NaN are in no row."""
         columns = tuple(column for column, matters in enumerate(matter) if matters)
         return self._values.known([values[column] for column in columns]) in self.relations[predicate].index(columns)
 
     def _turn(self, rule: _Rule) -> int:
-        """Adds what follows by the rule from rows that came since its last turn; the number of rows added."""
+        """Add the rows that a rule derives from rows since its last turn; returns their number."""
         relations = [self.relations[literal.predicate] for literal in rule.literals]
         sizes = [len(relation.rows) for relation in relations]
         if sizes == rule.seen:
@@ -82,7 +83,7 @@ class Closure:
         return len(new)
 
     def _compute(self, rule: _Rule, seen: list[int], values: list[list[Row]]) -> int:
-        """A turn of a rule that computes: what follows is known by its values alone."""
+        """A turn of a rule that computes: its rows are identified by their values alone."""
         target, code = self.relations[rule.predicate], self._values.code
         new: dict[Codes, tuple[Codes, Row]] = {}
         for plan in rule.due(seen, rule.seen or []):
@@ -104,7 +105,7 @@ class Closure:
         return len(new)
 
     def _has(self, literal: typed.StaticLiteral, bound: Mapping[str, Any]) -> bool:
-        """Tell whether a literal has a row with the values that its variables have."""
+        """True if a literal has a row with the values of its variables."""
         columns, alike = access(literal.arguments, bound)
         codes = self._values.known([value_of(literal.arguments[column], bound) for column in columns])
         return codes in self.relations[literal.predicate].index(columns, alike)
@@ -127,7 +128,7 @@ class Closure:
         return (match for match in found if not any(key(match) in rows for key, rows in absent)) if absent else found
 
     def _allowed(self, rule: _Rule, origin: Codes, values: list[list[Row]]) -> bool:
-        """Whether the conditions of the rule hold."""
+        """True if the conditions of the rule hold."""
         if not rule.conditions:
             return True
         match = Matched(rule.bound(origin, values))
@@ -137,7 +138,7 @@ class Closure:
 def _joined(
     matches: Iterable[Codes], rows: dict[Codes, list[Codes]], key: Pick, old: int | None = None
 ) -> Iterator[Codes]:
-    """Each match with each row that it leads to; where only so many rows are old, with those."""
+    """Each match with each row that it leads to; with `old`, only with rows of smaller numbers."""
     for match in matches:
         fitting = rows.get(key(match), [])
         for row in fitting if old is None else [row for row in fitting if row[-1] < old]:
@@ -149,7 +150,7 @@ def _joined(
 
 @dataclass(frozen=True)
 class _Step:
-    """A literal to look up: `key` picks from what is matched so far the codes that its columns must have."""
+    """A literal to look up: `key` picks the codes of its columns from the match so far."""
 
     place: int
     predicate: str
@@ -173,23 +174,23 @@ class _Plan:
 
 @dataclass
 class _Rule:
-    """A rule, how to evaluate it from each of its literals, and how many of their rows it has seen."""
+    """A rule, its plan for each of its literals, and the numbers of their rows it has seen."""
 
     predicate: str
     head: tuple[typed.Variable | typed.Constant, ...]
     literals: tuple[typed.StaticLiteral, ...]
-    """Those that are not negated."""
+    """The literals that are not negated."""
     conditions: tuple[typed.Expression, ...]
     sources: Mapping[str, tuple[int, int]]
-    """The literal and the column that a variable has its value from: the last it is written in."""
+    """The literal and the column that a variable takes its value from: the last it is written in."""
     plans: Mapping[int, _Plan]
     computed: tuple[tuple[str, typed.Expression], ...] = ()
     absent: tuple[typed.StaticLiteral, ...] = ()
-    """Those that are negated, of a rule that computes."""
+    """The negated literals, of a rule that computes."""
     seen: list[int] | None = None
 
     def due(self, seen: list[int], sizes: list[int]) -> Iterator[_Plan]:
-        """The plans that may find something: there are new rows for their literal, and old ones for those before it."""
+        """The plans that may find matches: there are new rows for their literal, and old ones for those before it."""
         for start, plan in self.plans.items():
             if not self.literals or (seen[start] < sizes[start] and all(seen[:start])):
                 yield plan
@@ -199,7 +200,7 @@ class _Rule:
 
 
 def _rule(rule: typed.StaticRule, stratum: Container[str], code: Callable[[Any], int]) -> _Rule:
-    """Prepares a rule; only literals of its own stratum get new rows after its first turn."""
+    """Prepare a rule; only literals of its own stratum get new rows after its first turn."""
     literals = tuple(literal for literal in rule.literals if not literal.negated)
     sources = {
         term.name: (place, column)
@@ -220,7 +221,7 @@ def _plan(
     terms = [*rule.head, *(term for literal in rule.literals for term in literal.arguments)]
     constants = tuple(dict.fromkeys(code(term.value) for term in terms if isinstance(term, typed.Constant)))
     offsets: dict[int | str, int] = {constant: offset for offset, constant in enumerate(constants)}
-    """Where in a match to find the code of a constant, or of a variable by its name."""
+    """The place in a match of the code of a constant, or of a variable by its name."""
 
     def picked(terms: Iterable[Term]) -> Pick:
         keys = [code(term.value) if isinstance(term, typed.Constant) else term.name for term in terms if term]
@@ -245,7 +246,7 @@ def _plan(
 
 
 def _join_order(literals: tuple[typed.StaticLiteral, ...], start: int) -> Iterator[int]:
-    """From one literal on, always to the one of which the most columns are known."""
+    """The order of literals from one on: next is always the one with the most known columns."""
     waiting, bound = dict(enumerate(literals)), set[str]()
     place = start
     while waiting:

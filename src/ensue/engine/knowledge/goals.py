@@ -1,11 +1,11 @@
-"""Static rules evaluated from what is asked: only what leads to an answer is looked at, and what was found is kept.
+"""Goal-directed evaluation of static rules: only facts that lead to an answer are visited, and answers are kept.
 
-A goal in which several values are given can be searched for from each of them: whether a site comes after another, from
-the one, from the other, or from both. Which is short depends on the facts, so they take turns until one has decided.
-What begins at a single value serves other goals, too, and is kept: the next site after the same one is a step further
-in the same search. So proving one path site by site takes time for each site once, from either end.
+A goal with several given values can be searched from each of them: a path between two sites from the one, from the
+other, or from both. The facts decide which is shortest, so the searches take turns until one has decided. A search that
+begins at a single value serves other goals, too, and is kept: the next site after the same one is a step further in the
+same search. So proving one path site by site takes time for each site once, from either end.
 
-What is kept is forgotten, oldest first, when it is much; then it is found again.
+When all searches together grow large, the oldest are dropped; they can be repeated.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from ensue.engine.knowledge.search import Goal, Search
 from ensue.language import typed
 
 MOST = 1 << 19
-"""How many answers and goals are kept at most, in all searches together."""
+"""Most answers and goals that are kept, in all searches together."""
 
 MOST_DECIDED = 1 << 18
-"""How many goals of a kind are known at most to have an answer or none."""
+"""Most decided goals of a kind that are remembered."""
 
 TURN = 8
-"""How many steps a search goes on before it is another's turn."""
+"""Steps of a search before it is another's turn."""
 
 Held = Callable[[str, list[Any], list[bool]], bool]
-"""Whether a predicate has a row with these values, as far as they matter."""
+"""Returns True if a predicate has a row with these values, as far as they matter."""
 
 
 class Goals:
-    """Answers goals about the predicates that rules define. `kinds` says how numbers are written in a column."""
+    """Answers goals about the predicates that rules define. `kinds` are the types of numbers in each column."""
 
     def __init__(
         self, program: typed.Program, facts: Mapping[str, Relation], values: Values,
@@ -60,11 +60,11 @@ class Goals:
         self._grown = 0
 
     def defines(self, predicate: str) -> bool:
-        """Whether there are rules for a predicate, not only facts."""
+        """True if there are rules for a predicate, not only facts."""
         return predicate in self._rules
 
     def holds(self, call: Call, codes: Codes) -> bool:
-        """Whether a goal has an answer; what was decided is known from then on."""
+        """True if a goal has an answer; the result is remembered."""
         for rows, key in self._at_once(call):
             if key(codes) in rows:
                 return True
@@ -79,29 +79,8 @@ class Goals:
             known[codes] = decided
         return decided
 
-    def ahead(self, call: Call, codes: Codes) -> tuple[int, list[Codes]]:
-        """If a search found an answer to a goal, others that have one: a place in its codes, and what may stand there.
-
-        The search that found it goes on, as far again as it has come. So one who asks goal by goal along a path asks
-        for few of them, and no search does more than twice what was asked for. Each answer is given once.
-        """
-        if codes not in self._decided.get(call, ()):
-            return 0, []
-        for place, way in enumerate(self._narrower(call)):
-            search = self._searches.get((way, codes[:place] + codes[place + 1 :]))
-            if search is not None and codes[place : place + 1] in search.known:
-                before = search.size
-                for _ in range(len(search.answers)):
-                    if not self._go_on(search):
-                        break
-                self._grown += search.size - before
-                new = search.answers[search.told :]
-                search.told += len(new)
-                return place, new
-        return 0, []
-
     def _at_once(self, call: Call) -> Sequence[tuple[Given, Pick]]:
-        """What decides a goal without a search: its facts, and those that a rule asks for and nothing else."""
+        """The facts that decide a goal without a search: its own, and those of rules that consist of one fact."""
         found = self._checks.get(call)
         if found is None:
             checks: list[tuple[Given, Pick]] = [(self.given(call), tuple)]
@@ -111,7 +90,7 @@ class Goals:
         return found
 
     def found(self, call: Call, codes: Codes) -> Iterator[Codes | None]:
-        """The answers to a goal, as they are found; None wherever a search went on without one."""
+        """The answers to a goal, as they are found; None for each step without one."""
         if call.predicate not in self._rules:
             return iter(self.given(call).get(codes, ()))
         return self._found(self._search(call, codes))
@@ -129,14 +108,14 @@ class Goals:
             yield None
 
     def given(self, call: Call) -> Given:
-        """What is wanted of the facts of a predicate, by what is given."""
+        """The wanted columns of a predicate's facts, by the given ones."""
         found = self._given.get(call)
         if found is None:
             found = self._given[call] = self._facts[call.predicate].picked(call.bound, call.wanted)
         return found
 
     def prepared(self, call: Call) -> Prepared:
-        """The facts for a call, and how each rule is evaluated for it."""
+        """The facts for a call, and the plan of each rule for it."""
         found = self._prepared.get(call)
         if found is None:
             component = self._components[call.predicate]
@@ -148,7 +127,7 @@ class Goals:
         return found
 
     def allowed(self, condition: Condition, key: Codes) -> bool:
-        """Whether a condition of a rule holds for what its names stand for."""
+        """True if a condition of a rule holds for the values of its names."""
         values = {name: self.value(code, source) for code, (name, source) in zip(key, condition.names, strict=True)}
         return holds(condition.expression, Matched(values), self._held)
 
@@ -162,7 +141,7 @@ class Goals:
     # --- searches
 
     def _decide(self, call: Call, codes: Codes) -> bool:
-        """Whether a goal has an answer, by searches that take turns; those begun for another goal come first."""
+        """True if a goal has an answer, by searches that take turns; those begun for another goal come first."""
         racing: deque[tuple[Search, Codes]] = deque()
         new: list[tuple[Goal, Codes]] = []
         for place, way in enumerate(self._narrower(call)):
@@ -188,7 +167,7 @@ class Goals:
         return decided
 
     def _narrower(self, call: Call) -> tuple[Call, ...]:
-        """For recursive predicates: calls to which one value fewer is given, and which want that one instead."""
+        """For recursive predicates: calls with one given value fewer, which want that value instead."""
         if call not in self._ways:
             columns = call.bound if call.predicate in self._recursive else ()
             others = [tuple(other for other in columns if other != column) for column in columns]
@@ -197,7 +176,7 @@ class Goals:
         return self._ways[call]
 
     def _turn(self, search: Search, sought: Codes) -> bool | None:
-        """Has a search go on a little: whether it finds what is sought, None if it is not decided yet."""
+        """Advance a search by a few steps; returns True or False once it is decided, None before."""
         before, decided = search.size, None
         for _ in range(TURN):
             if sought in search.known:
@@ -210,7 +189,7 @@ class Goals:
         return decided
 
     def _go_on(self, search: Search) -> bool:
-        """Has a search go on. If that is broken off, what it was doing is lost, and no search is kept."""
+        """Advance a search by a step. An exception in it loses its task, so all searches are dropped."""
         try:
             return search.go_on()
         except BaseException:
@@ -218,7 +197,7 @@ class Goals:
             raise
 
     def _search(self, call: Call, codes: Codes) -> Search:
-        """The search for a goal, kept or begun."""
+        """The search for a goal, kept or new."""
         search = self._searches.get((call, codes))
         if search is None:
             search = self._searches[call, codes] = Search(self, call, codes)
@@ -230,7 +209,7 @@ class Goals:
         return search
 
     def _forget(self) -> None:
-        """Lets the oldest searches go if there is too much in all of them."""
+        """Drop the oldest searches if all of them together are too large."""
         self._grown = 0
         size = sum(search.size for search in self._searches.values())
         while size > MOST and len(self._searches) > 1:

@@ -1,10 +1,10 @@
-"""How a static rule is evaluated for a goal: its literals in an order in which what is known leads to what is not.
+"""Plans of static rules for a goal: literals in an order in which known values lead to unknown ones.
 
     in_chain(x, z) :- linked(x, y), in_chain(y, z).
 
-For the sites after a known one, `linked` is looked up by `x`, and `in_chain` is asked for those after `y`. As nothing
-is left to do then, these are answers already: the goal goes on with `y` where it was with `x`, and no chain of goals
-hands each answer from one to the next. For the sites before a known one, `in_chain` comes first: it is the same goal
+For the sites after a known one, `linked` is looked up by `x`, and `in_chain` is a goal for those after `y`. As it is
+the last step, its answers are those of the first goal: the goal goes on with `y` in place of `x`, and no chain of goals
+passes each answer from one to the next. For the sites before a known one, `in_chain` comes first: it is the same goal
 again, and each of its answers leads to others through `linked`.
 """
 
@@ -12,23 +12,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ensue.engine.knowledge.relations import NULL, Alike, Codes, Columns, Pick, Term, Values, access, pick
 from ensue.language import typed
 from ensue.language.walk import names_used
+from ensue.records import dataclass
 
 Registers = tuple[int, ...]
-"""Where codes are found while a rule is evaluated: each variable and each constant has a register."""
+"""Places of codes while a rule is evaluated: each variable and each constant has a register."""
 
 
 Given = Mapping[Codes, Sequence[Codes]]
-"""What is wanted of the facts of a predicate, by what is given."""
+"""The wanted columns of a predicate's facts, by the given ones."""
 
 
 class Call(NamedTuple):
-    """What is asked of a predicate: for rows with given values in some columns, the values in others."""
+    """A request to a predicate: for rows with given values in some columns, the values in others."""
 
     predicate: str
     bound: Columns
@@ -37,19 +37,19 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True)
 class Find:
-    """Goes through the rows of a predicate that is defined without the rule's: `into` takes what is wanted of each."""
+    """Visits the rows of a predicate that does not depend on the rule's; `into` takes the wanted values of each."""
 
     call: Call
     key: Registers
     alike: Alike
     into: Registers
     given: Given | None
-    """All there is, where no rule adds to it."""
+    """All rows, where no rule adds to them."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """Whether there is a row, or none."""
+    """Checks that there is a row, or none if negated."""
 
     call: Call
     key: Registers
@@ -59,7 +59,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition, with what its names are in the order of the key, and the column each is written as in."""
+    """A condition, with its names in the order of the key, and the column that each has its form from."""
 
     expression: typed.Expression
     key: Registers
@@ -68,7 +68,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Recur:
-    """Asks for rows of a predicate that depends on the rule's; where it is `last`, they are what the goal asks for."""
+    """A goal for rows of a predicate that depends on the rule's; if `last`, its answers are those of the rule."""
 
     call: Call
     key: Registers
@@ -81,54 +81,54 @@ Step = Find | Check | Condition | Recur
 
 
 class Lead(NamedTuple):
-    """A rule that leads from facts to answers, or to where the goal goes on, and only picks codes on the way."""
+    """A rule that leads from facts to answers, or to the next goal, and only picks codes on the way."""
 
     given: Given
     key: Pick
     """From the goal's codes to those of facts."""
     made: Pick
-    """From the goal's codes, followed by what is wanted of a fact, to an answer, or to the codes of the next goal."""
+    """From the goal's codes, followed by the wanted ones of a fact, to an answer, or to the codes of the next goal."""
     call: Call | None
-    """What the next goal asks for; None for an answer."""
+    """The call of the next goal; None for an answer."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A rule for a call: where its codes go, what is done one after the other, and where an answer is found."""
+    """A rule for a call: the registers of its codes, its steps in order, and the registers of an answer."""
 
     registers: Registers
-    """What registers hold at first: the codes of constants."""
+    """Initial contents of the registers: the codes of constants."""
     given: tuple[tuple[int, int], ...]
     """The register of each code of the goal, by place."""
     equal: tuple[tuple[int, int], ...]
-    """Codes of the goal that must be what is in a register already."""
+    """Codes of the goal that must equal the contents of a register."""
     steps: tuple[Step, ...]
     answer: Registers
     again: bool
-    """Whether it begins with the goal itself, and what was given is not used after that."""
+    """True if it begins with the goal itself, and the given values are not used after that."""
     check: tuple[Given, Pick] | None
-    """Where it asks for a fact and nothing else: the facts, and what is picked of the goal's codes to look for."""
+    """If the rule is a single fact: the facts, and the codes of the goal to look up."""
     lead: Lead | None
-    """Where it goes through facts and nothing else."""
+    """The rule as a lead, if it consists of facts only."""
 
 
 class Prepared(NamedTuple):
-    """All that a call is answered by."""
+    """Everything that answers a call."""
 
     facts: Given
     plans: tuple[Plan, ...]
     leads: tuple[Lead, ...] | None
-    """The same as the plans, where each is a matter of facts."""
+    """The plans as leads, where each consists of facts only."""
 
 
 class Facts(Protocol):
-    """What is known before any rule is evaluated."""
+    """The facts that are known before any rule is evaluated."""
 
     def given(self, call: Call) -> Given:
-        """What is wanted of the facts of a predicate, by what is given."""
+        """The wanted columns of a predicate's facts, by the given ones."""
 
     def defines(self, predicate: str) -> bool:
-        """Whether there are rules for a predicate, not only facts."""
+        """True if there are rules for a predicate, not only facts."""
 
 
 def plan_of(rule: typed.StaticRule, call: Call, component: Collection[str], values: Values, facts: Facts) -> Plan:
@@ -150,9 +150,9 @@ class _Planning:
             for column, term in enumerate(literal.arguments)
             if isinstance(term, typed.Variable)
         }
-        """The column that a variable has its value from: of the last literal it is written in."""
+        """The column that a variable takes its value from: of the last literal it is written in."""
         self.times = Counter(self._names())
-        """How often each variable is used; what is used once need not be known."""
+        """Number of uses of each variable; the value of one used once is not needed."""
 
     def _names(self) -> Iterator[str]:
         terms = [self.rule.head[column] for column in (*self.call.bound, *self.call.wanted)]
@@ -208,16 +208,16 @@ class _Planning:
             bound |= _names_in(literal)
 
     def _urgency(self, literal: typed.StaticLiteral, bound: Collection[str]) -> tuple[bool, int, bool]:
-        """What can be checked comes first, then what most is known of; a goal that goes on comes last.
+        """Sort key of literals: checks first, then those with the most known columns; a goal that goes on comes last.
 
-        Where nothing is known of either, what the rule derives itself is better than all that it could be from.
+        Where no column of either is known, the recursive literal goes first, rather than a scan of all facts.
         """
         columns, _ = access(literal.arguments, bound)
         lower = literal.predicate not in self.component
         return lower and not self._unknown(literal, bound), len(columns), lower is (len(columns) > 0)
 
     def _unknown(self, literal: typed.StaticLiteral, bound: Collection[str]) -> list[tuple[int, typed.Variable]]:
-        """The columns whose values are not known and used elsewhere."""
+        """The columns whose values are unknown and used elsewhere."""
         return [
             (column, term)
             for column, term in enumerate(literal.arguments)
@@ -250,7 +250,7 @@ class _Planning:
         return Recur(call, key, pairs, into, last=False)
 
     def _passed(self, unknown: Sequence[tuple[int, typed.Variable]]) -> Columns | None:
-        """The columns that give what the call wants, None if it is not all found there."""
+        """The columns that give the wanted values of the call; None if some are not found there."""
         places = {term.name: column for column, term in unknown}
         terms = [self.rule.head[column] for column in self.call.wanted]
         found = [places.get(term.name) if isinstance(term, typed.Variable) else None for term in terms]
@@ -264,7 +264,7 @@ class _Planning:
 
 
 def _check(steps: Sequence[Step], places: Mapping[int, int]) -> tuple[Given, Pick] | None:
-    """A rule that is the question for a fact; `places` says where in the goal's codes a register has its code from."""
+    """The check of a rule that is a single fact; `places` are the places in the goal's codes, by register."""
     match steps:
         case [Check(key=key, negated=False, given=given)] if given is not None:
             picked = _picked(key, places)
@@ -291,7 +291,7 @@ def _lead(steps: Sequence[Step], places: Mapping[int, int], answer: Registers) -
 
 
 def _picked(registers: Registers, places: Mapping[int, int]) -> Pick | None:
-    """Picks what is in registers from where it comes from; None if it is a constant."""
+    """A pick of the goal's codes for some registers; None if one holds a constant."""
     if not places.keys() >= set(registers):
         return None
     return pick([places[register] for register in registers])
@@ -313,7 +313,7 @@ def _names_in(node: typed.StaticLiteral | typed.Expression) -> set[str]:
 
 
 def depends_on_itself(rules: Mapping[str, Sequence[typed.StaticRule]], component: Collection[str]) -> bool:
-    """Whether a predicate of a component is defined by one of them."""
+    """True if a predicate of a component is defined by one of them."""
     return any(
         literal.predicate in component
         for predicate in component

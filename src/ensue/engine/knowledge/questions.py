@@ -1,4 +1,4 @@
-"""Questions that are asked again and again, with other values: whether a static predicate has a row with them."""
+"""Repeated queries for a row of a static predicate, each with other values."""
 
 from __future__ import annotations
 
@@ -11,27 +11,19 @@ from ensue.engine.knowledge.relations import NAN, NULL, Codes, Values
 
 
 class Question:
-    """A predicate and the columns that are asked for; null and NaN are in no row.
+    """A predicate and the columns of a query; null and NaN are in no row.
 
-    `rows` is what all rows have in these columns, where that is known; else it is a goal.
+    `rows` are the values of all rows in these columns, where they are known; else the query is a goal.
     """
 
-    __slots__ = ("_call", "_goals", "_known", "_last", "_rows", "_values")
+    __slots__ = ("_call", "_goals", "_known", "_rows")
 
     def __init__(self, values: Values, goals: Goals, call: Call, rows: Container[Codes] | None) -> None:
-        self._values, self._known, self._goals, self._call, self._rows = values, values.known, goals, call, rows
-        self._last: Codes = ()
+        self._known, self._goals, self._call, self._rows = values.known, goals, call, rows
 
     def holds(self, values: Sequence[Any]) -> bool:
-        """Whether there is a row with these values."""
-        codes = self._last = self._known(values)
+        """True if there is a row with these values."""
+        codes = self._known(values)
         if self._rows is not None:
             return codes in self._rows
         return NULL not in codes and NAN not in codes and self._goals.holds(self._call, codes)
-
-    def ahead(self) -> tuple[int, list[Any]]:
-        """If there is a row with the values asked for last, others: a place, and what else may stand there."""
-        if self._rows is not None:
-            return 0, []
-        place, answers = self._goals.ahead(self._call, self._last)
-        return place, [self._values.values[code] for (code,) in answers] if answers else answers

@@ -1,18 +1,19 @@
-"""Rows of static predicates as codes: small integers, the same for values that are the same.
+"""Rows of static predicates as codes: small integers, equal for equal values.
 
-Rows are joined as tuples of codes, through hash indexes; values are fetched for conditions and for what is handed out.
+Rows are joined as tuples of codes, through hash indexes; values are fetched for conditions and for results.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from typing import Any
 
 from ensue.language import typed
-from ensue.values import identity, kind
+from ensue.language.semantics import identity, kind
+from ensue.records import dataclass
 
 Row = tuple[Any, ...]
 Term = typed.Variable | typed.Constant | None
@@ -23,25 +24,27 @@ Columns = tuple[int, ...]
 Alike = tuple[tuple[int, int], ...]
 """Pairs of columns that must be equal."""
 
-TEXT = kind("")
-"""What the identity of a text begins with."""
-
 NULL, NAN = 0, 1
-"""The codes of what equals nothing; all others are larger."""
+"""The codes of values that equal nothing; all others are larger."""
+
+
+def _key(value: Any) -> Any:
+    """A key that is equal for equal values. Texts and numbers are their own keys, which is faster."""
+    return value if type(value) in (str, int) or (type(value) is float and value == value) else identity(value)
 
 
 class Values:
-    """Gives each value a code. What is the same may be written in several ways: 1 and 1.0, 0.0 and -0.0."""
+    """Gives each value a code. Equal values may be written in several ways: 1 and 1.0, 0.0 and -0.0."""
 
     def __init__(self) -> None:
         self._codes: dict[Any, int] = {identity(None): NULL, identity(math.nan): NAN}
-        """By what makes a value distinct; a text stands for itself."""
+        """Codes by the key of the value, see `_key`."""
         self.values: list[Any] = [None, math.nan]
-        """By code, as first written."""
+        """Values by code, as first written."""
         self.twofold = False
-        """Whether a number is written both as an integer and as a float."""
+        """True if a number is written both as an integer and as a float."""
         self.signed = False
-        """Whether there is a zero with a sign."""
+        """True if there is a zero with a sign."""
 
     def code(self, value: Any) -> int:
         """The code of a value that a row may hold."""
@@ -55,18 +58,18 @@ class Values:
 
     def constant(self, value: Any) -> int:
         """The code of a value, however it is written."""
-        code = self._codes.setdefault(value if isinstance(value, str) else identity(value), len(self.values))
+        code = self._codes.setdefault(_key(value), len(self.values))
         if code == len(self.values):
             self.values.append(value)
         return code
 
     def known(self, values: Iterable[Any]) -> Codes:
-        """The codes of values; one that no row has is as good as null."""
-        return tuple([self._codes.get(v if isinstance(v, str) else identity(v), NULL) for v in values])
+        """The codes of values; a value that no row has gets the code of null."""
+        return tuple([self._codes.get(_key(v), NULL) for v in values])
 
     def identities(self) -> list[Any]:
-        """What makes values distinct, by code."""
-        return [(TEXT, key) if isinstance(key, str) else key for key in self._codes]
+        """The identities of values, by code."""
+        return [key if isinstance(key, tuple) else (kind(key), key) for key in self._codes]
 
 
 @dataclass
@@ -79,7 +82,7 @@ class Relation:
     _indexes: dict[tuple[Columns, Alike], _Index] = field(default_factory=dict)
 
     def add(self, codes: Codes, values: Row) -> None:
-        """Adds a row unless there is one like it."""
+        """Add a row unless there is an equal one."""
         if codes not in self.known:
             self.known.add(codes)
             self.rows.append((*codes, len(self.rows)))
@@ -96,10 +99,10 @@ class Relation:
         return index.rows
 
     def picked(self, columns: Columns, wanted: Columns) -> dict[Codes, tuple[Codes, ...]]:
-        """What rows have in some columns, each once, by what they have in others; null and NaN lead nowhere.
+        """The values of some columns, each once, by those of others; null and NaN are left out.
 
-        Tuples of numbers cost the garbage collector nothing, where thousands of lists would make it look at all there
-        is: so there are others only for what comes several times, and not for long.
+        Tuples of numbers cost the garbage collector nothing, where thousands of lists would make it scan everything. So
+        other containers exist only for keys with several rows, and not for long.
         """
         found: dict[Codes, tuple[Codes, ...]] = {}
         several: dict[Codes, dict[Codes, None]] = {}
@@ -114,7 +117,7 @@ class Relation:
         return found
 
     def copy(self) -> Relation:
-        """The same rows, to which others can be added."""
+        """A copy with the same rows, to which others can be added."""
         return Relation(list(self.rows), list(self.values), set(self.known))
 
 
@@ -142,7 +145,7 @@ def indexed(
 
 
 def agree(row: Codes | Mapping[int, int], alike: Alike) -> bool:
-    """Whether a row has equal values where it must."""
+    """True if a row has equal values where it must."""
     return all(row[one] == row[other] and row[one] > NAN for one, other in alike)
 
 
@@ -160,7 +163,7 @@ def access(terms: Sequence[Term], bound: Container[Any]) -> tuple[Columns, Alike
 
 
 def value_of(term: Term, values: Mapping[str, Any]) -> Any:
-    """What stands at a place: a constant, or what a variable has for its value."""
+    """The value of a term: a constant, or that of a variable."""
     match term:
         case typed.Constant(value=value):
             return value
@@ -169,7 +172,7 @@ def value_of(term: Term, values: Mapping[str, Any]) -> Any:
 
 
 def pick(offsets: Sequence[int]) -> Pick:
-    """A function that picks what stands at these offsets, as a tuple."""
+    """A function that picks the items at these offsets, as a tuple."""
     if len(offsets) > 1:
         return itemgetter(*offsets)
     return itemgetter(slice(offsets[0], offsets[0] + 1) if offsets else slice(0))

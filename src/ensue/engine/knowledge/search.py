@@ -1,9 +1,9 @@
-"""A search for the answers to one goal: as far as was needed so far, and it can go on.
+"""A search for the answers to one goal: as far as needed so far, and resumable.
 
-A goal is a call and the codes of what is given. Its answers come from facts and from rules; a rule that asks for the
-same kind of thing again either leads on, so that the goal has one more beginning, or waits for the answers of a goal
-within the search, which may be the goal itself. Everything is done once and in small steps, none of which depends on
-how deep the recursion is. A search is over when nothing is left to do: all that depends on each other is inside it.
+A goal is a call and the codes of its given values. Its answers come from facts and from rules. A rule with a recursive
+goal either leads on, so that the goal has one more beginning, or waits for the answers of a goal within the search,
+which may be the goal itself. Everything is done once and in small steps, none of which depends on the depth of the
+recursion. A search is complete when no task is left: all goals that depend on each other are inside it.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from ensue.engine.knowledge.relations import NAN, NULL, Codes, agree
 Goal = tuple[Call, Codes]
 
 FEW = 16
-"""How many facts are looked at in one step, where a goal is a matter of these."""
+"""Most facts that are visited in one step, where a goal consists of facts only."""
 
 END: Codes = (-1,)
-"""What comes after the last answer."""
+"""Stands after the last answer."""
 
 Task = Generator[None, None, None]
-"""Something to do, a little at a time."""
+"""A task, done in small steps."""
 
 
 class Surroundings(Protocol):
-    """What a search knows of facts and rules."""
+    """The facts and rules that a search uses."""
 
     def prepared(self, call: Call) -> Prepared:
-        """The facts for a call, and how each rule is evaluated for it."""
+        """The facts for a call, and the plan of each rule for it."""
 
     def found(self, call: Call, codes: Codes) -> Iterator[Codes | None]:
-        """The answers to a goal of another search, and None where it went on without finding one."""
+        """The answers to a goal of another search, and None for each step without one."""
 
     def holds(self, call: Call, codes: Codes) -> bool:
-        """Whether there is an answer to a goal of another search."""
+        """True if there is an answer to a goal of another search."""
 
     def allowed(self, condition: Condition, key: Codes) -> bool:
-        """Whether a condition holds for what its names stand for."""
+        """True if a condition holds for the values of its names."""
 
 
 class _Table:
-    """The answers to a goal in the order in which they were found, and who waits for more of them."""
+    """The answers to a goal in the order in which they were found, and the rules that wait for more of them."""
 
     __slots__ = ("answers", "beginnings", "call", "known", "waiting")
 
@@ -66,27 +66,25 @@ class _Waiting:
 
 
 _Beginning = tuple[_Table, Call, Codes, bool]
-"""A goal whose answers a table takes, and whether another goal led to it."""
+"""A goal whose answers a table takes, and a flag that another goal led to it."""
 
 
 class Search:
-    """The answers to a goal that were found so far, in their order."""
+    """The answers to a goal that were found so far, in order."""
 
-    __slots__ = ("_around", "_tables", "_tasks", "answers", "known", "size", "told")
+    __slots__ = ("_around", "_tables", "_tasks", "answers", "known", "size")
 
     def __init__(self, around: Surroundings, call: Call, codes: Codes) -> None:
         self._around = around
         self._tasks: deque[Task | _Beginning] = deque()
         self._tables: dict[Goal, _Table] = {}
         self.size = 0
-        """How many goals and answers it keeps."""
-        self.told = 0
-        """How many of its answers were handed on before they were asked for."""
+        """Number of goals and answers that it keeps."""
         own = self._table(call, codes)
         self.answers, self.known = own.answers, own.known
 
     def go_on(self) -> bool:
-        """Does a little of what is left to do; whether there was something left."""
+        """Do one step of the next task; returns False if no task was left."""
         if not self._tasks:
             return False
         task = self._tasks[0]
@@ -100,7 +98,7 @@ class Search:
         return True
 
     def give_up(self) -> None:
-        """Lets go of what is left to do, which refers to the search."""
+        """Drop the tasks that are left, which refer to the search."""
         self._tasks.clear()
 
     # --- goals
@@ -113,7 +111,7 @@ class Search:
         return table
 
     def _begin(self, table: _Table, call: Call, codes: Codes) -> None:
-        """Has the answers to a goal found, for a table; each once."""
+        """Begin a goal whose answers go to a table; each goal once."""
         known = table.beginnings.get(call)
         if known is None:
             known = table.beginnings[call] = set()
@@ -135,7 +133,7 @@ class Search:
                 self._wake(waiting, answer)
 
     def _wait(self, table: _Table, waiting: _Waiting) -> None:
-        """Has a rule go on with every answer of a table."""
+        """Let a rule go on with every answer of a table."""
         key = (id(waiting.table), id(waiting.plan), waiting.place, tuple(waiting.registers))
         if key not in table.waiting:
             table.waiting[key] = waiting
@@ -155,7 +153,7 @@ class Search:
     # --- tasks
 
     def _at_once(self, table: _Table, call: Call, codes: Codes) -> bool:
-        """Evaluates a goal if that is a matter of facts; whether it was. Where these are many, it is left for later."""
+        """Evaluate a goal that consists of a few facts at once; returns False if it must be a task."""
         facts, _, leads = self._around.prepared(call)
         answers = facts.get(codes, ())
         if leads is None or len(answers) > FEW:
@@ -172,7 +170,7 @@ class Search:
         return True
 
     def _led(self, table: _Table, lead: Lead, codes: Codes, rows: Sequence[Codes]) -> None:
-        """Does with facts what a rule does with them, which leads to answers, or to where the goal goes on."""
+        """Apply a lead to facts, which gives answers, or the next goals."""
         _, _, make, call = lead
         for row in rows:
             made = make(codes + row)
@@ -193,7 +191,7 @@ class Search:
             self._add(table, answer)
             yield
         for plan in plans:
-            if led and plan.again:  # the goal that led here does this with all its answers, and these are among them
+            if led and plan.again:  # the goal that led here does this with all its answers, these included
                 continue
             registers = list(plan.registers)
             for place, register in plan.given:
@@ -202,7 +200,7 @@ class Search:
                 yield from self._joined(table, plan, 0, registers)
 
     def _joined(self, table: _Table, plan: Plan, place: int, registers: list[int]) -> Task:
-        """Evaluates a rule from one of its steps on; `rows` are what the steps before are going through."""
+        """Evaluate a rule from one of its steps on; `rows` are the iterators of the steps before."""
         rows: list[tuple[int, Find, Iterator[Codes | None]]] = []
         steps = plan.steps
         while True:

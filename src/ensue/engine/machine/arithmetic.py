@@ -1,4 +1,4 @@
-"""Operators of two operands: arithmetic as Python has it, on 64-bit integers that wrap and on floats of IEEE 754."""
+"""Operators of two operands: arithmetic as in Python, on 64-bit integers that wrap and on floats of IEEE 754."""
 
 from __future__ import annotations
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ensue.engine.machine.errors import TranslateError
 from ensue.engine.machine.types import NUMBER, ZERO, Shape, Value, described
 from ensue.engine.machine.unit import Constant, Function
+from ensue.records import dataclass
 
 FAILED = 2
 """The cell that is set once a call back has raised an exception."""
@@ -47,7 +48,7 @@ class Body:
     is_open: bool = True
     is_reachable: bool = True
     fails: bool = False
-    """Whether some branch leads to the block that returns after an exception."""
+    """True if some branch leads to the block that returns after an exception."""
 
     reached: set[str] = field(default_factory=set)
     loops: list[tuple[str, str]] = field(default_factory=list)
@@ -102,7 +103,7 @@ class Body:
         self.do(f"store i64 1, ptr {self.cell('%.frame', FAILED)}, {NUMBER}")
 
     def exit_if_failed(self) -> None:
-        """Return at once if a call back has raised an exception, before anything relies on what it should have done."""
+        """Return at once if a call back has raised an exception, before any code relies on its results."""
         failed = self.let(f"load i64, ptr {self.cell('%.frame', FAILED)}, {NUMBER}")
         failed = self.let(f"icmp ne i64 {failed}, 0")
         on, self.fails = self.label(), True
@@ -139,5 +140,5 @@ class Body:
         raise self.error(node, f"{ast.unparse(node)} is not a structure")
 
     def cell(self, pointer: str, cell: int) -> str:
-        """A pointer to a cell, so many after another one."""
+        """A pointer to a cell, at an offset from another one."""
         return self.let(f"getelementptr i64, ptr {pointer}, i64 {cell}") if cell else pointer

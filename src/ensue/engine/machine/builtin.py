@@ -1,7 +1,7 @@
 """The functions that every unit has, as Python runs them.
 
-Kernels import them from here for type checkers and tests; in a unit they are there without an import. Integers of
-machine code wrap, those of Python do not: `wrap` marks where that can matter.
+Kernels import them from here for type checkers and tests; a unit has them without an import. Integers of machine code
+wrap, those of Python do not: `wrap` marks where that can matter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MASK, _SIGN = (1 << 64) - 1, 1 << 63
 
 
 def wrap(number: int) -> int:
-    """The number modulo 2**64, as a signed one. Machine code does nothing for it: all its numbers are so."""
+    """The number modulo 2**64, as a signed one. It is free in machine code, where all numbers wrap."""
     return ((number + _SIGN) & _MASK) - _SIGN
 
 
@@ -51,7 +51,7 @@ def is_nan(number: float) -> bool:
 
 
 def divide(left: float, right: float) -> float:
-    """Divide as IEEE 754 says. In plain runs this stands for ``/``."""
+    """Divide as in IEEE 754. In plain runs this stands for ``/``."""
     if right:
         return left / right
     if not left or left != left or right != right:
@@ -83,7 +83,7 @@ def exp(number: float) -> float:
 
 
 def log(number: float) -> float:
-    """The natural logarithm, as C has it: -inf of zero, NaN below."""
+    """The natural logarithm, as in C: -inf of zero, NaN below."""
     return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
 
 
@@ -92,7 +92,7 @@ def log10(number: float) -> float:
 
 
 def pow(base: float, exponent: float) -> float:
-    """A power, as C has it: infinite where it is too large or zero is raised to a negative one, NaN where undefined."""
+    """A power, as in C: infinite where it is too large or zero is raised to a negative one, NaN where undefined."""
     try:
         return math.pow(base, exponent)
     except OverflowError:
@@ -106,12 +106,17 @@ def _signed_infinity(base: float, exponent: float) -> float:
 
 
 def fmod(left: float, right: float) -> float:
-    """The remainder with the sign of the dividend, as C has it: NaN of an infinite one, or of a division by zero."""
+    """The remainder with the sign of the dividend, as in C: NaN of an infinite one, or of a division by zero."""
     return math.fmod(left, right) if right and math.isfinite(left) else math.nan
 
 
 def prefetch(column: Any, index: int) -> None:
     """Load an element into the processor's cache; a plain run does nothing."""
+
+
+def word_at(column: Any, index: int) -> int:
+    """The eight bytes from an index on as one number, the first one lowest; all must lie in the column of bytes."""
+    return int.from_bytes(column[index : index + 8], "little", signed=True)
 
 
 def grow(structure: Any) -> None:
@@ -120,5 +125,5 @@ def grow(structure: Any) -> None:
 
 
 def ask(structure: Any, number: int) -> int:
-    """Ask Python a question about a structure. A unit gets its own answer, see `plain`."""
+    """Ask Python a question about a structure. A unit gets its own function for this, see `plain`."""
     raise LookupError("there is nobody to answer")

@@ -1,6 +1,6 @@
 """Calls from machine code back into Python.
 
-Nothing may be raised through machine code. An exception is kept, the frame says so, and machine code returns from all
+No exception may pass through machine code. It is kept, a cell of the frame is set, and machine code returns from all
 its functions at once; `Callbacks.check` raises it again. Machine code marks a call back as failed before it makes it,
 and the mark is taken away when the function has begun: an interrupt before its first line is not missed.
 """
@@ -44,6 +44,18 @@ class Callbacks:
             self.raised.clear()
             self.view[FAILED] = 0
             raise first or RuntimeError("a call from machine code back into Python was interrupted")
+
+    def checked(self, entry: Callable[[int], Any], address: int) -> Callable[[], Any]:
+        """An entry of machine code, which raises what was raised in a call back."""
+        view, raised = self.view, self.raised
+
+        def function() -> Any:
+            found = entry(address)
+            if view[FAILED] or raised:
+                self.check()
+            return found
+
+        return function
 
 
 def _functions(

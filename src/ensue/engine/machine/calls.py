@@ -40,7 +40,7 @@ CONVERSIONS: dict[tuple[str, str], str] = {
     ("abs", INT): "call i64 @llvm.abs.i64(i64 {0}, i1 false)",
     ("abs", FLOAT): "call double @llvm.fabs.f64(double {0})",
 }
-"""Functions of one argument whose type decides: the instruction, or nothing where the value stays as it is."""
+"""Functions of one argument whose type decides: the instruction, or an empty one where the value stays as it is."""
 
 CONVERTED = {"int": INT, "float": FLOAT, "bool": BOOL, "wrap": INT}
 
@@ -62,7 +62,7 @@ declare double @fmod(double, double) #1
 attributes #1 = { nobuiltin nounwind willreturn memory(none) }
 attributes #2 = { cold nounwind }
 """
-"""What is called. LLVM must not replace calls of libm by others, whose last bit differs."""
+"""Declarations of called functions. LLVM must not replace calls of libm by others, whose last bit differs."""
 
 CALLBACKS = frozenset(("grow", "ask"))
 
@@ -100,6 +100,13 @@ def call(body: Body, node: ast.Call, value: Translate) -> Value:
             pointer = element(body, structure, column, place)
             body.do(f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")
             return NOTHING, ""
+        case "word_at", [column_node, index]:
+            structure, column = column_of(body, column_node)
+            if column.element.memory != "i8" or column.width > 1:
+                raise body.error(node, f"{ast.unparse(column_node)} is no column of bytes")
+            (place,) = _scalars(body, node, name, (INT,), value, [index])
+            pointer = element(body, structure, column, place)
+            return INT, body.let(f"load i64, ptr {pointer}, align 1, {column.element.alias}")
         case "grow", [structure_node]:
             base = _base(body, body.structure(structure_node))
             function = body.let(f"load ptr, ptr %.frame, {ADDRESS}")

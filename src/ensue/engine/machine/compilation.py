@@ -1,7 +1,6 @@
 """LLVM IR compiled to object code for this machine.
 
-llvmlite is imported when something is compiled or loaded for the first time, not before: that takes as long as a small
-detection.
+llvmlite is imported when code is first compiled or loaded, not before: the import takes as long as a small detection.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 from ensue.engine.machine.errors import MachineError
 
 QUICK, FULL = 0, 2
-"""The levels of `build`: few passes, and all that LLVM has."""
+"""The levels of `build`: few passes, and all passes of LLVM."""
 
 OLDEST = (0, 45)
 """The first version of llvmlite whose pointers have no type."""
@@ -35,7 +34,7 @@ PASSES = (
 
 @cache
 def available() -> bool:
-    """Whether machine code can be made and loaded here."""
+    """True if machine code can be compiled and loaded here."""
     return version() is not None
 
 
@@ -108,6 +107,6 @@ def _few_passes(llvm: Any, machine: Any, module: Any) -> None:
     try:
         for name in PASSES:
             getattr(passes, f"add_{name}_pass")()
-    except AttributeError:  # a version of llvmlite without one of them
+    except AttributeError:  # this version of llvmlite lacks one of them
         passes = builder.getModulePassManager()
     passes.run(module, builder)

@@ -15,4 +15,4 @@ class TranslateError(Exception):
 
 
 class MachineError(Exception):
-    """Machine code that cannot be made or loaded here."""
+    """Raised where machine code cannot be compiled or loaded."""

@@ -1,7 +1,7 @@
 """Units run by Python itself: to debug and to test, and where there is no llvmlite.
 
-Indices are checked by the columns, and integers do not wrap but where `wrap` says so. What differs from Python is one
-thing: ``/`` divides as IEEE 754 says.
+Columns check indices, and integers wrap only where `wrap` is called. One thing differs from Python: ``/`` divides as in
+IEEE 754.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ def plain(
 
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> tuple[CodeType, tuple[str, ...]]:
-    """The code of a text, and the names of its functions. Most texts come again: what kernels do is the same for
-    all."""
+    """The code of a text, and the names of its functions. It is cached: kernels are the same for all units."""
     with parsing:
         return _compiled_alone(text)
 

@@ -24,7 +24,7 @@ _loading = Lock()
 
 class Machine(Mapping[str, Entry]):
     """Entries of loaded code by name. Each takes the address of the frame, then its arguments; the code lives as long
-    as the machine and its entries do. Calls release the interpreter's lock."""
+    as the machine and its entries. Calls release the interpreter's lock."""
 
     def __init__(self, library: Any, entries: Mapping[str, Entry]) -> None:
         self._entries = entries

@@ -35,5 +35,5 @@ def source_of(of: Callable[..., Any] | ModuleType) -> str:
 
 
 def _belongs(line: str) -> bool:
-    """Tell whether a line after the first belongs to a function: it is indented, empty, or ends its parameters."""
+    """True if a line after the first belongs to a function: it is indented, empty, or ends its parameters."""
     return line[:1] in (" ", ")", "\n", "")

@@ -7,8 +7,10 @@ that even the quick passes see whole loops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import field
 
 from ensue.engine.machine.body import FAILED, Body, Reference
 from ensue.engine.machine.calls import CALLBACKS, DECLARATIONS
@@ -17,6 +19,7 @@ from ensue.engine.machine.statements import block
 from ensue.engine.machine.types import METADATA, NOTHING, ZERO, Shape, passed, returned, shape_of
 from ensue.engine.machine.unit import Function, Unit, parsed
 from ensue.engine.structures.structure import Layout
+from ensue.records import dataclass
 
 SMALL = 40
 """Lines of IR up to which a function is inlined wherever it is called."""
@@ -29,7 +32,7 @@ LETTERS = {"i64": "i", "double": "f", "i1": "b", "void": "-"}
 
 @dataclass(eq=False)
 class Special:
-    """A function for given layouts: its symbol, how often it is called, and its IR once it is written."""
+    """A function for given layouts: its symbol, the number of its calls, and its IR once it is written."""
 
     function: Function
     shapes: tuple[Shape, ...]
@@ -52,6 +55,23 @@ def translate(texts: Sequence[str], structures: Mapping[str, tuple[Layout, int]]
 
     ``structures`` gives the layout and the first cell of each structure that the texts name.
     """
+    with _garbage_kept():
+        return _translate(texts, structures, entries)
+
+
+@contextmanager
+def _garbage_kept() -> Iterator[None]:
+    """Put off the search for garbage. There is hardly any, and with a thousand rules it takes as long as the rest."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _translate(texts: Sequence[str], structures: Mapping[str, tuple[Layout, int]], entries: Sequence[str]) -> str:
     unit = parsed(texts)
     known: dict[str, Reference] = {
         name: ("%.frame", shape_of(layout), base) for name, (layout, base) in structures.items()
@@ -92,7 +112,7 @@ def exported(name: str) -> str:
 
 
 def _signature(function: Function) -> str:
-    """A string beside an entry that says how it is called: a letter for its result and for each parameter."""
+    """A string beside an entry that describes its call: a letter for its result and for each parameter."""
     types = [function.result, *(type_ for _, type_ in function.parameters)]
     if not function.name.isascii() or not all(type_ in LETTERS for type_ in types):
         raise function.error(function.node, "an entry has an ASCII name, takes scalars and returns one or none")

@@ -1,14 +1,14 @@
-"""Types of machine code, and where the fields of a structure lie.
+"""Types of machine code, and the places of a structure's fields.
 
-The types of the subset are written as LLVM writes them; a tuple of scalars is an aggregate such as ``{ i64, double }``.
+The types of the subset are written as in LLVM; a tuple of scalars is an aggregate such as ``{ i64, double }``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from ensue.engine.structures.structure import Layout
+from ensue.records import dataclass
 
 INT, FLOAT, BOOL, NOTHING = "i64", "double", "i1", "void"
 
@@ -29,12 +29,12 @@ def described(type_: str) -> str:
 
 
 def passed(type_: str) -> str:
-    """The type of an argument, with how it is passed."""
+    """The type of an argument, with its passing convention."""
     return "i1 zeroext" if type_ == BOOL else type_
 
 
 def returned(type_: str) -> str:
-    """The type of a result, with how it is returned."""
+    """The type of a result, with its return convention."""
     return "zeroext i1" if type_ == BOOL else type_
 
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 
 from ensue.engine.machine.errors import TranslateError
 from ensue.engine.machine.types import NOTHING, SCALARS
+from ensue.records import dataclass
 
 Constant = bool | int | float
 
 WORD = re.compile(r"\w+")
 
 parsing = Lock()
-"""Held while Python parses a text or compiles a tree: CPython 3.11 fails where two threads do so at once."""
+"""Held while Python parses a text or compiles a tree: CPython 3.11 fails where two threads do this at once."""
 
 
 @dataclass(frozen=True, eq=False)

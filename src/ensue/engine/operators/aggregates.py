@@ -1,13 +1,13 @@
-"""Aggregates over what a match gathered: which are wanted, and how they are computed while members are visited.
+"""Aggregates over the members of a gathering, computed while members are visited.
 
-Where what is gathered has gathered something itself, each member brings the state of the aggregate over its own members
-(fields ``("cell", aggregate, name)``), and these are merged. How each aggregate is computed, see `aggregations.py`.
+Where members have gathered members of their own, each brings the state of the aggregate over these (fields ``("cell",
+aggregate, name)``), and the states are merged. `aggregations.py` has the algorithms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from ensue.engine.generate.expressions import convert, value
@@ -21,13 +21,14 @@ from ensue.engine.structures import collected
 from ensue.engine.structures.collected import RESULT, TUPLE, Collected, Collection, collected_layout
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
+from ensue.records import dataclass
 
 __all__ = ["Accumulators", "Aggregates", "Kept", "kept", "smaller"]
 
 
 @dataclass(frozen=True)
 class Kept:
-    """How an aggregate is computed: the kind of its values, its algorithm, and what it takes of a member."""
+    """Implementation of an aggregate: the kind of its values, its algorithm, and the fields it takes of a member."""
 
     aggregate: typed.Aggregate
     kind: str
@@ -39,7 +40,7 @@ class Kept:
 
     @property
     def inner(self) -> typed.Aggregate:
-        """The same aggregate as a member has it."""
+        """The same aggregate over a member's own members."""
         return replace(self.aggregate, path=self.aggregate.path[1:])
 
     @property
@@ -54,13 +55,13 @@ class Kept:
         return self.algorithm.slides in ("tree", "all")
 
     def fields(self) -> list[Field]:
-        """The fields of a member, or of what is around it, that it is computed from."""
+        """The fields of a member, or of the match around it, that it is computed from."""
         if self.nested:
             return [("cell", self.inner, cell) for cell in self.cells]
         return used_by([self.aggregate.argument])
 
     def value(self, unit: Unit, w: Writer, env: Env) -> Code:
-        """The value of a member: what its argument is, as it is stored."""
+        """The value of a member: that of the argument, as it is stored."""
         assert self.aggregate.argument is not None
         known = env.get(("value", self.aggregate.argument, self.kind))
         if known is not None:
@@ -69,20 +70,20 @@ class Kept:
         return w.held(Code(found.stored, found.valid, "i" if self.kind == "b" else self.kind))
 
     def state(self, unit: Unit, env: Env) -> State:
-        """The state that a member has brought."""
+        """The state that a member brings."""
         return State(unit, self.kind, {cell: env["cell", self.inner, cell].value for cell in self.cells})
 
 
 @cache
 def kept(aggregate: typed.Aggregate) -> Kept:
-    """How an aggregate is computed."""
+    """The implementation of an aggregate."""
     if aggregate.argument is None:
         return Kept(aggregate, "i", COUNT)
     return Kept(aggregate, *algorithm(aggregate, kind_of(aggregate.argument.type)))
 
 
 class Aggregates:
-    """The aggregates that are wanted of one gathering, over members that see what is around them."""
+    """The wanted aggregates of one gathering, over members that see the match around them."""
 
     def __init__(self, gathering: int, members: Operator, around: Operator | None) -> None:
         self.gathering, self.members, self.around = gathering, members, around
@@ -93,7 +94,7 @@ class Aggregates:
         return isinstance(aggregate, typed.Aggregate) and aggregate.path[0] == self.gathering
 
     def want(self, field: Field) -> None:
-        """Has an aggregate computed, or its state."""
+        """Request an aggregate, or a cell of its state."""
         aggregate = field[1]
         assert isinstance(aggregate, typed.Aggregate)
         self.wanted[field] = None
@@ -101,7 +102,7 @@ class Aggregates:
             (self.members if self.around is None or self.members.has(used) else self.around).want([used])
 
     def column(self, field: Field) -> Column:
-        """The kind of an aggregate, or of a cell of its state, and whether it may be null."""
+        """The kind of an aggregate, or of a cell of its state, and a flag that it may be null."""
         aggregate = field[1]
         assert isinstance(aggregate, typed.Aggregate)
         if field[0] == "cell":
@@ -112,7 +113,7 @@ class Aggregates:
 
 
 class Accumulators:
-    """Accumulators for aggregates: set up, added to for each member visited, and read in the end.
+    """Accumulators for aggregates: set up, updated for each member, and read at the end.
 
     `aggregates` are aggregates, or fields: aggregates, and cells of their states. `count` is the number of members.
     """
@@ -140,7 +141,7 @@ class Accumulators:
 
     @staticmethod
     def column(aggregate: typed.Aggregate) -> Column:
-        """The kind of an aggregate, and whether it may be null."""
+        """The kind of an aggregate, and a flag that it may be null."""
         return Column(kind_of(aggregate.type), AGGREGATES[aggregate.name].empty is None)
 
     def _collected(self, w: Writer, one: Kept) -> None:
@@ -149,7 +150,7 @@ class Accumulators:
             w.line(f"{self.scratch[one]}.count = 0")
 
     def add(self, w: Writer, env: Env) -> None:
-        """Takes in the member at hand."""
+        """Write code that adds the current member."""
         for one, state in self.states.items():
             add_member(self.unit, w, one, state, env)
         for one, scratch in self.scratch.items():
@@ -157,7 +158,7 @@ class Accumulators:
         w.line(f"{self.count} += 1")
 
     def results(self, w: Writer) -> Env:
-        """What aggregates, and cells of states, have come to."""
+        """The results: aggregates, and cells of states."""
         found = Env()
         for field in self.wanted:
             aggregate = field[1]
@@ -179,7 +180,7 @@ class Accumulators:
 
 
 def add_member(unit: Unit, w: Writer, one: Kept, state: State, env: Env, sign: str = "+") -> None:
-    """Adds the member at hand to a state, or takes it away."""
+    """Write code that adds the current member to a state, or removes it."""
     if one.nested:
         one.algorithm.merge(w, state, one.state(unit, env), sign)
     elif one.aggregate.argument is None:
@@ -192,7 +193,7 @@ def add_member(unit: Unit, w: Writer, one: Kept, state: State, env: Env, sign: s
 
 
 def collection(unit: Unit, one: Kept) -> str:
-    """A structure for collected values, of which Python computes an aggregate."""
+    """A structure for collected values, from which Python computes an aggregate."""
     unit.use(COLLECT)
     scratch = unit.structure("collected", Collected, collected_layout())
     result = kind_of(one.aggregate.type)
@@ -204,7 +205,7 @@ COLLECT = source_of(collected.collect)
 
 
 def collect_member(unit: Unit, w: Writer, one: Kept, scratch: str, env: Env, place: str = "0") -> None:
-    """Collects the value of the member at hand, or the list of its own members' values; `place` decides the order."""
+    """Write code that collects the current member's value, or its own members' list of values, ordered by `place`."""
     if one.nested:
         n, held = (env["cell", one.inner, cell].value for cell in ("n", "held"))
         with w.block(f"if {n} > 0:"):
@@ -217,7 +218,7 @@ def collect_member(unit: Unit, w: Writer, one: Kept, scratch: str, env: Env, pla
 
 
 def read_collected(w: Writer, one: Kept, scratch: str, field: Field) -> Code:
-    """What Python makes of collected values: the aggregate, or its state, which is a list of them."""
+    """The result that Python computes from collected values: the aggregate, or its state, which is a list of them."""
     if field[0] == "cell" and field[2] == "n":
         return Code(w.let("n", f"{scratch}.count"), "True", "i")
     if field[0] == "cell":

@@ -1,16 +1,15 @@
-"""How aggregates follow values that come and go: how a value is added, taken away, how two states become one, and what
-a state comes to.
+"""Algorithms of aggregates over values that come and go: adding and removing a value, merging states, and the result.
 
-Aggregates are records of the language (`language/aggregates.py`) and say which algorithm follows them. A state is some
-cells, integers and floats, that are all zero as long as nothing was added: local names of a function, or columns of a
-row. Nulls are never added. What depends on the order of values goes by `State.at`, the place of the value at hand among
-those of its match.
+Aggregates are records of the language (`language/aggregates.py`) that name their algorithm. A state is some cells,
+integers and floats, that are all zero until a value is added: local names of a function, or columns of a row. Nulls are
+never added. Algorithms that depend on the order of values use `State.at`, the place of the current value among those of
+its match.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -23,16 +22,17 @@ from ensue.engine.structures.structure import Element
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES, Follows, Spread
 from ensue.plan.operators import NotPlannedError
+from ensue.records import dataclass
 
 Slides = Literal["sums", "extreme", "ends", "tree", "all"]
-"""How an aggregate follows a window that moves: values are added and taken away; the best is at the front of a queue of
-those that none after them beats; the first or the last is looked at; values are nodes of a tree, in their order; or all
-values are collected again."""
+"""Strategies for a moving window: values are added and removed; the best is at the front of a queue of those that no
+later one beats; the first or the last is read; values are nodes of a sorted tree; or all values are collected again.
+"""
 
 
 @dataclass(frozen=True)
 class State:
-    """The cells of an aggregate as source, the kind of its values, and the place of the value at hand."""
+    """The cells of an aggregate as source, the kind of its values, and the place of the current value."""
 
     unit: Unit
     kind: str
@@ -48,11 +48,11 @@ Cells = dict[str, Element]
 
 @dataclass(frozen=True)
 class Algorithm:
-    """How an aggregate is computed over values of a kind.
+    """Algorithm of an aggregate over values of a kind.
 
-    `add` writes how a value is added to a state, `merge` how another state is, and both how they are taken away again
-    where `slides` is ``sums``; `doubt` gives source for whether so much was lost in a state that it should be made
-    anew.
+    `add` writes the adding of a value to a state, `merge` that of another state, and both also the removal where
+    `slides` is ``sums``; `doubt` gives source that is true if a state has lost so much precision that it should be
+    recomputed.
     """
 
     slides: Slides
@@ -62,15 +62,15 @@ class Algorithm:
     result: Callable[[Writer, State], Code]
     doubt: Callable[[Writer, State, Code], str] | None = None
     larger: bool = False
-    """Of two values: whether it looks for the larger, or for the later one."""
+    """True if it looks for the larger, or for the later, of two values."""
 
 
 Kinds = Mapping[str, tuple[str, Algorithm]]
-"""By the kind of values: the kind in which they are held, and the algorithm."""
+"""The stored kind and the algorithm, by the kind of values."""
 
 
 def algorithm(aggregate: typed.Aggregate, kind: str) -> tuple[str, Algorithm]:
-    """The kind in which an aggregate holds values of a kind, and its algorithm for them."""
+    """The kind in which an aggregate stores values of a kind, and its algorithm for them."""
     record = AGGREGATES[aggregate.name]
     if record.follows in ("rank", "distinct") and len(aggregate.path) > 1:
         return (kind, COLLECTED)  # members bring lists of their own members' values
@@ -161,7 +161,7 @@ def _merge_float(w: Writer, s: State, other: State, sign: str) -> None:
 
 
 def _end_empty(w: Writer, s: State, sign: str, cells: tuple[str, ...]) -> None:
-    """Sums of nothing are zero again, whatever was lost in them."""
+    """Reset the sums to zero when no value is left, so that rounding errors end with it."""
     if sign == "-":
         with w.block(f"if {s['n']} == 0:"):
             for cell in cells:
@@ -245,7 +245,7 @@ def _merge_moments(w: Writer, s: State, other: State, sign: str) -> None:
 
 @dataclass(frozen=True)
 class OfSquares(Code):
-    """An aggregate that was computed from a sum of squared distances."""
+    """An aggregate that is computed from a sum of squared distances."""
 
     squares: str = "0.0"
 
@@ -280,7 +280,7 @@ def _moments_algorithm(spread: Spread) -> Algorithm:
 
 
 def smaller(one: str, other: str, larger: bool, kind: str) -> str:
-    """Source for whether a value comes before another (or after it); what is not a number comes last."""
+    """Source that is true if a value comes before another (or after it); NaN comes last."""
     if larger:
         one, other = other, one
     match kind:
@@ -303,7 +303,7 @@ def _chosen(w: Writer, s: State) -> Code:
 
 
 def _one(slides: Slides, larger: bool, better: Callable[[State, str], str]) -> Algorithm:
-    """An aggregate that is one of the values: one that is better than the one at hand takes its place."""
+    """An aggregate that is one of the values: a better one replaces the current one."""
 
     def add(w: Writer, s: State, value: str, sign: str) -> None:
         assert sign == "+"
@@ -323,7 +323,7 @@ def _one(slides: Slides, larger: bool, better: Callable[[State, str], str]) -> A
 def _extreme(larger: bool) -> Algorithm:
     def better(s: State, value: str) -> str:
         found = smaller(value, s["best"], larger, s.kind)
-        if s.kind == "o":  # of values that are equal (1 and 1.0) the first
+        if s.kind == "o":  # the first of equal values (1 and 1.0)
             same = f"rank_of(values, {value}) == rank_of(values, {s['best']})"
             found = f"({found} or ({s.at} < {s['at']} and {same}))"
         return found
@@ -346,7 +346,7 @@ COLLECTED = Algorithm(
     "all", lambda kind: {"n": "i64", "held": "code"}, _collected_only, _collected_only,
     lambda w, s: Code(NOTHING["o"], "False", "o")
 )  # fmt: skip
-"""All values, which Python computes an aggregate of. As a state it is whether there are any, and a list of them."""
+"""All values, from which Python computes an aggregate. The state is a flag that there are any, and a list of them."""
 
 
 IN_TREE = replace(COLLECTED, slides="tree")
@@ -376,4 +376,4 @@ ALGORITHMS: dict[Follows, Kinds] = {
     "rank": {"i": ("f", IN_TREE), "f": ("f", IN_TREE), "o": ("o", COLLECTED)},
     "all": _any(COLLECTED),
 }
-"""Algorithms that follow values; ``moments`` has an algorithm for each function of the spread."""
+"""Algorithms by name; ``moments`` has an algorithm for each function of the spread."""

@@ -1,7 +1,7 @@
-"""Alternatives: one of several patterns. What several of them find is found once in a step.
+"""Alternatives: one of several patterns. A match that several of them find is given once in a step.
 
-Two matches are the same if they have the same parts, values, names and gathered members; as long as something absent or
-gathered is still to be checked, its scope tells them apart. State: what was seen in the step at hand.
+Two matches are equal if they have the same parts, values, names and gathered members; while an absence or a gathering
+is still to be checked, its scope distinguishes them. State: the matches seen in the current step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ensue.plan import operators as plan
 
 
 class Alternatives(Operator):
-    """Matches of several inputs. A part or scope that one of them lacks is not there."""
+    """Matches of several inputs. A part or scope that one of them lacks is missing in its matches."""
 
     def __init__(self, unit: Unit, node: plan.Alternatives, inputs: list[Operator], layer: int) -> None:
         super().__init__(unit, "either", layer)
@@ -60,7 +60,7 @@ class Alternatives(Operator):
         self.push(w, self.unified(w, env))
 
     def unified(self, w: Writer, env: Env) -> Env:
-        """A match of one input as all of them have theirs."""
+        """A match of one input with the fields of all of them."""
         found = Env({START: env[START]})
         for field in self.wanted:
             column = self.column(field)
@@ -78,14 +78,14 @@ class Alternatives(Operator):
 
 
 def _gives(input_: Operator, field: Field) -> bool:
-    """Whether an input knows a field; what follows a part is known of one that stands for many."""
+    """True if an input has a field; only a part that stands for many has a chain of others."""
     if field[0] == "part" and field[2] == "more":
         return field[1] in input_.chains
     return input_.has(field)
 
 
 class Distinct(Passing):
-    """Matches, each once in a step. `spans` are scopes that tell two apart."""
+    """Matches, each once in a step. `spans` are scopes that distinguish matches."""
 
     def __init__(self, unit: Unit, pattern: typed.Pattern, input_: Operator, layer: int, spans: bool) -> None:
         super().__init__(unit, "distinct", input_, layer)
@@ -101,7 +101,7 @@ class Distinct(Passing):
         input_.want(self.fields)
 
     def take(self, w: Writer, env: Env) -> None:
-        # A step may come in pieces, and `k` tells events apart within one: attributes of names do in any case.
+        # A step may come in pieces, and `k` is unique within one piece only: attributes of names distinguish events.
         more = [field for field in self.wanted if field[0] == "attr" and field not in self.fields]
         parts = group_parts([env[START], *(env[field] for field in [*self.fields, *more])])
         with w.block(f"if {first_seen(self, parts)}:"):
@@ -109,7 +109,7 @@ class Distinct(Passing):
 
 
 def first_seen(operator: Operator, parts: list[str]) -> str:
-    """Source for whether numbers are new in the step at hand."""
+    """Source that is true if numbers are new in the current step."""
     parts = parts or ["0"]
     width = len(parts)
     seen = operator.structure("seen", Seen, seen_layout(width), width)

@@ -1,14 +1,13 @@
-"""Anew: a negated or gathered pattern that uses names of the match around it, matched anew for each match.
+"""Anew: a negated or gathered pattern that uses names of the outer match, and is matched again for each of these.
 
-The pattern is a unit of code of its own, with a state that is empty each time. In the unit around it, the events that
-it takes are kept, all of them: where instances are chosen, any may have kept another from being matched. For each match
-the names it uses are handed over, and all events so far are run through its unit; what is found is rows that code loops
-over, oldest end first, as if they had been stored. `Seeing` is where the pattern's unit sees those names. This is for
-what `language/contained.py` cannot pull out: it takes time in the number of events for each match, and its state only
-grows.
+The pattern is a unit of code of its own, with a state that is empty each time. The outer unit keeps all events that it
+takes: where instances are chosen, any of them may have blocked another. For each outer match the names are passed in,
+and all events so far run through the pattern's unit; its matches are rows that code loops over, oldest end first, as if
+they had been stored. In the pattern's unit `Seeing` provides those names. This is for patterns that
+`language/contained.py` cannot separate: the time for each match grows with the number of events, and so does the state.
 
-Inside such a unit a scope may be a name further out, and so reach beyond the match at hand. What lies in it is matched
-anew as well, then from all events that the unit is run with (`Ahead`).
+Inside such a unit a scope may be a name further out, and so reach beyond the current match. The pattern in it is
+matched again as well, then from all events that the unit runs with (`Ahead`).
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ KEPT = "kept"
 
 
 Build = Callable[[Unit, plan.Operator, int], Operator]
-"""Makes the operator of a plan's operator."""
+"""Makes the generated operator of an operator of the plan."""
 
 
 class Anew(Operator):
-    """Matches of a pattern, found when they are asked for; see the module. `input_` are the matches around it."""
+    """Matches of a pattern, found on demand; see the module. `input_` are the matches around it."""
 
     def __init__(self, unit: Unit, node: plan.Anew, input_: Operator, layer: int, build: Build, ordered: bool) -> None:
         super().__init__(unit, "anew", layer)
@@ -62,7 +61,7 @@ class Anew(Operator):
         self.scans = [] if node.ahead else [self._scan(event, layer) for event in types]
         self.ahead = node.ahead
 
-    # --- what is known of its matches
+    # --- fields of its matches
 
     def require(self, fields: list[Field]) -> None:
         self.top.want(fields)
@@ -102,7 +101,7 @@ class Anew(Operator):
     # --- the unit of the pattern
 
     def _add(self, w: Writer, env: Env) -> None:
-        """A match, in the unit of the pattern."""
+        """Write code that stores a match, in the unit of the pattern."""
         columns = self.top.columns
         layout = rows_layout({"start": "i64", "end": "i64", **row_fields(columns)})
         rows = self.rows = self.inner.structure("found", Rows, layout)
@@ -117,7 +116,7 @@ class Anew(Operator):
         self._found()
 
     def _found(self) -> str:
-        """The structure of what is found; the unit of the pattern is written when it is first used."""
+        """The structure of found matches; the unit of the pattern is written on first use."""
         from ensue.engine.generate.program import of_pattern
 
         if self.found is not None:
@@ -144,10 +143,10 @@ class Anew(Operator):
         self, w: Writer, env: Env, shared: Iterable[str], lies: Callable[[str, str], str], over: Callable[[str], str],
         each: Take,
     ) -> None:  # fmt: skip
-        """Writes a loop over the matches that agree with one outside, newest end first.
+        """Write a loop over the matches that agree with an outer one, newest end first.
 
-        `lies` says of a start and an end whether a match lies where it must, `over` of an end whether all others end
-        too early; `each` may leave the loop with a break.
+        `lies` gives source that is true if a match with a start and an end lies in the scope, `over` source that is
+        true if all others end too early; `each` may leave the loop with a break.
         """
         found = self._found()
         pairs = [(env["var", name], ("var", name)) for name in shared]
@@ -169,7 +168,7 @@ class Anew(Operator):
 
 
 class Seeing(Passing):
-    """Matches that know some names of the match for which they are found."""
+    """Matches with some names of the outer match for which they are found."""
 
     def __init__(self, unit: Unit, node: plan.Seeing, input_: Operator, layer: int) -> None:
         super().__init__(unit, "seeing", input_, layer)

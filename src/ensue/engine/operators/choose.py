@@ -1,17 +1,16 @@
-"""Choose: pairs by parameter contexts. What comes first waits as an initiator; a terminator takes what its context
-offers.
+"""Choose: pairs by parameter contexts. Initiators wait; a terminator takes those that its context offers.
 
 Instances arrive in their order; where either side may be the initiator, in one order of both, the left before the right
-at a tie. Null correlates with nothing, and neither waits nor takes. A terminator takes, of the initiators of its key
-that are eligible (`eligible.py`): the newest, and all older ones are gone (recent; continuous, where it stays); the
-oldest, or each if the terminator is continuous (chronicle); or all as one composite (cumulative). What is found and
-rejected later is used up all the same. In a conjunction what takes nothing waits itself, and a continuous terminator
-that took something waits as the only one of its side.
+at a tie. Null correlates with nothing, and neither waits nor takes. A terminator takes, of the eligible initiators of
+its key (`eligible.py`): the newest, and all older ones are dropped (recent; continuous, where it stays); the oldest, or
+each if the terminator is continuous (chronicle); or all as one composite (cumulative). Pairs that are rejected later
+consume their initiators all the same. In a conjunction an instance that takes no initiator waits itself, and a
+continuous terminator that took one waits as the only one of its side.
 
-State: the initiators that are not used up, as long as they can be eligible (`structures/waiting.py`). Where of recent
-or continuous ones nothing but the newest can ever be taken, that is one for each key, beside those of the step at hand;
+State: the initiators that are not consumed, as long as they can be eligible (`structures/waiting.py`). Where only the
+newest of recent or continuous initiators can ever be taken, that is one for each key, beside those of the current step;
 of these the last, where it comes before the others (`structures/latest.py`). Where a newer one must have ended some
-time ago, older ones go when the pool is full.
+time ago, older ones are dropped when the pool is full.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ensue.engine.generate.operator import Operator, read_fields, read_row, row_
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.cumulative import Composite, Cumulative
-from ensue.engine.operators.eligible import Eligible, Newest, is_instant, newest
+from ensue.engine.operators.eligible import Eligible, Newest, newest
 from ensue.engine.operators.join import Pairing
 from ensue.engine.operators.keys import key_kinds, key_of, lookup
 from ensue.engine.operators.merged import Merged, beneath, come_in_order, single_scan
@@ -33,6 +32,7 @@ from ensue.engine.operators.scan import Scan
 from ensue.engine.structures.latest import NO_INSTANCE, Latest, latest_layout
 from ensue.engine.structures.waiting import KERNELS, Waiting, waiting_layout
 from ensue.plan import operators as plan
+from ensue.temporal.instants import is_instant
 
 
 def choose(unit: Unit, node: plan.Choose, left: Operator, right: Operator, layer: int) -> Operator:
@@ -75,9 +75,9 @@ class Choose(Pairing):
         return newest(self.eligible, side, self.unit.events) if one_is_taken else None
 
     def _comes_late(self, side: int) -> bool:
-        """Whether not all of a side's matches of a step come at once, so that one may belong before others.
+        """True if a side's matches of a step do not all come at once, so that one may belong before others.
 
-        What the rules of this layer or a later one derive comes after the rest. It comes in its order.
+        Events that the rules of this layer or a later one derive come after the others, in their own order.
         """
         late = False
         for each in beneath(self.inputs[side]):
@@ -89,14 +89,14 @@ class Choose(Pairing):
             return True
         return False
 
-    # --- what is known of its matches
+    # --- fields of its matches
 
     def _parts(self, side: int) -> int:
         cumulative = self.cumulative[side]
         return self.inputs[side].parts if cumulative is None else cumulative.parts
 
     def _order(self, side: int, row: str) -> Env:
-        """The fields that decide the order of a row that waits."""
+        """The fields that decide the order of a waiting row."""
         waiting = self._waiting(side)
         env = read_row(waiting, row, self.kept(side))
         env[START] = Code(f"{waiting}.start[{row}]", "True", "i")
@@ -155,7 +155,7 @@ class Choose(Pairing):
                 return cumulative.column(inner)
         return super().column(field)
 
-    # --- what waits
+    # --- waiting instances
 
     def _waiting(self, side: int) -> str:
         found = self.stored[side]
@@ -167,7 +167,7 @@ class Choose(Pairing):
         return found
 
     def _is_latest(self, side: int) -> bool:
-        """Tell whether nothing of a side is taken but the last one that ended before the step at hand."""
+        """True if only the last instance of a side that ended before the current step can be taken."""
         newest = self.newest[side]
         if self.pair.initiator != side or newest is None or self.late[side]:
             return False
@@ -181,7 +181,7 @@ class Choose(Pairing):
         return found
 
     def _replace(self, w: Writer, env: Env, side: int, key: list[str]) -> None:
-        """Let an instance wait as the last of its key; the one before it stays for the step at hand."""
+        """Write code by which an instance waits as the last of its key; the one before stays for the current step."""
         latest, life = self._latest(side), self.lifetimes[side]
         at = lookup(self.unit, w, "slot", latest, key)
         if life.end is not None:
@@ -194,7 +194,7 @@ class Choose(Pairing):
         write_fields(w, lambda name: f"{latest}.fresh_{name}[{at}]", self.kept(side), env)
 
     def _take_latest(self, w: Writer, env: Env, side: int, at: str) -> None:
-        """A terminator takes the last initiator that ended before the step at hand, if it is eligible."""
+        """Write code by which a terminator takes the last initiator that ended before the current step, if eligible."""
         other = 1 - side
         latest, recent = self._latest(other), self.contexts[other].initiator == "recent"
         end = w.let("finish", f"{latest}.fresh_end[{at}]")
@@ -217,7 +217,7 @@ class Choose(Pairing):
                 self._compose(w, env, side, there, end, None)
 
     def _over(self, side: int, row: str) -> str:
-        """Source for whether an initiator is too old for anything to come."""
+        """Source that is true if an initiator is too old for all later terminators."""
         waiting, life, tests = self._waiting(side), self.lifetimes[side], []
         if life.end is not None:
             tests.append(f"clock.now - {waiting}.end[{row}] > {self.unit.number(life.end)}")
@@ -226,7 +226,7 @@ class Choose(Pairing):
         return " or ".join(tests)
 
     def _wait(self, w: Writer, env: Env, side: int, key: list[str], alone: str | None) -> None:
-        """Has an instance wait; if `alone` is true, all others of its side go."""
+        """Write code by which an instance waits; if `alone` is true, all others of its side are dropped."""
         unit, waiting, life = self.unit, self._waiting(side), self.lifetimes[side]
         newest = self.newest[side]
         lives = [unit.number(NEVER if length is None else length) for length in (life.start, life.end)]
@@ -252,7 +252,7 @@ class Choose(Pairing):
         w.line(f"put_in({waiting}, {at}, {row}, {older})")
 
     def _let_go(self, w: Writer, env: Env, side: int, at: str, newest: Newest) -> None:
-        """Takes out what is never taken any more, now that there is a newer one."""
+        """Write code that drops instances which can no longer be taken, now that there is a newer one."""
         waiting = self._waiting(side)
         last = w.let("last", f"{waiting}.newest[{at}]")
         if newest.ripe < 1 and not newest.by_start and not self.late[side]:
@@ -279,7 +279,7 @@ class Choose(Pairing):
     # --- arrivals
 
     def arrive(self, w: Writer, env: Env, side: int) -> None:
-        """An instance of one side: it takes initiators of the other one, or waits for what is to come."""
+        """Write the arrival of an instance of one side: it takes initiators of the other one, or waits."""
         unit, pair, other = self.unit, self.pair, 1 - side
         looks, waits = pair.initiator != side, pair.initiator in (None, side)
         key = key_of(unit, w, pair.shared, env, self.inputs[other])
@@ -304,7 +304,7 @@ class Choose(Pairing):
                 self._wait(w, env, side, key.parts, taken)
 
     def _select(self, w: Writer, env: Env, side: int, at: str, taken: str | None) -> None:
-        """A terminator takes what the context of the other side offers."""
+        """Write code by which a terminator takes the initiators that the context of the other side offers."""
         other = 1 - side
         waiting, context = self._waiting(other), self.contexts[other].initiator
         newest_first = context in ("recent", "continuous")
@@ -348,13 +348,13 @@ class Choose(Pairing):
             self._compose(w, env, side, there, end, taken)
 
     def _ends(self, side: int, end: str) -> tuple[str, str]:
-        """The ends of both sides, where one arrives now and the other has ended then."""
+        """The ends of both sides, where one arrives now and the other ended at `end`."""
         return (end, "clock.now") if side == 1 else ("clock.now", end)
 
     def _leave_out(
         self, w: Writer, env: Env, side: int, at: str, row: str, following: str, newest_first: bool
     ) -> None:  # fmt: skip
-        """Lets go of an initiator that is over; leaves the loop where nothing that follows can be eligible."""
+        """Write code that drops an expired initiator, and leaves the loop where no further one can be eligible."""
         other, waiting = 1 - side, self._waiting(1 - side)
         life = self.lifetimes[other]
         if newest_first and life.end is not None:
@@ -373,7 +373,7 @@ class Choose(Pairing):
                 w.line("break")
 
     def _compose(self, w: Writer, env: Env, side: int, there: Env, end: str, taken: str | None) -> None:
-        """Hands on a terminator with an initiator, or with a composite of several."""
+        """Write code that passes on a terminator with an initiator, or with a composite of several."""
         if taken is not None:
             w.line(f"{taken} = True")
         own = self.cumulative[side]

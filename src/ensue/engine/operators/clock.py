@@ -1,6 +1,6 @@
 """Clock: a moment of absolute time, which occurs once, or each multiple of a length from the smallest end seen.
 
-It keeps its next time.
+State: its next time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ensue.plan import operators as plan
 
 
 class Clock(Operator):
-    """Times by themselves; see the module."""
+    """Moments of time; see the module."""
 
     def __init__(self, unit: Unit, node: plan.Clock, layer: int) -> None:
         super().__init__(unit, "clock", layer)

@@ -1,7 +1,7 @@
-"""A cumulative side of a choice: the members that are taken become one composite.
+"""A cumulative side of a choice: the members taken become one composite.
 
-It covers all of them; of their values only the shared ones are known, and aggregates. Its parts are those of all
-members, one after the other: the first of them, and a chain of the others where someone asks for it.
+It covers all of them, and has only their shared values, and aggregates. Its parts are those of all members, one after
+the other: the first of them, and a chain of the others where it is requested.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ensue.engine.operators.parts import KNOWN, chains_of, order_fields
 
 
 class Cumulative:
-    """The composites of one side: which fields they have, and how these are found."""
+    """The composites of one side: their fields, and the aggregates for them."""
 
     def __init__(self, unit: Unit, gathering: int, members: Operator, other: Operator, shared: tuple[str, ...]) -> None:
         self.unit, self.members, self.shared = unit, members, shared
         self.aggregates = Aggregates(gathering, members, other)
         self.parts = min(1, members.parts)
         self.chained = False
-        """Whether all parts are asked for."""
+        """True if all parts are requested."""
 
     def has(self, field: Field) -> bool:
         if field[0] == "var":
@@ -61,7 +61,7 @@ class Composite:
             w.line(f"begin_chain({chains_of(of.unit)})")
 
     def add(self, w: Writer, member: Env, end: str, other: Env) -> None:
-        """Takes in a member, beside what the other side knows."""
+        """Write code that adds a member, with the fields of the other side."""
         w.line(f"{self.start} = min({self.start}, {member[START].value})")
         w.line(f"{self.end} = {end}")
         if self.source is not None:
@@ -73,7 +73,7 @@ class Composite:
         self.sums.add(w, Env({**other, **member}))
 
     def _chain(self, w: Writer, member: Env) -> None:
-        """Adds all parts of a member to the chain, but for the first of the first member."""
+        """Write code that adds all parts of a member to the chain, except the first of the first member."""
         chains = chains_of(self.of.unit)
         for number in range(self.of.members.parts):
             part = ", ".join(member["part", number, which].value for which in KNOWN)
@@ -83,7 +83,7 @@ class Composite:
                 w.line(f"add_chain({chains}, {member['part', number, 'more'].value})")
 
     def found(self, w: Writer, first: Env) -> Env:
-        """What is known of it; `first` is its first member."""
+        """The fields of the composite; `first` is its first member."""
         env = Env({START: Code(self.start, "True", "i")})
         for field, code in first.items():
             if field[:2] == ("part", 0) or (field[0] == "var" and field[1] in self.of.shared):

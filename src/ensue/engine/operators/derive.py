@@ -1,13 +1,14 @@
-"""Derive: an event for each match of a rule. Two derivations with the same content and interval are one event, unless
-the rules of their type keep each match apart (``all``).
+"""Derive: an event for each match of a rule. Derivations with equal content and interval are one event, unless the
+rules of their type keep matches separate (``all``).
 
-What is derived in a step is put in order when its layer is complete, and handed to the operators that take the type;
-given events of the type are among them. State: nothing beyond the step, but for what is handed out.
+The events derived in a step are sorted when their layer is complete, and passed to the operators that take the type,
+together with given events of the type. State: none beyond the step, except events that are emitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 
 from ensue.engine.generate.expressions import convert, value
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
@@ -23,25 +24,29 @@ from ensue.engine.structures.groups import SOURCES, groups_layout
 from ensue.engine.structures.lists import Lists, OfCode, keep_list, lists_layout, order_of_lists
 from ensue.engine.structures.quiet import QUIET_SOURCES, QuietGroups
 from ensue.engine.structures.rows import StepRows, rows_layout, sorting
+from ensue.engine.structures.seen import Seen, seen_function, seen_layout
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
 from ensue.plan import operators as plan
 
 KEEP_LIST = source_of(keep_list)
 
+FEW_ROWS = 4
+"""Rows of a step up to which a new row is compared with each: a hash costs as much as a few comparisons."""
+
 ELEMENTS = {f"list<{name}>": kind_of(name) for name in ("int", "float", "string", "bool")}
-"""How values of lists are held, by the type of the lists."""
+"""Kinds of values in lists, by the type of the lists."""
 
 
 def element_kind_of(type_: str) -> str:
-    """How the values of lists of a type are held."""
+    """The kind of values in lists of a type."""
     return ELEMENTS[type_]
 
 
 def listed(event: typed.EventType, rules: Iterable[typed.Rule]) -> list[str]:
-    """The attributes of an event that all its rules give as lists of what they collected, each of the declared type.
+    """The attributes of an event that all its rules give as collected lists, each of the declared type.
 
-    Those by which a rule says how often it derives are looked up as values.
+    Keys of an output rate are left out: they are looked up as values.
     """
     rules = list(rules)
     heads = [dict(rule.head) for rule in rules]
@@ -58,7 +63,7 @@ def _is_list(term: typed.Expression, type_: str) -> bool:
 
 
 class Derived:
-    """The events of a type that a unit derives: their rows, and what happens with them in a step."""
+    """The events of a type that a unit derives: their rows, and the functions of a step for them."""
 
     def __init__(self, unit: Unit, event: str, lists: Collection[str] = ()) -> None:
         self.unit, self.event = unit, event
@@ -72,66 +77,111 @@ class Derived:
             unit.use(KEEP_LIST)
         fields = {"start": "i64", "end": "i64", "given": "i64", "source": "i64", **row_fields(self.columns)}
         self.mixed = unit.events[event].given
-        """Events of the type are given, too; those may have numbers in a sequence."""
+        """True if events of the type are given, too; those may have numbers in a sequence."""
         if self.mixed:
             fields["sequence"] = "i64"
         self.rows = unit.structure("derived", StepRows, rows_layout(fields, ("pushed",)))
         self.title = self.rows
         self.each = unit.events[event].each
         """Each match is an event of its own."""
+        self.known: str | None = None
+        """The set of the rows of the step at hand, where derivation ends when nothing new is derived."""
 
     def is_list(self, name: str) -> bool:
-        """Tell whether an attribute is a list that no rule of the unit looks into."""
+        """True if an attribute is a list that no rule of the unit uses as a value."""
         return self.columns["attr", name].kind == "l"
 
     def attributes(self, row: str) -> Env:
         return read_row(self.rows, row, self.columns)
 
     def write_functions(self, recursive: bool) -> None:
-        """Writes how rows are compared and sorted, and how one is added.
+        """Write the functions that compare, sort and add rows.
 
-        In a `recursive` layer a row that is known is not added, so that derivation comes to an end. In others rows that
-        are the same are made one when the layer is complete; those of matches that are kept apart never.
+        In a `recursive` layer a row that is already there is not added, so that derivation ends. In others equal rows
+        are merged when the layer is complete, but never those of matches that are kept separate.
         """
         unit, rows = self.unit, self.rows
         w = Writer()
         for one, other in self._compared():
-            with w.block(f"if {one} != {other}:"):
-                w.line(f"return {one} < {other}")
+            this, that = w.let("this", one), w.let("that", other)
+            with w.block(f"if {this} != {that}:"):
+                w.line(f"return {this} < {that}")
         w.line("return False")
         unit.use(sorting(self.title, rows, "\n".join(w.lines)))
         if not recursive or self.each:
             self._write_add()
             if not self.each:
                 self._write_unique()
-            return
+        elif unit.provenance or any(column.kind == "l" for column in self.columns.values()):
+            self._write_add_by_scan()
+        else:
+            self._write_add_by_hash()
+
+    def _write_add_by_hash(self) -> None:
+        """Write ``add``, which compares a row with the few of its step, and looks it up in a hash set of many."""
+        unit, rows, w = self.unit, self.rows, Writer()
+        env = self.attributes("row")
+        parts = group_parts([Code(f"{rows}.start[row]", "True", "i"), *env.values()])
+        width = len(parts)
+        known = self.known = unit.structure("known", Seen, seen_layout(width), width)
+        unit.keys(width)
+        unit.use(seen_function(width))
+        w.line(f"return first_seen_{width}({', '.join([known, 'clock.now', *parts])})")
+        unit.function(f"is_new_{self.title}", ["row: int"], w, "bool")
+        self._write_same()
         w = Writer()
-        for one, other in self._compared("one", f"{rows}.count", equal=True):
-            with w.block(f"if {one} != {other}:"):
-                w.line("return False")
-        w.line("return True")
-        unit.function(f"same_{self.title}", ["one: int", "count: int"], w, "bool")
-        w = Writer()
-        # The new row is the one behind the last; it becomes one of them unless it is known.
-        same = f"{rows}.given[one] == 0 and same_{self.title}(one, {rows}.count)"
-        with w.block(f"for one in range({rows}.first, {rows}.count):"), w.block(f"if {same}:"):
+        with w.block(f"if {rows}.count - {rows}.first < {FEW_ROWS}:"), self._each_equal(w):
+            w.line("return")
+        with w.block("else:"):
+            empty, every = f"{known}.now != clock.now or {known}.slots == 0", f"range({rows}.first, {rows}.count)"
+            with w.block(f"if {empty}:"), w.block(f"for one in {every}:"), w.block(f"if {rows}.given[one] == 0:"):
+                w.line(f"is_new_{self.title}(one)")
+            with w.block(f"if not is_new_{self.title}({rows}.count):"):
+                w.line("return")
+        self._count_new(w)
+        unit.function(f"add_{self.title}", [], w)
+
+    def _write_add_by_scan(self) -> None:
+        """Write ``add`` where the equal row is needed, or where rows have lists: it compares all rows of a step."""
+        unit, rows, w = self.unit, self.rows, Writer()
+        self._write_same()
+        with self._each_equal(w):
             if unit.provenance:
                 w.line(f"add_source({rows}.source[one], {rows}.source[{rows}.count])")
             w.line("return")
         if unit.provenance:
             w.line(f"{rows}.source[{rows}.count] = box({rows}.source[{rows}.count])")
-        w.line(f"{rows}.count += 1")
-        w.line("clock.derived = 1")
+        self._count_new(w)
         unit.function(f"add_{self.title}", [], w)
 
     def _write_add(self) -> None:
         w = Writer()
-        w.line(f"{self.rows}.count += 1")
-        w.line("clock.derived = 1")
+        self._count_new(w)
         self.unit.function(f"add_{self.title}", [], w)
 
+    def _count_new(self, w: Writer) -> None:
+        """Write the end of ``add``: the row behind the last one is part of the step."""
+        w.line(f"{self.rows}.count += 1")
+        w.line("clock.derived = 1")
+
+    @contextmanager
+    def _each_equal(self, w: Writer) -> Iterator[None]:
+        """Write a loop over derived rows of the step, ``one``, that equal the row behind the last one."""
+        rows = self.rows
+        same = f"{rows}.given[one] == 0 and same_{self.title}(one, {rows}.count)"
+        with w.block(f"for one in range({rows}.first, {rows}.count):"), w.block(f"if {same}:"):
+            yield
+
+    def _write_same(self) -> None:
+        w = Writer()
+        for one, other in self._compared(equal=True):
+            with w.block(f"if {one} != {other}:"):
+                w.line("return False")
+        w.line("return True")
+        self.unit.function(f"same_{self.title}", ["one: int", "other: int"], w, "bool")
+
     def _write_unique(self) -> None:
-        """Writes ``unique``, which leaves one of the rows that are the same, given ones aside; rows are sorted."""
+        """Write ``unique``, which keeps one of equal rows, except given ones; rows are sorted."""
         unit, rows, w = self.unit, self.rows, Writer()
         w.line(f"kept = {rows}.first")
         w.line("last = -1")
@@ -151,9 +201,9 @@ class Derived:
         unit.function(f"unique_{self.title}", [], w)
 
     def _compared(self, one: str = "one", other: str = "other", equal: bool = False) -> list[tuple[str, str]]:
-        """What decides the order of rows: start, sequence, attributes with nulls first; or whether they are equal.
+        """The values that decide the order of rows, or equality: start, sequence, attributes with nulls first.
 
-        The order of what a common rule found matters to nobody; so strings are there in the order of their codes.
+        The order of a common rule's matches does not matter, so strings are compared by their codes there.
         """
         rows = self.rows
         found = [(f"{rows}.start[{one}]", f"{rows}.start[{other}]")]
@@ -185,7 +235,7 @@ class Derived:
         return found
 
     def _order(self, number: int, column: Column, valid: str, other_valid: str, one: str, other: str) -> str:
-        """Source for how the strings or lists of two rows compare; 0 where one of them is not there."""
+        """Source for the comparison of the strings or lists of two rows; 0 where one of them is missing."""
         sides = f"{self.rows}.f{number}[{one}], {self.rows}.f{number}[{other}]"
         found = f"text_order(values, {sides})"
         if column.kind == "l":
@@ -199,7 +249,7 @@ class Derived:
 
 
 class Derive(Operator):
-    """A rule's head; see the module."""
+    """The head of a rule; see the module."""
 
     def __init__(self, unit: Unit, node: plan.Derive, input_: Operator, derived: Derived, layer: int) -> None:
         super().__init__(unit, "rule", layer)
@@ -235,11 +285,11 @@ class Derive(Operator):
 
 
 class Quiet:
-    """``once per id in 1h``: of a rule's events those before which not too many of their group were kept.
+    """``once per id in 1h``: an output rate. It keeps an event unless too many of its group were kept before it.
 
-    The events of a step are held until all are there, made distinct and put in order. State: the ends of those that
-    were kept, for each group, as long as they count; a group of which none counts any more is forgotten. How many were
-    not kept is counted in the groups' ``serial``, how many were in ``first``.
+    The events of a step are held until it is complete, made distinct and sorted. State: the ends of kept events, for
+    each group, as long as they count; a group without any is dropped. The groups' ``serial`` counts suppressed events,
+    ``first`` kept ones.
     """
 
     def __init__(self, operator: Derive, quiet: typed.Quiet) -> None:
@@ -252,7 +302,7 @@ class Quiet:
         operator.unit.later(operator.layer, f"{self.held.rows}.count > 0", f"settle_{operator.name}()")
 
     def write(self) -> None:
-        """Writes how what was held is settled."""
+        """Write the function that decides which held events are kept."""
         unit, held, g = self.operator.unit, self.held, self.groups
         held.write_functions(recursive=False)
         for kernel in (*SOURCES, *QUIET_SOURCES):
@@ -282,7 +332,7 @@ class Quiet:
 
 
 def derive_event(unit: Unit, w: Writer, derived: Derived, begin: Code, source: Code | None, values: Env) -> None:
-    """Writes that an event is derived, unless there is one like it: its start, its source, its attributes."""
+    """Write the derivation of an event, unless there is an equal one: its start, its source, its attributes."""
     rows, attributes = derived.rows, Env()
     for field, column in derived.columns.items():
         code = values[field]

@@ -1,15 +1,14 @@
-"""Eligibility: which instances of the two sides of a choice may be paired at all.
+"""Eligibility: the condition under which instances of the two sides of a choice may be paired at all.
 
-That is decided by every temporal condition of the body that the pairing determines (the relation, `within`, `lasting`,
-relative timers, relations between names) and every conjunct of ``on`` whose names it knows, and by no event standing on
-both sides. `where` and absence are checked on what comes of it.
+It consists of every temporal condition of the body that the pairing determines (the relation, `within`, `lasting`,
+relative timers, relations between names), of every conjunct of ``on`` whose names it has, and of the condition that no
+event is on both sides. `where` and absences are checked on the chosen pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ensue.engine.generate.expressions import truth
 from ensue.engine.generate.fields import OLDEST, START, Env, Field, used_by
@@ -22,22 +21,24 @@ from ensue.engine.operators.wait import set_timer
 from ensue.language import typed
 from ensue.language.walk import names_used
 from ensue.plan import operators as plan
-from ensue.temporal.constraints import Events, constrain
+from ensue.records import dataclass
+from ensue.temporal.constraints import Events
+from ensue.temporal.instants import is_instant
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on how far a point of the terminator lies behind one of the initiator: at least `low`, at most `high`."""
+    """Bounds on the distance from a point of the initiator to one of the terminator: at least `low`, at most `high`."""
 
     end: bool
-    """Whether the terminator's point is its end."""
+    """True if the terminator's point is its end."""
     of_end: bool
     low: int | None
     high: int | None
 
 
 def bounds(relation: typed.Relation, initiator: int) -> list[Bound] | None:
-    """What a relation says of the distances between its sides; None if it says something of one side alone."""
+    """The bounds of a relation on the distances between its sides; None if it also limits one side alone."""
     found = []
     for distance in relation.distances:
         (earlier, earlier_end), (later, later_end) = distance.earlier, distance.later
@@ -52,7 +53,7 @@ def bounds(relation: typed.Relation, initiator: int) -> list[Bound] | None:
 
 
 class Eligible:
-    """Whether two instances may be paired; see the module."""
+    """The eligibility of two instances; see the module."""
 
     def __init__(self, unit: Unit, node: plan.Choose, inputs: tuple[Operator, Operator]) -> None:
         self.unit, self.pair, self.inputs = unit, node.pair, inputs
@@ -99,7 +100,7 @@ class Eligible:
 
     @contextmanager
     def when(self, w: Writer, left: Env, right: Env, ends: tuple[str, str]) -> Iterator[None]:
-        """Lines for instances that may be paired."""
+        """Write lines for instances that may be paired."""
         unit = self.unit
         points = (left[START].value, ends[0]), (right[START].value, ends[1])
         common = self.shared.test(unit, left, right)
@@ -121,7 +122,7 @@ class Eligible:
                     yield
 
     def _set_timers(self, w: Writer, env: Env, points: tuple[tuple[str, str], tuple[str, str]]) -> list[str]:
-        """Adds the timers that the pairing determines; gives what then must hold of the length."""
+        """Add the timers that the pairing determines; returns conditions on the length."""
         unit = self.unit
         start, end = f"min({points[0][0]}, {points[1][0]})", "clock.now"
         for timer in self.timers:
@@ -133,7 +134,7 @@ class Eligible:
         return [*self._lasts(f"{end} - {start}"), *self._is_kept(env, end)]
 
     def _is_kept(self, env: Env, end: str) -> list[str]:
-        """What must hold so that no event of an instance ended too long before the end of the pair."""
+        """The conditions that no event of an instance ended too long before the end of the pair."""
         return [] if self.keep is None else [f"{end} - {env[OLDEST].value} <= {self.unit.number(self.keep)}"]
 
     def _lasts(self, length: str) -> list[str]:
@@ -143,9 +144,9 @@ class Eligible:
         return tests
 
     def none_further(self, terminator: tuple[str, str], end: str, initiator: int, newest_first: bool) -> str:
-        """Source for whether no initiator behind one that ended then is eligible, as all of them ended no earlier.
+        """Source that is true if no further initiator is eligible, as all of them ended at or after `end`.
 
-        Newest first: as they ended no later.
+        Newest first: as they ended at or before it.
         """
         tests = []
         for bound in bounds(self.pair.relation, initiator) or ():
@@ -162,7 +163,7 @@ def _times(env: Env, name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Newest:
-    """When a newer initiator always comes before an older one: each terminator that could take the older takes it.
+    """Condition under which each terminator that could take an older initiator takes a newer one.
 
     It must have ended `ripe` ago, and, where `by_start` is set, start no earlier. With `at_once` the last of those that
     end together comes before the others in any case.
@@ -174,7 +175,7 @@ class Newest:
 
 
 def newest(eligible: Eligible, initiator: int, events: Events) -> Newest | None:
-    """Whether only the newest initiators of a side matter, of which a terminator takes the newest eligible one."""
+    """The condition under which only the newest initiators of a side matter; None if older ones may always matter."""
     own, terminator = eligible.inputs[initiator], eligible.patterns[1 - initiator]
     instant, instant_other = is_instant(eligible.patterns[initiator], events), is_instant(terminator, events)
     known = bounds(eligible.pair.relation, initiator)
@@ -182,7 +183,7 @@ def newest(eligible: Eligible, initiator: int, events: Events) -> Newest | None:
     of_own = any(own.has(("time", name, "end")) for name in names) or any(
         own.has(("var", name)) or own.has(("time", name, "end")) for each in eligible.on for name in names_used(each)
     )
-    composite = not isinstance(eligible.patterns[initiator], typed.Atom)  # which may be made of older events
+    composite = not isinstance(eligible.patterns[initiator], typed.Atom)  # it may consist of older events
     if known is None or of_own or (eligible.lasting is not None and eligible.whole):
         return None
     if eligible.keep is not None and composite:
@@ -190,7 +191,7 @@ def newest(eligible: Eligible, initiator: int, events: Events) -> Newest | None:
     by_start = (eligible.within is not None or eligible.lasting is not None) and not instant
     ripe, at_once = 0, True
     if eligible.shared.parts:
-        if not isinstance(terminator, typed.Atom):  # else it is an event that an earlier initiator cannot have
+        if not isinstance(terminator, typed.Atom):  # an event cannot be part of an earlier initiator
             return None
         ripe, at_once = 1, False
     for bound in known:
@@ -203,8 +204,3 @@ def newest(eligible: Eligible, initiator: int, events: Events) -> Newest | None:
             if bound.low > 0 and not (bound.of_end or instant):
                 at_once = False
     return Newest(ripe, by_start, at_once)
-
-
-def is_instant(pattern: typed.Pattern, events: Events) -> bool:
-    """Whether all instances of a pattern start when they end."""
-    return constrain(typed.Body(pattern), events).longest((pattern.id, False), (pattern.id, True)) == 0

@@ -1,7 +1,7 @@
-"""Gates in front of what is stored: what comes before anything of its key could use it is left out.
+"""Gates in front of stores: a match that comes before anything of its key could use it is left out.
 
-A gate notes, for each key, the first and the last end of the events that open it, of those between which it was never
-closed. So it may let through more than is of use, but keeps nothing out that is. State: two times for each key.
+A gate records, for each key, the first and the last end of the events that open it, since it was last closed. So it may
+let useless matches through, but never keeps a useful one out. State: two times for each key.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Writer
 from ensue.engine.operators.keys import key_kinds, key_of, lookup
 from ensue.engine.operators.scan import Scan
-from ensue.engine.structures.gates import LONG_AGO, gate_layout
 from ensue.engine.structures.gates import Gate as Table
+from ensue.engine.structures.gates import gate_layout
+from ensue.engine.structures.key_numbers import LONG_AGO
 
 
 class Gate:
@@ -35,7 +36,7 @@ class Gate:
         return self.table
 
     def note(self, w: Writer, env: Env) -> None:
-        """Notes an event that opens."""
+        """Write code that records an opening event."""
         key = key_of(self.unit, w, self.shared, env, self.others)
         if key is None:
             return
@@ -51,7 +52,7 @@ class Gate:
             w.line(f"{table}.last_end[{at}] = clock.now")
 
     def lets(self, w: Writer, env: Env, parts: Sequence[str]) -> str:
-        """Source for whether a match with a key may be of use."""
+        """Source that is true if a match with a key may be useful."""
         table = self._table()
         at = lookup(self.unit, w, "find", table, parts)
         here = w.let("open", "False")

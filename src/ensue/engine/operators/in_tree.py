@@ -1,8 +1,6 @@
-"""Aggregates of values that are nodes of a tree: how many are different, and the one at a place in their order."""
+"""Aggregates of values that are nodes of a tree: the number of different ones, and the one at a rank."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
@@ -11,11 +9,12 @@ from ensue.engine.operators.aggregates import Kept
 from ensue.engine.operators.aggregations import smaller
 from ensue.engine.structures.trees import MIXED, tree
 from ensue.language.aggregates import AGGREGATES, between
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree of rows: the name of its functions, its columns, that of the values, and where rows and roots are."""
+    """A tree of rows: the name of its functions, its columns, that of the values, the structures of rows and roots."""
 
     name: str
     column: str
@@ -25,8 +24,8 @@ class Tree:
     slots: str
 
     def use(self, unit: Unit) -> None:
-        """Brings its functions into a unit."""
-        # codes of strings stay, and any order will do to tell them apart; ranks would be found anew for each new string
+        """Add its functions to a unit."""
+        # codes of strings are stable, and any order distinguishes them; ranks would change with each new string
         kind = "i" if self.kind == "s" else self.kind
         before = smaller(f"groups.{self.held}[one]", f"groups.{self.held}[other]", False, kind)
         unit.use(MIXED)

@@ -1,9 +1,9 @@
 """Join: all pairs of matches that agree in their shared variables and stand in a relation.
 
 A side is stored as long as it can find a partner, and not at all if all its partners came before; null agrees with
-nothing, and is not stored. Of two sides that end in one step, the one that comes second finds the other. What is
-forbidden between the sides ends the left ones before it: for matches of later steps they are not there any more.
-State: the sides that may still find a partner, by key; see `structures/store.py`.
+nothing, and is not stored. Of two sides that end in one step, the one that comes second finds the other. A forbidden
+event between the sides drops the left ones before it: matches of later steps do not find them. State: the sides that
+may still find a partner, by key; see `structures/store.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOW = Code("clock.now", "True", "i")
 
 
 def related(unit: Unit, relation: typed.Relation, left: tuple[str, str], right: tuple[str, str]) -> str:
-    """Source for whether two intervals, each with start and end, stand in a relation."""
+    """Source that is true if two intervals, each with start and end, stand in a relation."""
     points = (left, right)
     tests = []
     for distance in relation.distances:
@@ -48,7 +48,7 @@ def related(unit: Unit, relation: typed.Relation, left: tuple[str, str], right: 
 
 
 def is_before(relation: typed.Relation) -> bool:
-    """Tell whether the left side must have ended before the right one starts."""
+    """True if the left side must have ended before the right one starts."""
     return any(
         distance.earlier == (0, 1) and distance.later == (1, 0) and distance.low is not None and distance.low > 0
         for distance in relation.distances
@@ -56,7 +56,7 @@ def is_before(relation: typed.Relation) -> bool:
 
 
 class Pairing(Operator):
-    """What joins and choices have in common: two sides that become one match."""
+    """Base of joins and choices: two sides that become one match."""
 
     def __init__(self, unit: Unit, title: str, pair: typed.Pair, left: Operator, right: Operator, layer: int) -> None:
         super().__init__(unit, title, layer)
@@ -79,7 +79,7 @@ class Pairing(Operator):
         return any(side.ragged for side in self.inputs)
 
     def route(self, field: Field) -> tuple[int, Field]:
-        """The side that a field comes from, and what it is there; a shared variable has the value of the right one."""
+        """The side that a field comes from, and its name there; a shared variable has the value of the right one."""
         match field:
             case ("part", int(number), which):
                 left = self.inputs[0].parts
@@ -136,7 +136,7 @@ class Pairing(Operator):
     checked: Sequence[Field] = ()
 
     def kept(self, side: int) -> dict[Field, Column]:
-        """The fields of a side that are stored: a shared variable is not where the other side has the same of it."""
+        """The fields of a side that are stored; a shared variable is not where the other side has the same value."""
         columns = self.inputs[side].columns
         shared = [("var", name) for name in self.pair.shared]
         kinds = {field: {each.column(field).kind for each in self.inputs} for field in shared}
@@ -144,7 +144,7 @@ class Pairing(Operator):
         return {field: column for field, column in columns.items() if field not in same}
 
     def read(self, structure: str, row: str, side: int, other: Env) -> Env:
-        """A row of a side as a match found it, with the variables that are not stored from that."""
+        """A row of a side, with the variables that are not stored taken from the match that found it."""
         found = self._with_shared(read_row(structure, row, self.kept(side)), side, other)
         found[START] = Code(f"{structure}.start[{row}]", "True", "i")
         return found
@@ -172,7 +172,7 @@ class Join(Pairing):
             if self._kept(side) is None or self.sides[side].looks:
                 input_.feed(partial(self.arrive, side=side))
         if isinstance(left, Scan) and is_before(node.pair.relation):
-            left.is_last = True  # an event that is both sides need not look at itself
+            left.is_last = True  # an event that matches both sides need not find itself
         for side in (0, 1):
             if self.sides[side].suppressed and isinstance(stored_by(self.inputs[1 - side]), Scan):
                 self._narrow(side)
@@ -181,16 +181,16 @@ class Join(Pairing):
             operator.feed(partial(self.end, ending=ending))
 
     def _narrow(self, side: int) -> None:
-        """Has events left out of a suppressed side for whose key nothing waits on the other side."""
+        """Drop events of a suppressed side while nothing of their key waits on the other side."""
         if isinstance(self.inputs[side], Scan) or not self.sides[1 - side].stored:
-            return  # it looks for its partners anyway
+            return  # it probes the other side anyway
         for scan in scans_in(self.inputs[side]):
             if same_kinds(self.pair.shared, scan, self.inputs[side]):
                 scan.want(("var", name) for name in self.pair.shared)
                 scan.gates.append(partial(self._waits, side=1 - side))
 
     def _waits(self, w: Writer, env: Env, side: int) -> str:
-        """Source for whether something with the key of an event waits on a side."""
+        """Source that is true if a match with the key of an event waits on a side."""
         key = key_of(self.unit, w, self._key(side), env, self.inputs[side])
         if key is None:
             return "False"
@@ -201,11 +201,13 @@ class Join(Pairing):
             waits = f"{store}.newest[{at}] >= {store}.low"
             if self._is_beside(side):
                 waits = f"{store}.newest_end[{at}] > {NO_ROW}"
+            elif (life := self.sides[side].lifetime.end) is not None:
+                waits += f" and clock.now - {store}.newest_end[{at}] <= {self.unit.number(life)}"
             w.line(f"{here} = {f'{at} >= 0 and ' if key.parts else ''}{waits}")
         return here
 
     def _kept(self, side: int) -> View | None:
-        """A side whose matches are stored for others, too."""
+        """The view of a side whose store other joins share; None if it is not shared."""
         found = self.inputs[side]
         return found if isinstance(found, View) and found.key is not None else None
 
@@ -215,7 +217,7 @@ class Join(Pairing):
         return self.pair.shared if kept is None or kept.key is None else kept.key
 
     def _store(self, side: int) -> str:
-        """The store of a side: it is laid out when it is first used, when all is known that is wanted."""
+        """The store of a side; its layout is fixed on first use, when all wanted fields are known."""
         kept = self._kept(side)
         if kept is not None:
             return kept.store()
@@ -232,11 +234,11 @@ class Join(Pairing):
         return found
 
     def _is_beside(self, side: int) -> bool:
-        """Tell whether the newest row of each key lies beside the key: where rows end, and are over no sooner."""
+        """True if the newest row of each key lies beside the key: rows can be ended, and do not expire earlier."""
         return self.ended and side == 0 and self.sides[0].lifetime.end is None
 
     def arrive(self, w: Writer, env: Env, side: int) -> None:
-        """A match of one side: it looks for partners that came before, and is stored for those to come."""
+        """Write the arrival of a match of one side: it probes earlier partners, and is stored for later ones."""
         unit, own, other = self.unit, self.sides[side], self.sides[1 - side]
         looks, stored = own.looks and other.stored, own.stored and self._kept(side) is None
         if not (looks or stored):
@@ -283,7 +285,7 @@ class Join(Pairing):
                 self._pair(w, env, side, there, w.let("finish", f"{store}.end[{place}]"))
 
     def _probe_newest(self, w: Writer, env: Env, store: str, at: str) -> None:
-        """A right side looks for left ones: for the newest, then for those of the ring."""
+        """Write the probe of a right side for left ones: the newest, then those of the ring."""
         names = ("start", *row_fields(self.kept(0)))
         limit = w.let("over", f"ended_at({store}, {at}, clock.now)")
         end = w.let("finish", f"{store}.newest_end[{at}]")
@@ -304,7 +306,7 @@ class Join(Pairing):
                 w.line(f"{row} = {store}.older[{place}]")
 
     def _pair(self, w: Writer, env: Env, side: int, there: Env, end: str) -> None:
-        """A match of one side with one of the other, which ended then: handed on if they belong together."""
+        """Write code that passes on a match of one side with one of the other, which ended at `end`, if they fit."""
         points = [(env[START].value, "clock.now"), (there[START].value, end)]
         envs = [env, there]
         if side == 1:
@@ -326,13 +328,13 @@ class Join(Pairing):
 
     @property
     def _looked_for(self) -> bool:
-        """Tell whether a given event may look for left sides after it has become one itself."""
+        """True if a given event may probe for left sides after it has become one itself."""
         left, right = self.inputs
         last = isinstance(left, Scan) and (left.is_last or left.atom.event in self.unit.derived)
         return not (last and isinstance(right, Scan) and right.atom.event not in self.unit.derived)
 
     def end(self, w: Writer, env: Env, ending: plan.Ending) -> None:
-        """Something that is forbidden between the sides: the left ones before it are over when its step is."""
+        """Write the arrival of a forbidden event between the sides: left ones before it are dropped after its step."""
         store = self._store(0)
         key = key_of(self.unit, w, ending.shared, env, self.inputs[0])
         if key is None:

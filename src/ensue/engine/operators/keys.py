@@ -1,10 +1,8 @@
-"""Keys in generated code: the values of the variables that two sides share, as numbers that are equal where these
-are."""
+"""Keys in generated code: the values of shared variables as numbers, which are equal where the values are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ensue.engine.generate.expressions import convert
 from ensue.engine.generate.fields import Column, Env
@@ -12,19 +10,19 @@ from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.structures.key_numbers import ByKey
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Key:
-    """Source for the parts of a key, and for whether there is one: null and what is not a number correlate with
-    nothing."""
+    """Source for the parts of a key, and for its presence: null and NaN correlate with nothing."""
 
     parts: list[str]
     there: str
 
 
 def key_of(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Operator) -> Key | None:
-    """The key of a match, as the other side has it; None where no value of theirs can be equal."""
+    """The key of a match in the kinds of the other side; None where no values of the two can be equal."""
     parts, there = [], []
     for name in names:
         code, wanted = env["var", name], other.column(("var", name)).kind
@@ -32,7 +30,7 @@ def key_of(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Operato
             case (one, two) if one == two:
                 there.append(code.has_key)
                 parts.append(code.bits)
-            case "i", "f":  # an integer that no float can be equals none
+            case "i", "f":  # an integer that no float can represent equals none
                 there.append(all_of(code.valid, f"above({code.value}, float({code.value})) == 0"))
                 parts.append(f"key_bits(float({code.value}))")
             case "f", "i":
@@ -44,7 +42,7 @@ def key_of(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Operato
 
 
 def _by_value(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Operator) -> Key | None:
-    """The same where one side has values of any type: all are looked up as such."""
+    """The same where one side has values of any type: all are looked up in the dictionary."""
     parts, there = [], []
     for name in names:
         code = env["var", name]
@@ -58,7 +56,7 @@ def _by_value(unit: Unit, w: Writer, names: Sequence[str], env: Env, other: Oper
 
 
 def same_kinds(names: Sequence[str], one: Operator, other: Operator) -> bool:
-    """Tell whether two operators hold variables alike, so that the key of a match of one is that of the other."""
+    """True if two operators store variables in the same kinds, so that the keys of their matches are equal."""
     fields = [("var", name) for name in names]
     return all(one.has(field) and one.column(field).kind == other.column(field).kind for field in fields)
 
@@ -82,7 +80,7 @@ def lookup(unit: Unit, w: Writer, word: str, structure: str, parts: Sequence[str
 
 
 def group_parts(codes: Sequence[Code]) -> list[str]:
-    """Values as a group has them: null is a value like others, and so is what is not a number."""
+    """Values as parts of a group: null is a value like others, and so is NaN."""
     parts = []
     for code in codes:
         bits = code.bits
@@ -95,5 +93,5 @@ def group_parts(codes: Sequence[Code]) -> list[str]:
 
 
 def column_kinds(columns: Iterable[Column]) -> str:
-    """The kinds of the numbers that a group has for values of some columns; see `group_parts`."""
+    """The kinds of the numbers that represent values of some columns in a group; see `group_parts`."""
     return "".join(("s" if column.kind in "so" else "i") + ("i" if column.nullable else "") for column in columns)

@@ -1,16 +1,16 @@
-"""LookUp: matches joined with the rows of a static predicate. Nothing: one match of nothing, where that begins.
+"""LookUp: matches joined with the rows of a static predicate. Nothing: the empty match at the bottom.
 
-The rows that agree with what is bound (variables that the input has, and constants) are asked of Python once for each
-combination of bound values, and remembered as a run of rows (`structures/answers.py`); code loops over the run. Null
-and what is not a number are in no row. The values of a row replace those of the match: where 1 met 1.0, it is what the
-row has. A row is a part of the match; among parts it lies at time 0, after events and timers, by its values in order,
-for which `part_place` stands in comparisons. It keeps no matches; rows are static, and at most `MOST` combinations are
-remembered.
+Python computes the rows that agree with the bound values (variables of the input, and constants) once for each
+combination of these, and they are remembered as a run of rows (`structures/answers.py`); code loops over the run. Null
+and NaN are in no row. The values of a row replace those of the match: where 1 met 1.0, the row's stays. A row is a part
+of the match; among parts it lies at time 0, after events and timers, by its values in order, for which `part_place`
+stands in comparisons. State: none; rows are static, and at most `MOST` combinations are remembered.
 
 A body without constituents (`while …: collect p` beside static predicates alone) is `LookUp` over `LookUp` … over
-`Nothing`. `Nothing` never hands on a match by itself: whoever is on top builds and feeds that input like any other, and
-writes ``nothing_under(rest).occur(w)`` where it wants all its matches; they are handed on one after the other while
-that line runs. They start at `NEVER` and come from no inputs, so they take nothing away from what they are joined with.
+`Nothing`. `Nothing` never passes on a match by itself: the operator on top builds and feeds that input like any other,
+and writes ``nothing_under(rest).occur(w)`` where it wants all its matches; these arrive one after the other while that
+line runs. They start at `NEVER` and have no sources, so they change neither start nor sources of the match they are
+joined with.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LookUp(Passing):
         super().__init__(unit, "look_up", input_, layer)
         self.lookup = node.lookup
         self.kinds: dict[str, str] = {}
-        """The variables that rows give values for, and how these are held."""
+        """The variables that rows give values for, and the kinds of these."""
         repeated: set[str] = set()
         for place, term in enumerate(self.lookup.arguments):
             if isinstance(term, typed.Variable):
@@ -45,13 +45,13 @@ class LookUp(Passing):
                 self.kinds[term.name] = "o" if mixed else kind_of(term.type)
         self.bound = [name for name in self.kinds if input_.has(("var", name))]
         self.certain = {*self.bound, *repeated}
-        """The variables that must equal something, and so are not null."""
+        """The variables that must equal a value, and so are not null."""
         input_.want(("var", name) for name in self.bound)
         self.answers: str | None = None
         unit.structures.setdefault(FACTS, Spec(Facts, facts_layout()))
         unit.use(source_of(part_place))
 
-    # --- what is known of its matches
+    # --- fields of its matches
 
     def _own(self, field: Field) -> bool:
         return (field[0] == "var" and field[1] in self.kinds) or field[:2] == ("part", self.input.parts)
@@ -134,7 +134,7 @@ def mixed_columns(program: typed.Program) -> frozenset[tuple[str, int]]:
 
 
 class Nothing(Operator):
-    """A match of nothing, whenever it is asked for; see the module."""
+    """An empty match on request; see the module."""
 
     def __init__(self, unit: Unit, layer: int) -> None:
         super().__init__(unit, "nothing", layer)
@@ -153,13 +153,13 @@ class Nothing(Operator):
         return Column("i", False)
 
     def occur(self, w: Writer) -> None:
-        """Writes a call that hands on a match of nothing."""
+        """Write a call that passes on an empty match."""
         nowhere, none = Code(str(NEVER), "True", "i"), Code("0", "True", "i")
         self.push(w, Env({START: nowhere, SOURCE: none, OLDEST: nowhere}))
 
 
 def nothing_under(operator: Operator) -> Nothing | None:
-    """The match of nothing that an operator begins with, if all below it are lookups."""
+    """The `Nothing` at the bottom of an operator, if all operators between are lookups."""
     while isinstance(operator, LookUp):
         operator = operator.input
     return operator if isinstance(operator, Nothing) else None

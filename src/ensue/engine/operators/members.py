@@ -1,17 +1,15 @@
-"""Members: events of the rules of a family, from what their common rule found: one for each rule for which it counts.
+"""Members: events of the rules of a family, one for each rule to which a match of the common rule belongs.
 
-The constants of the members are rows of a table (`structures/members.py`), in the order of a threshold if there is one;
-the first member for which that fails ends the loop. Where a constant must equal a value of what was found, the rows are
-looked up by it. Null passes no threshold and equals no constant, and neither does what is not a number. What several
-members derive alike is one event. It keeps nothing: what is found in a step is looked at in that step, when the layer
-of the common rule is complete, in any order.
+The constants of the members are rows of a table (`structures/members.py`), sorted by a threshold if there is one; the
+first member that fails it ends the loop. Where a constant must equal a value of the match, the rows are looked up by
+it. Null and NaN pass no threshold and equal no constant. Equal events of several members are one. State: none; the
+matches of a step are expanded in that step, when the layer of the common rule is complete, in any order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ensue.engine.generate.expressions import truth, value
 from ensue.engine.generate.fields import SOURCE, START, Env, Field, used_by
@@ -23,11 +21,12 @@ from ensue.engine.operators.keys import lookup
 from ensue.engine.sharing.families import LENGTH, Column, Family
 from ensue.engine.structures.members import MemberTable, members_layout
 from ensue.language import typed
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """The members of a family as what derives an event.
+    """The members of a family as the source of a derived event.
 
     Where they derive events of several types, `heads` has the number of each member's; it is the first attribute then.
     """
@@ -42,7 +41,7 @@ class Expansion:
         return [*self.family.columns, *numbers]
 
     def kinds(self) -> list[str]:
-        """How the constants are held."""
+        """The kinds of the constants."""
         return [kind_of(column.type) for column in self.columns()]
 
 
@@ -76,7 +75,7 @@ class Members(Operator):
     # --- code
 
     def take(self, w: Writer, attribute: Env) -> None:
-        """Writes what happens with what the common rule found; `attribute` has its attributes by name."""
+        """Write the expansion of a match of the common rule; `attribute` has its attributes by name."""
         unit, family = self.unit, self.family
         env = self._found(w, attribute)
         with self._rows(w, env) as (first, past):
@@ -92,7 +91,7 @@ class Members(Operator):
                     derive_event(unit, w, self.derived, own[START], own.get(SOURCE), values)
 
     def _found(self, w: Writer, attribute: Env) -> Env:
-        """What was found, its attributes under names, so that they are read once for all members."""
+        """The attributes of the match under local names, so that they are read once for all members."""
         env = Env({START: attribute[START]})
         if self.unit.provenance:
             env[SOURCE] = attribute[SOURCE]
@@ -119,7 +118,7 @@ class Members(Operator):
 
     @contextmanager
     def _rows(self, w: Writer, env: Env) -> Iterator[tuple[str, str]]:
-        """The members that may be concerned, from one to before another."""
+        """Write code for the range of members that may apply, from the first to before the last name."""
         index = self.family.index
         if index is None:
             yield "0", f"{self.table}.count"

@@ -1,8 +1,8 @@
 """Merged: the matches of two inputs in one order, those of the first before equal ones of the second.
 
-Where both are events as they are given, of two types, they come so by themselves. Otherwise what ends in a step is held
-until the step is complete, each side is sorted, and the sides are merged: of events that are the same in every respect
-all come on the left first. State: the matches of the step at hand.
+Where both are given events, of two types, they arrive in that order already. Otherwise the matches of a step are held
+until it is complete, each side is sorted, and the sides are merged: of events that are equal in every respect all come
+on the left first. State: the matches of the current step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TakeSide = Callable[[Writer, Env, int], None]
 
 
 def beneath(operator: Operator) -> Iterator[Operator]:
-    """An operator, and all that its matches are made from."""
+    """An operator, and all operators below it."""
     yield operator
     for held in vars(operator).values():
         for each in held if isinstance(held, list | tuple) else (held,):
@@ -32,21 +32,21 @@ def beneath(operator: Operator) -> Iterator[Operator]:
 
 
 def single_scan(operator: Operator) -> Scan | None:
-    """The scan whose events an operator hands on one by one, as they come."""
+    """The scan whose events an operator passes on one by one, as they arrive."""
     while isinstance(operator, Named | Restrict | Spanned):
         operator = operator.input
     return operator if isinstance(operator, Scan) else None
 
 
 def come_in_order(unit: Unit, inputs: tuple[Operator, Operator]) -> bool:
-    """Whether the matches of both inputs come in one order by themselves."""
+    """True if the matches of both inputs already arrive in one order."""
     scans = [single_scan(each) for each in inputs]
     types = {scan.atom.event for scan in scans if scan is not None}
     return None not in scans and len(types) == 2 and not types & unit.derived.keys()
 
 
 class Merged:
-    """Two inputs of an operator in one order; see the module. `take` writes what happens with a match of a side."""
+    """Two inputs of an operator in one order; see the module. `take` writes the handling of a match of a side."""
 
     def __init__(self, of: Operator, inputs: tuple[Operator, Operator], take: TakeSide) -> None:
         self.of, self.unit, self.name, self.inputs, self.take = of, of.unit, of.name, inputs, take

@@ -1,6 +1,6 @@
 """Ordered: the matches of a step in their order, for operators to which the order matters.
 
-Matches that end together are ordered by start, then part by part as written. State: the matches of the step at hand.
+Matches that end together are ordered by start, then part by part as written. State: the matches of the current step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Ordered", "in_order", "place_of"]
 
 
 def in_order(unit: Unit, operator: Operator, layer: int) -> Operator:
-    """The operator, or one that hands on its matches in order."""
+    """The operator, or one that passes on its matches in order."""
     if isinstance(operator, Scan):
         operator.ordered = True
         unit.inputs_need_order = True
@@ -32,7 +32,7 @@ class Ordered(Passing):
         super().__init__(unit, "ordered", input_, layer)
         unit.inputs_need_order = True
         for scan in scans_in(input_):
-            scan.ordered = True  # the place of an event of this layer is known when all of them are
+            scan.ordered = True  # an event of this layer has its place once all are known
         input_.want(order_fields(input_))
         self.rows: str | None = None
         unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()")

@@ -1,15 +1,14 @@
-"""The order of matches, and whether two have an event in common: both by their parts.
+"""The order of matches, and events that two of them share: both are decided by their parts.
 
 Matches that end together are ordered by start, then part by part as written; one whose parts begin those of another
-comes before it. Where all matches have as many parts these are compared in turn. Where they have not (one side of an
-`or` has fewer, a cumulative side as many as it had members) all parts of both are laid out one after the other first.
-A timer or a static row is no event, and never one that two matches share.
+comes before it. Where all matches have the same number of parts these are compared in turn. Otherwise (one side of an
+`or` has fewer, a cumulative side as many as it has members) all parts of both are first laid out one after the other. A
+timer or a static row is no event, and never one that two matches share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from ensue.engine.generate.fields import START, Env, Field
@@ -26,6 +25,7 @@ from ensue.engine.structures.chains import (
     flat_layout,
 )
 from ensue.language import typed
+from ensue.records import dataclass
 
 COMPARED = ("end", "start", "place")
 KNOWN = (*COMPARED, "k")
@@ -59,10 +59,10 @@ def order_fields(operator: Operator) -> list[Field]:
 
 
 def return_whether_before(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bool) -> None:
-    """Writes the end of a function that says whether a match comes before another; `tie` is what it says of equal ones.
+    """Write the end of a function that returns True if a match comes before another, and `tie` for equal ones.
 
-    Of one operator's matches whose parts are the same in every respect the one whose first parts come first comes
-    first: that matters only to whether they share an event with others.
+    Matches of one operator whose parts are equal in every respect are ordered by the numbers ``k`` of their events:
+    that matters only for events that they share with others.
     """
     compared = [(one.env[START].value, other.env[START].value)]
     common = min(one.operator.parts, other.operator.parts)
@@ -70,8 +70,9 @@ def return_whether_before(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bo
     if not ragged:
         compared += [(one.part(unit, n, x), other.part(unit, n, x)) for n in range(common) for x in COMPARED]
     for left, right in compared:
-        with w.block(f"if {left} != {right}:"):
-            w.line(f"return {left} < {right}")
+        this, that = w.let("this", left), w.let("that", right)
+        with w.block(f"if {this} != {that}:"):
+            w.line(f"return {this} < {that}")
     if ragged:
         _return_flat_order(unit, w, one, other, tie)
     elif one.operator.parts == other.operator.parts:
@@ -105,7 +106,7 @@ def _return_flat_order(unit: Unit, w: Writer, one: Seen, other: Seen, tie: bool)
 
 
 def chains_of(unit: Unit) -> str:
-    """The structure with the chains of the rule that is being written."""
+    """The structure with the chains of the current rule."""
     for text in CHAIN_KERNELS:
         unit.use(text)
     for name, spec in unit.structures.items():
@@ -121,7 +122,7 @@ Types = frozenset[str]
 
 
 def part_types(pattern: typed.Pattern, count: int) -> list[Types]:
-    """The types of events that each of the parts of a pattern's matches may be; none of a timer or a static row."""
+    """The types of events that each part of a pattern's matches may have; none for a timer or a static row."""
     found = _types(pattern)
     return found if len(found) == count else [frozenset().union(*found)] * count
 
@@ -144,7 +145,7 @@ def _types(pattern: typed.Pattern) -> list[Types]:
         case typed.Nested(body=body):
             own = [] if body.pattern is None else _types(body.pattern)
             own += [Types()] * (len(body.lookups) + len(body.timers))
-            if body.window is not None:  # the event that a match is at is no constituent of it
+            if body.window is not None:  # the last collected event is no constituent of the match
                 own += [] if body.window.beginning is None else _types(body.window.beginning)
                 own += [Types()] * len(_types(body.window.pattern))
             return own
@@ -163,7 +164,7 @@ class Shared:
         self.parts = [(i, j) for i, one in enumerate(types[0]) for j, other in enumerate(types[1]) if one & other]
 
     def fields(self, side: int) -> Iterator[Field]:
-        """What must be known of a side."""
+        """The fields of a side that the test needs."""
         for number in dict.fromkeys(parts[side] for parts in self.parts):
             yield ("part", number, "end")
             yield ("part", number, "k")
@@ -171,7 +172,7 @@ class Shared:
                 yield ("part", number, "more")
 
     def test(self, unit: Unit, left: Env, right: Env) -> str:
-        """Source for whether the sides have an event in common."""
+        """Source that is true if the sides have an event in common."""
         return any_of(*(test for i, j in self.parts for test in self._tests(unit, (left, right), (i, j))))
 
     def _tests(self, unit: Unit, envs: tuple[Env, Env], numbers: tuple[int, int]) -> Iterator[str]:

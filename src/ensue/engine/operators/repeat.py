@@ -1,10 +1,10 @@
-"""Repeat: each match with those before it in its group, so many together (``p{n}`` that stands alone).
+"""Repeat: each match with those before it in its group, n together (``p{n}`` that stands alone).
 
 A group is the values of the variables that others share, null being one. Matches of one step come in their order. Such
-a composite covers its members, and has their parts one after the other; nothing else is known of it but the group's
-values and aggregates. State: the last n matches of each group. Cost: as `sliding.py` says, whatever n is; but parts,
-where they are asked for (contexts, order), are n times those of a member: fields of their own if they are few, else the
-first and a chain of the others.
+a composite covers its members, and has their parts one after the other; its other fields are the group's values and
+aggregates. State: the last n matches of each group. Cost: as in `sliding.py`, whatever n is; but parts, where they are
+requested (contexts, order), are n times those of a member: fields of their own if they are few, else the first and a
+chain of the others.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Repeat(Operator):
 
     @property
     def chained(self) -> bool:
-        """Whether all parts but the first are in a chain: where there are many."""
+        """True if all parts but the first are in a chain: where there are many."""
         return self.run.count * self.input.parts > FEW_PARTS
 
     @property
@@ -53,7 +53,7 @@ class Repeat(Operator):
         return self.chained or self.input.ragged
 
     def _part(self, field: Field) -> tuple[int, Field]:
-        """The member that a part belongs to, and what it is there."""
+        """The member that a part belongs to, and its field there."""
         member, part = divmod(int(str(field[1])), self.input.parts)
         return member, ("part", part, field[2])
 
@@ -156,6 +156,6 @@ class Repeat(Operator):
 
 
 FEW_PARTS = 12
-"""Up to how many parts each has fields of its own."""
+"""Most parts that have fields of their own."""
 
 MORE: Field = ("part", 0, "more")

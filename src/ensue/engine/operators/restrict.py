@@ -1,6 +1,6 @@
-"""Restrict: matches of the right length, whose names are related in time, for which conditions hold. It keeps nothing.
+"""Restrict: matches of the right length, whose names are related in time, for which conditions hold. It keeps no state.
 
-Also what gives a match a name, or has it remember where it lies.
+Also the operators that give a match a name, or record its interval.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Restrict(Passing):
 
 
 class Spanned(Passing):
-    """Matches that remember where they lie."""
+    """Matches with their intervals as fields."""
 
     def __init__(self, unit: Unit, node: plan.Spanned, input_: Operator, layer: int) -> None:
         super().__init__(unit, "spanned", input_, layer)
@@ -92,6 +92,6 @@ class Named(Passing):
 
     def take(self, w: Writer, env: Env) -> None:
         own: dict[Field, Code] = {("time", self.label, "start"): env[START], ("time", self.label, "end"): NOW}
-        if OLDEST in env:  # where only a window stands in parentheses, it is its own end
+        if OLDEST in env:  # for a window alone in parentheses it is its own end
             own[OLDEST] = Code(f"min({env[OLDEST].value}, clock.now)", "True", "i")
         self.push(w, Env({**env, **own}))

@@ -1,10 +1,10 @@
 """Latest: of the matches with one end and correlation, one with the latest start (``policy restricted``).
 
-Of several with that start the first in the order of instances stays; of events that is the first that comes, of other
-matches their parts decide, and between alternatives in the end which one is written first. Null is a value like others
-here: it is a correlation of its own. What only start and correlation are asked of need not be told apart. Matches wait
-for the end of their step; instantaneous events, the first of which it is, do not. State: the matches of the step at
-hand.
+Of several with that start the first in the order of instances stays: the first event that arrives; of other matches
+their parts decide, and of alternatives finally the one written first. Null is a value like others here: it is a
+correlation of its own. Where only start and correlation are used, such matches need not be distinguished. Matches wait
+for the end of their step; instantaneous events do not, since the first one stays. State: the matches of the current
+step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ensue.plan import operators as plan
 
 
 def latest(unit: Unit, node: plan.Latest, inputs: list[Operator], layer: int) -> Operator:
-    """The operator of a plan's operator, whose input may be an event, alternatives, or something else."""
+    """The generated operator for a plan's, whose input may be an event, alternatives, or another operator."""
     if isinstance(node.input, plan.Alternatives):
         return LatestAlternative(unit, node.input, node.variables, inputs, layer)
     (input_,) = inputs
@@ -48,12 +48,12 @@ class FirstEvent(Passing):
 
 
 class Choice(Operator):
-    """What chooses one match of each correlation at the end of a step."""
+    """Base of operators that choose one match of each correlation at the end of a step."""
 
     chosen: str | None = None
     group: Sequence[Field] = ()
     compared: Sequence[Field] = ()
-    """The fields that decide between two that start together; none where they come in order, or nobody can tell."""
+    """The fields that decide between matches that start together; none if they come in order, or do not differ."""
 
     def choose_by(self, variables: Sequence[str]) -> None:
         self.group = [("var", name) for name in variables]
@@ -61,14 +61,14 @@ class Choice(Operator):
         self.unit.later(self.layer, f"held_{self.name}() > 0", f"settle_{self.name}()")
 
     def compare(self, fields: list[Field]) -> None:
-        """Has matches that start together told apart, once something is asked that may differ between them."""
+        """Distinguish matches that start together, once a field is requested that may differ between them."""
         if not self.compared and any(field not in self.group for field in fields):
             self.compared = [("part", n, which) for n in range(self.parts) for which in ("end", "start", "place")]
             self.unit.inputs_need_order = True
             self.want(self.compared)
 
     def choose(self, w: Writer, env: Env, number: int | None = None) -> None:
-        """Takes a match as that of its correlation, if it is better than the last; `number` is its alternative."""
+        """Write code that takes a match as that of its correlation if it is better; `number` is its alternative."""
         columns = self.columns
         parts = self._key(env)
         if self.chosen is None:
@@ -104,7 +104,7 @@ class Choice(Operator):
             write_row(w, chosen, row, columns, env)
 
     def _key(self, env: Env) -> list[str]:
-        """The numbers of a correlation, as many for each alternative: one of them may know that a value is not null."""
+        """The numbers of a correlation, the same count for each alternative: one may know that a value is not null."""
         codes = [env[field] for field in self.group]
         parts = []
         for field, code in zip(self.group, codes, strict=True):

@@ -1,10 +1,10 @@
 """RestrictedAnd: of the pairs with one end and correlation, one with the latest start (Figure 2 of the algebra).
 
 Each side keeps, for each correlation, the instance with the latest start, and of those that start together the one that
-ended first. A pair ends now because a side does: that has its instance of the step and the other side's best one. Where
-both have one, the pair that starts later wins, then the one whose left side starts later, and then is earlier in order.
-Sides wait for the end of their step. State: two instances for each correlation; those that ``within`` rules out leave
-when room is needed.
+ended first. A pair ends now because a side does: it consists of that side's instance of the step and the other side's
+best one. Where both sides have one, the pair that starts later wins, then the one whose left side starts later, and
+then the one whose left side is earlier in order. Sides wait for the end of their step. State: two instances for each
+correlation; those that ``within`` rules out leave when room is needed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RestrictedAnd(RestrictedPair):
         return found
 
     def arrive(self, w: Writer, env: Env, side: int) -> None:
-        """Notes an instance: of those of its group in this step, the first with the latest start stays."""
+        """Write the arrival of an instance: in its group and step, the first with the latest start stays."""
         key = key_of(self.unit, w, self.shared, env, self.inputs[1 - side])
         if key is None:
             return
@@ -72,7 +72,7 @@ class RestrictedAnd(RestrictedPair):
     def write(self) -> None:
         super().write()
         w = Writer()
-        if None in self.arrivals:  # no value of the one side equals one of the other
+        if None in self.arrivals:  # no values of the two sides can be equal
             w.line("return 0")
             self.unit.function(f"held_{self.name}", [], w, "int")
             self.unit.function(f"settle_{self.name}", [], Writer())
@@ -96,7 +96,7 @@ class RestrictedAnd(RestrictedPair):
         return env
 
     def _keep(self, w: Writer, side: int) -> None:
-        """What starts later than what is kept of its group takes its place."""
+        """Write code that replaces the stored instance of a group by one that starts later."""
         table, new, columns = self.table(side), self._new(side), self.inputs[side].columns
         with w.block(f"for i in range({new}.count):"):
             g = w.let("g", f"{new}.of[i]")
@@ -108,7 +108,7 @@ class RestrictedAnd(RestrictedPair):
                 write_row(w, table, row, columns, read_row(new, "i", columns))
 
     def _pair_left(self, w: Writer) -> None:
-        """Left instances of the step with the best right ones of each group."""
+        """Write the pairing of left instances of the step with the best right ones of each group."""
         (lefts, rights), new = (self.table(side) for side in (0, 1)), self._new(0)
         with w.block(f"for i in range({new}.count):"):
             env = self._arrived(0, "i")
@@ -130,7 +130,7 @@ class RestrictedAnd(RestrictedPair):
             self.walk(w, 1, key.parts, each)
 
     def _pair_right(self, w: Writer) -> None:
-        """Right instances of the step with the best left ones of groups of which none is in the step."""
+        """Write the pairing of right instances of the step with the best left ones of groups without a new one."""
         lefts, new = self.table(0), self._new(1)
         with w.block(f"for i in range({new}.count):"):
             env = self._arrived(1, "i")

@@ -1,14 +1,13 @@
-"""What the pairs of ``policy restricted`` have in common: sides that are kept by their correlation.
+"""Base of the pairs of ``policy restricted``: sides that are stored by their correlation.
 
-A side's instances are told apart by the variables that the sides share, and by other variables of the correlation.
-Where a side has such others, the groups that agree in what is shared form a chain, so that the other side finds them
-all. Null in what is shared correlates with nothing, and is not kept; in the others it is a value like any.
+The shared variables distinguish a side's instances, and so do other variables of the correlation. Where a side has such
+others, the groups that agree in the shared ones form a chain, so that the other side finds them all. Null in a shared
+variable correlates with nothing, and is not stored; in the others it is a value like any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ensue.engine.generate.fields import START, Env, Field
 from ensue.engine.generate.operator import Operator, read_row, row_fields
@@ -21,22 +20,23 @@ from ensue.engine.operators.scan import Scan
 from ensue.engine.structures import instance_groups, instances
 from ensue.engine.structures.instances import Instances, instances_layout
 from ensue.plan import operators as plan
+from ensue.records import dataclass
 
 Each = Callable[[Writer, str], None]
-"""Writes what happens with a group."""
+"""Writes the handling of a group."""
 
 
 @dataclass
 class Side:
-    """What is kept of one side. `others` are the variables besides the shared ones that tell its instances apart."""
+    """The stored instances of one side. `others` are variables besides the shared ones that distinguish them."""
 
     input: Operator
     others: list[Field]
     gone: int | None
-    """How long after the latest start of a group that is used up another instance can start no later."""
+    """Time after the latest start of a consumed group from which on no other instance can start earlier than that."""
     jumps: bool = False
     table: str = ""
-    """The structure, once it is laid out."""
+    """The structure, once its layout is fixed."""
 
     @property
     def chained(self) -> bool:
@@ -64,10 +64,10 @@ class RestrictedPair(Pairing):
     def has(self, field: Field) -> bool:
         return field[0] != "span" and super().has(field)
 
-    # --- what is kept
+    # --- stored instances
 
     def table(self, side: int) -> str:
-        """The structure of a side: it is laid out when it is first used, when all is known that is wanted."""
+        """The structure of a side; its layout is fixed on first use, when all wanted fields are known."""
         own = self.sides[side]
         if not own.table:
             kinds = key_kinds(self.shared, *self.inputs)
@@ -78,12 +78,12 @@ class RestrictedPair(Pairing):
         return own.table
 
     def others(self, side: int) -> str:
-        """The kinds of the numbers that tell the groups of a chain apart."""
+        """The kinds of the numbers that distinguish the groups of a chain."""
         own = self.sides[side]
         return column_kinds(own.input.column(field) for field in own.others)
 
     def _write_group(self, side: int, width: int) -> None:
-        """``group_…(key)``: the group of a key, a new one if there is none. What is over goes before more are made."""
+        """Write ``group_…(key)``: the group of a key, new if there is none. Expired groups go before more are made."""
         own, unit = self.sides[side], self.unit
         table, keys = own.table, [f"k{i}" for i in range(width)]
         given = ", ".join([table, *keys])
@@ -113,7 +113,7 @@ class RestrictedPair(Pairing):
         return w.let("g", f"group_{table}({', '.join([*key, *parts, *(['0'] if parts else [])])})")
 
     def link(self, w: Writer, side: int, group: str, key: list[str]) -> None:
-        """Puts a group first in its chain."""
+        """Write code that puts a group first in its chain."""
         table = self.table(side)
         head = w.let("head", f"slot_{self._width(side)}({', '.join([table, *self._head(side, key)])})")
         w.line(f"{table}.head[{head}] = 1")
@@ -126,9 +126,9 @@ class RestrictedPair(Pairing):
         return [*key, *["0"] * len(self.others(side)), "1"]
 
     def walk(self, w: Writer, side: int, key: list[str], each: Each, limit: str | None = None) -> None:
-        """Writes what happens with each group of a side that a match of the other side finds by its key.
+        """Write a loop over the groups of a side that a match of the other side finds by its key.
 
-        Those that are used up or whose instances have become too long leave the chain; `limit` ends it, at the first
+        Groups that are consumed or whose instances have become too long leave the chain; `limit` ends it, at the first
         group whose last instance ended before that.
         """
         table, own, unit = self.table(side), self.sides[side], self.unit
@@ -159,19 +159,19 @@ class RestrictedPair(Pairing):
             w.line(f"{g} = {behind}")
 
     uses_up = False
-    """Whether what is found is taken out."""
+    """True if found instances are taken out."""
 
     # --- matches
 
     def instance(self, side: int, row: str) -> Env:
-        """An instance that is kept."""
+        """A stored instance."""
         table = self.table(side)
         env = read_row(table, row, self.inputs[side].columns)
         env[START] = Code(f"{table}.start[{row}]", "True", "i")
         return env
 
     def hand_on(self, w: Writer, left: Env, right: Env) -> None:
-        """Hands on a pair, unless it is too long."""
+        """Write code that passes on a pair, unless it is too long."""
         match = self.env_of(w, left, right, ("0", "0"))
         within = self.node.within
         with w.when("True" if within is None else f"clock.now - {match[START].value} <= {self.unit.number(within)}"):

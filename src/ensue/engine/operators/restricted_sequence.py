@@ -1,16 +1,16 @@
 """RestrictedSequence: the smallest set of pairs, left before right, such that each pair has one of them inside it.
 
 Of the left instances that ended before a right one starts, that with the latest start makes the pair; of those that
-start together the one that ended first (Figure 2 of the algebra). A left instance is of no use if one that ended no
-later starts no earlier, so those that are kept rise in starts and ends. Once a right instance began after one ended, it
-is used up: what it would still be part of contains that pair. Where the correlation of the right side has variables of
-its own, this holds for each value of these alone, so each has the time before which left ones are used up; else they
-leave.
+start together the one that ended first (Figure 2 of the algebra). A left instance is useless if one that ended no later
+starts no earlier, so stored ones rise in starts and ends. Once a right instance began after one ended, it is consumed:
+later pairs with it would contain that pair. Where the correlation of the right side has variables of its own, this
+holds for each of their values alone, so each value has the time before which left ones are consumed; else these are
+removed.
 
 Right instances come once for each correlation and end, or are instantaneous events in order, and pair at once: left
 ones of the same step have not ended before. State for each correlation: the left instances that may still be needed.
-Where the right side is at most so long, one that ended longer ago goes as soon as a later one has, too; with an
-instantaneous right side one is left (Figure 4), and that of the step at hand.
+Where the right side has a largest length, one that ended longer ago is dropped as soon as a later one also has; with an
+instantaneous right side one is left (Figure 4), and that of the current step.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RestrictedSequence(RestrictedPair):
         self.inputs[1].feed(self.pair_up)
 
     def keep(self, w: Writer, env: Env) -> None:
-        """A left instance, for right ones to come."""
+        """Write code that stores a left instance, for later right ones."""
         unit, within, start = self.unit, self.node.within, env[START].value
         key = key_of(unit, w, self.shared, env, self.inputs[1])
         if key is None:
@@ -66,7 +66,7 @@ class RestrictedSequence(RestrictedPair):
                     self.link(w, 0, g, key.parts)
 
     def pair_up(self, w: Writer, env: Env) -> None:
-        """A right instance: it pairs with one left instance of each group."""
+        """Write the arrival of a right instance: it pairs with one left instance of each group."""
         key = key_of(self.unit, w, self.shared, env, self.inputs[0])
         if key is None:
             return
@@ -84,7 +84,7 @@ class RestrictedSequence(RestrictedPair):
             w.line(f"close_instance({table}, {row})")
 
     def _find(self, w: Writer, env: Env, key: list[str]) -> None:
-        """Pairs where a left instance that one right instance used is still there for others."""
+        """Write the pairing where a left instance that one right instance consumed is still there for others."""
         unit, table, start, within = self.unit, self.table(0), env[START].value, self.node.within
         parts = [*key, *group_parts([env[field] for field in self.sides[1].others])]
         if self.times is None:

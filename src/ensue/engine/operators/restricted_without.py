@@ -1,8 +1,8 @@
-"""RestrictedWithout: matches inside which nothing negated lies, ends included (``policy restricted``).
+"""RestrictedWithout: matches without a negated instance inside, ends included (``policy restricted``).
 
-Of what is negated and has ended by now the one that starts last is inside a match if any is; so its start is all that
-is kept. What ends with the match counts, so matches wait for the end of their step. Null correlates with nothing.
-State: for each value of what is shared, one time; where matches have a longest length, none that is longer ago.
+Of the negated instances that have ended by now, the one that starts last is inside a match if any is; so only its start
+is stored. One that ends with the match counts, so matches wait for the end of their step. Null correlates with nothing.
+State: one time for each value of the shared variables; where matches have a largest length, no older ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ensue.plan import operators as plan
 
 
 class RestrictedWithout(Passing):
-    """Matches with nothing inside; see the module."""
+    """Matches without a negated instance; see the module."""
 
     def __init__(
         self, unit: Unit, node: plan.RestrictedWithout, input_: Operator, inner: Operator, layer: int
@@ -40,7 +40,7 @@ class RestrictedWithout(Passing):
         return self.times
 
     def note(self, w: Writer, env: Env) -> None:
-        """Something negated: its start is noted, if matches to come can have begun before it."""
+        """Write code that records the start of a negated instance, if later matches can have begun before it."""
         reach, start = self.node.reach, env[START].value
         key = key_of(self.unit, w, self.shared, env, self.input)
         if key is None:
@@ -54,7 +54,7 @@ class RestrictedWithout(Passing):
             w.line(f"{times}.latest[{at}] = max({times}.latest[{at}], {start})")
 
     def take(self, w: Writer, env: Env) -> None:
-        """Holds a match until its step is complete."""
+        """Write code that holds a match until its step is complete."""
         columns = self.input.columns
         held = self.held = self.structure("held", Rows, rows_layout({"start": "i64", **row_fields(columns)}))
         with w.block(f"if {held}.count == {held}.capacity:"):

@@ -1,7 +1,7 @@
-"""Running: aggregates over members that only come: all of them are kept as one state, and all go together.
+"""Running: aggregates over members that are only added: each group is one state, and is dropped as a whole.
 
-What needs all values (a list) keeps these, a row each; nothing else is kept of a member. Where one at some place in the
-order of values is wanted, or how many are different, these rows are nodes of a tree (`structures/trees.py`).
+Aggregates that need all values (a list) keep these, a row each; nothing else is stored of a member. Where a value at a
+rank is wanted, or the number of different ones, these rows are nodes of a tree (`structures/trees.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ensue.language import typed
 
 
 class Running:
-    """The state of some aggregates in columns of a structure, and what is collected for those that need all values."""
+    """The state of some aggregates in columns of a structure, and the collected values for those that need all."""
 
     def __init__(self, operator: Operator, wanted: Iterable[Field], source: bool, prefix: str) -> None:
         self.operator, self.unit, self.source, self.prefix = operator, operator.unit, source, prefix
@@ -61,7 +61,7 @@ class Running:
         return State(self.unit, one.kind, cells, place)
 
     def add(self, w: Writer, g: str, at: str, env: Env, place: str) -> None:
-        """Takes in the member at hand; `place` is its place in the order of members."""
+        """Write code that adds the current member; `place` is its place in the order of members."""
         w.line(f"{g}.{self.prefix}members[{at}] += 1")
         for one in self.states:
             add_member(self.unit, w, one, self.state(one, g, at, place), env)
@@ -72,7 +72,7 @@ class Running:
             w.line(f"{source} = union({source}, {env[SOURCE].value})")
 
     def _keep(self, w: Writer, g: str, at: str, env: Env, place: str) -> None:
-        """Keeps the values of a member."""
+        """Write code that stores the values of a member."""
         unit, member = self.unit, Env()
         for one in self.scratch:
             if one.nested:
@@ -110,7 +110,7 @@ class Running:
         return Tree(f"{self.pool}_{column}", column, held, self.columns[field].kind, self.pool, g)
 
     def clear(self, w: Writer, g: str, at: str) -> None:
-        """Lets go of what is kept, and sets all to nothing."""
+        """Write code that frees stored values and resets the state."""
         if self.scratch:
             row = w.let("row", f"{g}.{self.prefix}values_first[{at}]")
             with w.block(f"while {row} != 0:"):
@@ -133,7 +133,7 @@ class Running:
         }
 
     def merge(self, w: Writer, count: str, states: dict[Kept, State], g: str, at: str) -> None:
-        """Adds the state of one group to local ones."""
+        """Write code that adds the state of one group to local ones."""
         w.line(f"{count} += {g}.{self.prefix}members[{at}]")
         for one, state in states.items():
             other = self.state(one, g, at)
@@ -142,7 +142,7 @@ class Running:
         self.collect(w, g, at)
 
     def collect(self, w: Writer, g: str, at: str, trees: bool = True) -> None:
-        """Hands what is kept of a group to Python, also for what a tree answers if it is asked for."""
+        """Write code that passes the stored values of a group to Python; with `trees` also those in trees."""
         wanted = {one: scratch for one, scratch in self.scratch.items() if trees or one not in self.trees}
         if not wanted:
             return
@@ -156,7 +156,7 @@ class Running:
     def results(
         self, w: Writer, count: str, states: dict[Kept, State], in_trees: Mapping[Kept, Code] | None = None
     ) -> Env:
-        """The results of states; values that no tree has answered for must have been collected."""
+        """The results of states; values without an answer of a tree must have been collected."""
         found = Env()
         for field in self.wanted:
             aggregate = field[1]
@@ -176,7 +176,7 @@ class Running:
         return found
 
     def read(self, w: Writer, g: str, at: str) -> Env:
-        """What the aggregates of one group come to."""
+        """The results of the aggregates of one group."""
         for scratch in self.scratch.values():
             w.line(f"{scratch}.count = 0")
         self.collect(w, g, at, trees=False)

@@ -1,6 +1,6 @@
-"""Scan: events of a type whose attributes equal what an atom gives for them. It keeps nothing.
+"""Scan: events of a type whose attributes equal the terms of an atom. It keeps no state.
 
-Events of a step come in their order. A type that the unit derives is taken from there, given ones among them.
+Events of a step come in their order. A type that the unit derives is taken from its rows, which include given events.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Scan(Operator):
             if isinstance(term, typed.Variable):
                 self.variables.setdefault(term.name, attribute)
         self.gates: list[Callable[[Writer, Env], str]] = []
-        """Tests of joins that know what they wait for: a match that fails one is of no use."""
+        """Tests of joins that know which matches they wait for: a match that fails one is useless."""
         self.is_last = False
-        """True if its events are handed on after those of other scans of the type."""
+        """True if its events are passed on after those of other scans of the type."""
         self.ordered = False
-        """Whether the order of events matters to what takes its matches."""
+        """True if the order of events matters to the operators above."""
         unit.scans.setdefault(self.atom.event, []).append(self)
 
     def require(self, fields: list[Field]) -> None:
@@ -68,7 +68,7 @@ class Scan(Operator):
         return Column(kind, self.unit.may_be_null(event, name))
 
     def take(self, w: Writer, attribute: Env) -> None:
-        """Writes what happens with an event: its attributes are known by name, its start, source and number too."""
+        """Write the arrival of an event: `attribute` has its attributes by name, and its start, source and number."""
         self.unit.owner = self.owner
         self.unit.count(w, f"{self.name}_in")
         env = self._env(attribute)
@@ -94,7 +94,7 @@ class Scan(Operator):
             self.push(w, env)
 
     def _equal(self, w: Writer, left: Code, right: Code) -> str:
-        """Source for whether two values are equal; null and what is not a number equal nothing."""
+        """Source that is true if two values are equal; null and NaN equal nothing."""
         if left.kind == right.kind:
             return all_of(left.has_key, right.has_key, f"{left.bits} == {right.bits}")
         if {left.kind, right.kind} == {"i", "f"}:
@@ -123,7 +123,7 @@ class Scan(Operator):
         return env
 
     def attributes(self) -> list[str]:
-        """The attributes that it looks at."""
+        """The attributes that it reads."""
         named = [str(field[-1]) for field in [*self.wanted, *used_by(self.conditions)] if field[0] == "attr"]
         variables = [
             self.variables[str(field[1])] for field in [*self.wanted, *used_by(self.conditions)] if field[0] == "var"
@@ -138,7 +138,7 @@ class Scan(Operator):
 
 
 def scans_in(operator: Operator) -> Iterator[Scan]:
-    """The scans that an operator takes matches from, directly or not."""
+    """The scans that an operator takes matches from, directly or indirectly."""
     if isinstance(operator, Scan):
         yield operator
     for input_ in _inputs(operator):
@@ -159,7 +159,7 @@ def _inputs(operator: Operator) -> Iterator[Operator]:
 
 
 def given(unit: Unit, w: Writer, scan: Scan, row: str, read: dict[str, str]) -> Env:
-    """A given event as a scan sees it. `read` are names for what has been read of it, so that it is read once."""
+    """A given event as fields of a scan. `read` are names for values that have been read, so that each is read once."""
 
     def once(source: str) -> str:
         if source not in read:

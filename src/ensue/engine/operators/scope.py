@@ -1,12 +1,16 @@
-"""Absent and Gather: what lies in a scope of a match, with the values that the match has.
+"""Absent and Gather: matches of a pattern in a scope of another match, with the same values.
 
 Matches of the negated or collected pattern are stored by the variables that they share with the rest, as long as a
-scope can reach back to them. A scope is strict, but for ``without`` and the ends that brackets include (``while [w]``).
-Where it includes its end, what ends with the match counts, so such a match waits until its step is complete. Null
-correlates with nothing. State: the inner matches within reach.
+scope can reach back to them; for negated instants up to the end of the match, the newest times are enough. A scope is
+strict, except for ``without`` and the ends that brackets include (``while [w]``). Where it includes its end, inner
+matches that end with the match count, so such a match waits until its step is complete. Null correlates with nothing.
+State: the inner matches within reach, or two times for each key.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ensue.engine.generate.expressions import truth
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
@@ -15,20 +19,22 @@ from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.aggregates import Accumulators, Aggregates
 from ensue.engine.operators.anew import Anew
-from ensue.engine.operators.eligible import is_instant
 from ensue.engine.operators.gate import Gate
 from ensue.engine.operators.keys import key_kinds, key_of, lookup, same_kinds
 from ensue.engine.operators.scan import scan_of
 from ensue.engine.operators.storing import store_match
+from ensue.engine.structures.key_numbers import LONG_AGO
+from ensue.engine.structures.newest_times import NewestTimes, newest_times_layout
 from ensue.engine.structures.rows import StepRows, rows_layout
 from ensue.engine.structures.store import Store, store_layout
 from ensue.language import typed
 from ensue.language.contained import needs_whole_step
 from ensue.plan import operators as plan
+from ensue.temporal.instants import is_instant
 
 
 class Scope(Passing):
-    """What absences and gatherings have in common."""
+    """Base of absences and gatherings."""
 
     def __init__(
         self, unit: Unit, title: str, node: plan.Absent | plan.Gather, input_: Operator, inner: Operator, layer: int
@@ -56,30 +62,36 @@ class Scope(Passing):
             unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()", last=late)
 
     def _span(self) -> tuple[Field, Field]:
-        """The fields that say where the scope begins and ends."""
+        """The fields that hold the beginning and the end of the scope."""
         match self.scope:
             case typed.During(label=label):
                 return ("time", label, "start"), ("time", label, "end")
             case typed.Between(pair=id_) | typed.Inside(pattern=id_):
                 return ("span", id_, "start"), ("span", id_, "end")
 
-    # --- what is stored
+    # --- stored matches
 
     def _store(self) -> str:
         if self.store is None:
-            kinds = key_kinds(self.shared, self.inner, self.input)
-            self.store = self.by_key("inner", Store, store_layout(row_fields(self.inner.columns)), kinds)
+            self.store = self._new_store(key_kinds(self.shared, self.inner, self.input))
         return self.store
 
+    def _new_store(self, kinds: str) -> str:
+        return self.by_key("inner", Store, store_layout(row_fields(self.inner.columns)), kinds)
+
     def keep(self, w: Writer, env: Env) -> None:
-        """Stores a match of the inner pattern."""
+        """Write code that stores a match of the inner pattern."""
         unit, store = self.unit, self._store()
         key = key_of(unit, w, self.shared, env, self.input)
         if key is None:
             return
         with w.when(key.there), w.when("True" if self.gate is None else self.gate.lets(w, env, key.parts)):
             lengths = [length for length in (self.node.reach, self.node.keep) if length is not None]
-            store_match(unit, w, store, key.parts, env, self.inner.columns, min(lengths, default=None), self.node.reach)
+            self.insert(w, env, store, key.parts, min(lengths, default=None))
+
+    def insert(self, w: Writer, env: Env, store: str, key: list[str], length: int | None) -> None:
+        """Write code that stores a match under its key, for a length of time."""
+        store_match(self.unit, w, store, key, env, self.inner.columns, length, self.node.reach)
 
     # --- matches
 
@@ -92,22 +104,32 @@ class Scope(Passing):
     def decide(self, w: Writer, env: Env) -> None:
         raise NotImplementedError
 
-    def visit(self, w: Writer, env: Env, each: Take, enough: str | None = None) -> None:
-        """Writes a loop over what lies in the scope, newest end first; `each` may leave it with a break.
+    @contextmanager
+    def found(self, w: Writer, env: Env) -> Iterator[str | None]:
+        """Write lines for a scope whose key may have stored matches; gives the key's number, None if it has none."""
+        unit, store = self.unit, self._store()
+        key = key_of(unit, w, self.shared, env, self.inner)
+        if key is None:
+            yield None
+            return
+        begin = env[self._span()[0]]
+        with w.when(all_of(begin.valid, key.there)):
+            at = lookup(unit, w, "find", store, key.parts)
+            with w.when(f"{at} >= 0" if key.parts else "True"):
+                yield at
 
-        If the newest instant of a key is seen to lie there by its time alone, the line `enough` stands for the loop.
+    def visit(self, w: Writer, env: Env, each: Take, enough: str | None = None) -> None:
+        """Write a loop over the inner matches in the scope, newest end first; `each` may leave it with a break.
+
+        If the time of a key's newest instant alone shows that it lies there, the line `enough` replaces the loop.
         """
         if isinstance(self.inner, Anew):
             self._visit_anew(self.inner, w, env, each)
             return
         unit, store = self.unit, self._store()
         begin, end = (env[field] for field in self._span())
-        key = key_of(unit, w, self.shared, env, self.inner)
-        if key is None:
-            return
-        with w.when(all_of(begin.valid, key.there)):
-            at = lookup(unit, w, "find", store, key.parts)
-            with w.when(f"{at} >= 0" if key.parts else "True"):
+        with self.found(w, env) as at:
+            if at is not None:
                 row = w.let("row", f"{store}.newest[{at}]")
                 before = "<" if self.from_start else "<="
                 with w.block(f"if {store}.newest_end[{at}] {before} {begin.value}:"):
@@ -134,17 +156,17 @@ class Scope(Passing):
 
     @property
     def _by_time_alone(self) -> bool:
-        """Tell whether what is stored lies in a scope if its end does."""
+        """True if a stored match lies in a scope exactly if its end does."""
         node = self.node
         return not node.conditions and node.keep is None and is_instant(node.part.pattern, self.unit.events)
 
     def _lies(self, begin: Code, end: Code, first: str, last: str) -> str:
-        """Source for whether what starts and ends at these times lies in the scope."""
+        """Source that is true if a match that starts and ends at these times lies in the scope."""
         after, until = "<=" if self.from_start else "<", "<=" if self.to_end else "<"
         return f"{begin.value} {after} {first} and {last} {until} {end.value}"
 
     def _visit_anew(self, inner: Anew, w: Writer, env: Env, each: Take) -> None:
-        """The same for what is matched anew."""
+        """The same for a pattern that is matched again for each match."""
         begin, end = (w.held(env[field]) for field in self._span())
         keep = "" if self.node.keep is None else self.unit.number(self.node.keep)
         before = "<" if self.from_start else "<="
@@ -188,7 +210,40 @@ class Scope(Passing):
 
 
 class Absent(Scope):
-    """Matches in whose scope nothing lies."""
+    """Matches without an inner match in their scope."""
+
+    node: plan.Absent
+
+    def _new_store(self, kinds: str) -> str:
+        if self.node.newest:
+            return self.by_key("newest", NewestTimes, newest_times_layout(), kinds)
+        return super()._new_store(kinds)
+
+    def insert(self, w: Writer, env: Env, store: str, key: list[str], length: int | None) -> None:
+        if not self.node.newest:
+            super().insert(w, env, store, key, length)
+            return
+        over = LONG_AGO if length is None else f"clock.now - {self.unit.number(length)}"
+        w.line(f"{store}.over = {over}")
+        at = lookup(self.unit, w, "slot", store, key)
+        with w.block(f"if {store}.last_end[{at}] < clock.now:"):
+            w.line(f"{store}.before_end[{at}] = {store}.last_end[{at}]")
+            w.line(f"{store}.last_end[{at}] = clock.now")
+
+    def _see_newest(self, w: Writer, env: Env, seen: str) -> None:
+        """Write code that checks only the newest instant: the scope ends with the match, which ends now."""
+        store, begin = self._store(), env[self._span()[0]]
+        with self.found(w, env) as at:
+            if at is None:
+                return
+            newest = w.let("newest", f"{store}.last_end[{at}]")
+            if not self.to_end:
+                with w.block(f"if {newest} == clock.now:"):
+                    w.line(f"{newest} = {store}.before_end[{at}]")
+            lies = f"{newest} {'>=' if self.from_start else '>'} {begin.value}"
+            if self.node.keep is not None:
+                lies += f" and clock.now - {newest} <= {self.unit.number(self.node.keep)}"
+            w.line(f"{seen} = {lies}")
 
     def decide(self, w: Writer, env: Env) -> None:
         seen = w.let("seen", "False")
@@ -197,13 +252,16 @@ class Absent(Scope):
             w.line(f"{seen} = True")
             w.line("break")
 
-        self.visit(w, env, note, enough=f"{seen} = True")
+        if self.node.newest:
+            self._see_newest(w, env, seen)
+        else:
+            self.visit(w, env, note, enough=f"{seen} = True")
         with w.block(f"if not {seen}:"):
             self.push(w, env)
 
 
 class Gather(Scope):
-    """Matches with what lies in their scope, if there is enough of it."""
+    """Matches with the inner matches in their scope, if there are enough."""
 
     def __init__(self, unit: Unit, node: plan.Gather, input_: Operator, inner: Operator, layer: int) -> None:
         super().__init__(unit, "gather", node, input_, inner, layer)

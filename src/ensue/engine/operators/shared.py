@@ -1,8 +1,8 @@
 """View and Keeping: parts that are built once for several rules, or several times in one (`sharing/parts.py`).
 
-A view is such a part as one of its rules sees it: it has the rule's names, and hands on no match that is too long for
-the rule. What a part keeps, it keeps as long as the most patient of its rules needs it. Where joins of several rules
-look for the same matches by the same key, one store holds them. State: that store; a view has none.
+A view is such a part as one of its rules sees it: it has the rule's names, and passes on no match that is too long for
+the rule. A part stores matches as long as any of its rules needs them. Where joins of several rules probe the same
+matches by the same key, one store holds them. State: that store; a view has none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ensue.plan.walk import walk
 
 
 class Keeping(Passing):
-    """Matches that are stored, and handed on; see the module. Null correlates with nothing, and is not stored."""
+    """Matches that are stored, and passed on; see the module. Null correlates with nothing, and is not stored."""
 
     def __init__(self, unit: Unit, node: plan.Keep, input_: Operator, layer: int) -> None:
         super().__init__(unit, "keep", input_, layer)
@@ -28,7 +28,7 @@ class Keeping(Passing):
         input_.want(node.key)
 
     def store(self) -> str:
-        """The store, which is laid out when its own part is written: before that of any join that looks into it."""
+        """The store; its layout is fixed when its own part is written, before any join that probes it."""
         if self.name_of_store is None:
             assert self.unit.owner == self.owner
             kinds = "".join("s" if self.input.column(field).kind in "so" else "i" for field in self.node.key)
@@ -45,7 +45,7 @@ class Keeping(Passing):
 
 
 class View(Operator):
-    """A part in the words of a rule; see the module."""
+    """A part with the names of a rule; see the module."""
 
     def __init__(self, unit: Unit, node: plan.Shared, part: Operator, layer: int) -> None:
         super().__init__(unit, "view", layer)
@@ -72,7 +72,7 @@ class View(Operator):
         return self.part.parts
 
     def own_scan(self, atom: int) -> Scan | None:
-        """A scan of its own: what the rule knows of an event of the part."""
+        """A scan of its own: the fields that the rule has of an event of the part."""
         scans = (each for each in walk(self.node.input) if isinstance(each, plan.Scan) and each.atom.id == atom)
         return next((Scan(self.unit, scan, self.layer) for scan in scans), None)
 
@@ -89,7 +89,7 @@ class View(Operator):
 
     def take(self, w: Writer, env: Env) -> None:
         if not self.consumers:
-            return  # its matches are looked for in the store only
+            return  # joins find its matches in the store only
         longest = self.node.longest
         test = "True" if longest is None else f"clock.now - {env[START].value} <= {self.unit.number(longest)}"
         with w.when(test):
@@ -98,7 +98,7 @@ class View(Operator):
 
 
 def stored_by(operator: Operator) -> Operator:
-    """The operator whose matches a store holds that joins look into: that of the part, if it is one."""
+    """The operator whose matches a store holds: that of the shared part, if it is one."""
     if isinstance(operator, View) and isinstance(operator.part, Keeping):
         return operator.part.input
     return operator

@@ -13,7 +13,7 @@ from ensue.engine.structures.groups import SOURCES, Groups, groups_layout
 
 
 class Shelf:
-    """Matches by key; see the module. `life` is source for how long they are kept."""
+    """Matches by key; see the module. `life` is source for their lifetime."""
 
     def __init__(
         self, operator: Operator, title: str, kinds: str, columns: dict[Field, Column], life: str | None,
@@ -27,7 +27,7 @@ class Shelf:
             self.unit.use(source)
 
     def put(self, w: Writer, key: Sequence[str], env: Env) -> None:
-        """Keeps the match at hand, which ends now."""
+        """Write code that stores the current match, which ends now."""
         g = self.groups
         if self.life is None:
             at = lookup(self.unit, w, "slot", g, key)
@@ -42,7 +42,7 @@ class Shelf:
         write_row(w, g, row, self.columns, env)
 
     def visit(self, w: Writer, key: Sequence[str], each: Take) -> None:
-        """Writes a loop over the matches of a key."""
+        """Write a loop over the matches of a key."""
         g = self.groups
         at = lookup(self.unit, w, "find", g, key)
         with w.when(f"{at} >= 0" if key else "True"):
@@ -58,7 +58,7 @@ class Shelf:
 
 
 def swept_slot(unit: Unit, w: Writer, g: str, key: Sequence[str], sweep: str, rows: bool = True) -> str:
-    """A name for the slot of a key in groups that are swept first where there is no room for another row or key."""
+    """A name for the slot of a key, in groups that are swept first where there is no room for another row or key."""
     if rows:
         with w.block(f"if {g}.free == 0:"):
             w.line(sweep)

@@ -1,11 +1,11 @@
-"""Sliding: groups of members that come and go, with aggregates over those that are there, kept up to date.
+"""Sliding: groups of members that come and go, with aggregates over the present ones, kept up to date.
 
-A member costs the same however many there are. Counts and sums are added to and taken from; what rounding loses is
-bounded (`structures/sums.py`), and where it could be seen a sum is made anew. The smallest and largest are at the front
-of a queue of those that none which stays longer beats, the first and last at the ends of a queue of all that are not
-null. Values of which one at some place in their order is wanted, or how many are different, are nodes of a tree
-(`structures/trees.py`). What needs all values (a list) costs as much as there are. State: the members that are there,
-in one row each.
+The cost of a member does not depend on their number. Counts and sums are updated by addition and subtraction; the
+rounding error is bounded (`structures/sums.py`), and where it could be visible a sum is recomputed. The smallest and
+largest are at the front of a queue of those that are not beaten by one that stays longer, the first and last at the
+ends of a queue of all that are not null. For a value at a rank, or the number of different ones, values are nodes of a
+tree (`structures/trees.py`). Aggregates that need all values (a list) visit each. State: the present members, in one
+row each.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ensue.engine.structures.trees import tree_rows, tree_slots
 from ensue.language import typed
 
 ALL = "all"
-"""The queue of all members in the order in which they came."""
+"""The queue of all members in the order of arrival."""
 
 
 def value_field(one: Kept) -> Field:
-    """The field of a member's value for an aggregate: of its argument, or of what a nested aggregate came to."""
+    """The field of a member's value for an aggregate: of its argument, or the result of a nested aggregate."""
     return ("value", one.aggregate if one.nested else one.aggregate.argument, one.kind)
 
 
@@ -40,12 +40,12 @@ def group_key(w: Writer, codes: Sequence[Code]) -> list[str]:
 
 
 def group_kinds(codes: Sequence[Code]) -> str:
-    """The kinds of these parts: which of them are codes of values."""
+    """The kinds of these parts: s for codes of values, i for others."""
     return "".join(("s" if code.kind in "so" else "i") + ("i" if code.valid != "True" else "") for code in codes)
 
 
 class Sliding:
-    """Groups of members; see the module. `by_start` says that members leave by their start, and not as they came."""
+    """Groups of members; see the module. With `by_start` members leave by their start, not in the order of arrival."""
 
     def __init__(self, operator: Operator, wanted: Iterable[Field], by_start: bool, starts: bool) -> None:
         self.operator, self.unit, self.by_start, self.starts = operator, operator.unit, by_start, starts
@@ -62,10 +62,10 @@ class Sliding:
         self.scratch: dict[Kept, str] = {}
         self.least_start = ""
 
-    # --- what a member is
+    # --- members
 
     def member(self, w: Writer, env: Env, extra: Iterable[Field]) -> Env:
-        """The fields of a member at hand that are kept: values of aggregates, and others."""
+        """The stored fields of the current member: values of aggregates, and others."""
         found = Env({START: env[START]})
         for one in self._kept():
             for field in self._fields(one):
@@ -94,7 +94,7 @@ class Sliding:
     # --- the structure
 
     def lay_out(self, kinds: str, member: Env, slots: dict[str, Element], rows: dict[str, Element]) -> str:
-        """The structure, for keys of such kinds, members such as the one at hand, and more columns."""
+        """The structure, for keys of such kinds, members such as the current one, and more columns."""
         unit = self.unit
         for source in SOURCES:
             unit.use(source)
@@ -133,11 +133,11 @@ class Sliding:
         if (field, larger) in self.best:
             return
         held, kind = self._held(field), "i" if field == START else self.columns[field].kind
-        # columns are named by what they are for, not by numbers of the unit: a state outlives the rules beside it
+        # columns have names by their purpose, not numbers of the unit: a state outlives the rules beside it
         name = f"{'greatest' if larger else 'least'}_{held}_{kind}{'_by_start' if self.by_start else ''}"
         self.best[field, larger] = name
         one, other = f"groups.{held}[one]", f"groups.{held}[other]"
-        # of values of any type that are equal (1 and 1.0) the first stays
+        # the first of equal values of any type (1 and 1.0) stays
         beats = smaller(one, other, larger, kind) if kind == "o" else f"not {smaller(other, one, larger, kind)}"
         self.unit.use(unbeaten(name, beats, self.by_start))
         slots |= queue_slots(name)
@@ -165,7 +165,7 @@ class Sliding:
     # --- members come and go
 
     def enter(self, w: Writer, at: str, member: Env) -> str:
-        """Adds a member to a group; gives its row."""
+        """Write code that adds a member to a group; returns its row."""
         g = self.groups
         row = w.let("row", f"take_row({g})")
         w.line(f"{g}.start[{row}] = {member[START].value}")
@@ -186,7 +186,7 @@ class Sliding:
         return row
 
     def write_leave(self) -> None:
-        """Writes ``leave_x(at, row)``, which takes a member out of its group."""
+        """Write ``leave_x(at, row)``, which removes a member from its group."""
         w, g = Writer(), self.groups
         member = self.read("row")
         w.line(f"drop_{ALL}({g}, at, row)")
@@ -213,7 +213,7 @@ class Sliding:
         return State(self.unit, one.kind, {cell: f"{self.groups}.{prefix}_{cell}[{at}]" for cell in one.cells})
 
     def _write_anew(self, one: Kept) -> None:
-        """Writes the function that adds up all members of a group again."""
+        """Write the function that sums all members of a group again."""
         w, g = Writer(), self.groups
         state = self.state(one, "at")
         for cell, element in one.cells.items():
@@ -227,12 +227,12 @@ class Sliding:
     # --- results
 
     def first_start(self, at: str) -> str:
-        """Source for the smallest start of a group's members, where there are some."""
+        """Source for the smallest start of a group's members, if there are any."""
         queue = self.least_start or ALL
         return f"{self.groups}.start[{self.groups}.{queue}_first[{at}]]"
 
     def results(self, w: Writer, at: str) -> Env:
-        """What the aggregates of a group have come to."""
+        """The results of the aggregates of a group."""
         found, done, sure = Env(), dict[Kept, Code](), set[Kept]()
         for field in self.wanted:
             aggregate = field[1]
@@ -298,7 +298,7 @@ class Sliding:
         return Code(value, there, found.kind)
 
     def _collected(self, w: Writer, one: Kept, at: str, field: Field, own: Env | None = None) -> Code:
-        """What Python makes of all values of a group, and of another member's."""
+        """The result that Python computes from all values of a group, and of another member."""
         scratch = self.scratch.get(one)
         if scratch is None:
             scratch = self.scratch[one] = collection(self.unit, one)
@@ -330,7 +330,7 @@ class Sliding:
         return Code(f"(1 if {row} != 0 else 0)" if cell == "n" else "0", "True", "i")
 
     def with_another(self, w: Writer, at: str, own: Env) -> Env:
-        """What a group's aggregates come to with another member, which ends now and begins before all the others.
+        """The results of a group's aggregates with another member, which ends now and begins before all the others.
 
         It comes after those that ended before, and before those that end now.
         """
@@ -373,7 +373,7 @@ class Sliding:
         return state
 
     def source(self, w: Writer, at: str, source: str = "0") -> Code:
-        """The inputs that all members of a group came from."""
+        """The inputs of all members of a group."""
         found = w.let("source", source)
         row = w.let("row", f"{self.groups}.{ALL}_first[{at}]")
         with w.block(f"while {row} != 0:"):

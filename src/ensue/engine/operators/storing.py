@@ -1,25 +1,25 @@
-"""Storing a match in a store: the code that joins, scopes and shared parts have in common."""
+"""Storing a match in a store: the code that joins, scopes and shared parts share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from inspect import getsource
 
 from ensue.engine.generate.fields import START, Column, Env, Field
 from ensue.engine.generate.operator import row_fields, write_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Writer
+from ensue.engine.machine.source import source_of
 from ensue.engine.operators.keys import lookup
 from ensue.engine.structures.newest_store import spared
 
-SPARED = getsource(spared)
+SPARED = source_of(spared)
 
 
 def store_match(
     unit: Unit, w: Writer, store: str, key: Sequence[str], env: Env, columns: dict[Field, Column], life_end: int | None,
     life_start: int | None, ended: bool = False,
 ) -> None:  # fmt: skip
-    """Writes that a match is stored under a key, for as long after its end and its start as these say.
+    """Write code that stores a match under a key, for these lengths after its end and its start.
 
     With `ended` rows of the store may have been ended.
     """
@@ -41,7 +41,7 @@ def store_newest(
 ) -> None:  # fmt: skip
     """The same for a store with the newest row of each key beside the key: see `structures/newest_store.py`.
 
-    Without `looked_for` no given event looks for rows after it has been stored itself.
+    Without `looked_for` no given event probes for rows after it has been stored itself.
     """
     unit.use(SPARED)
     at = lookup(unit, w, "slot", store, key)
@@ -57,7 +57,7 @@ def store_newest(
 
 
 def _add_row(unit: Unit, w: Writer, make_room: str, store: str, at: str, life_start: int | None) -> str:
-    """Writes that a row is added to the ring of a store, before those of its key; gives its place."""
+    """Write code that adds a row to the ring of a store, before those of its key; returns its place."""
     w.line(f"{make_room}({store}, clock.now, {unit.number(NEVER if life_start is None else life_start)})")
     row = w.let("row", f"{store}.high")
     w.line(f"{store}.high += 1")

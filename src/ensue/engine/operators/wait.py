@@ -1,6 +1,6 @@
-"""Wait: matches with their relative timers, when these have ended.
+"""Wait: matches with their relative timers, once these have ended.
 
-A match whose timers end no later than itself is handed on at once. State: the others, by the time at which the last
+A match whose timers end no later than itself is passed on at once. State: the others, by the time at which the last
 timer ends: in a queue as long as these times come in order, otherwise in a heap.
 """
 
@@ -73,7 +73,7 @@ class Wait(Passing):
             self._put(w, env, due)
 
     def _put(self, w: Writer, env: Env, due: str) -> None:
-        """Writes the row behind the queue; it stays there where times come in order, as they do for one length."""
+        """Write the row behind the queue; it stays there where times come in order, as they do for one length."""
         layout = rows_layout({"due": "i64", "start": "i64", **row_fields(self.columns)})
         queue = self.queue = self.structure("pending", Queue, layout)
         self.heap = self.structure("unordered", Rows, layout)
@@ -117,7 +117,7 @@ class Wait(Passing):
 
 
 def set_timer(unit: Unit, w: Writer, env: Env, timer: typed.Timer) -> tuple[str, str]:
-    """Writes when a timer begins and ends."""
+    """Write code that computes the beginning and the end of a timer."""
     begins, ends = (
         w.let(name, f"max({env['time', timer.of, 'end' if end else 'start'].value} + {unit.number(shift)}, {EARLIEST})")
         for name, (end, shift) in zip(("begin", "finish"), timer.points, strict=True)

@@ -1,14 +1,14 @@
-"""Window: matches of the rest of a body with what a window collects beside them.
+"""Window: matches of the rest of a body with the collected events of a window beside them.
 
-What is collected is the same whatever the rest is: a group is the values of shared variables and of the head's terms
-that use the collected event. So a window by itself gives matches (``window_count.py`` and the others), each with the
-names of its last event and with aggregates, and beside a pattern these are joined with the matches of the rest by the
-variables that they share. Null agrees with nothing there. Both sides are kept for partners still to come, for as long
-as ``within`` allows, else for ever; where the rest is static rows it is known from the start, and nothing else is kept.
-Matches are ordered by the parts of the rest, then by those of the beginning, then by those of the event they are at.
+The collected events do not depend on the rest: a group is the values of shared variables and of the head's terms that
+use the collected event. So a window by itself gives matches (``window_count.py`` and the others), each with the names
+of its last event and with aggregates, and beside a pattern these are joined with the matches of the rest by the shared
+variables. Null agrees with nothing there. Both sides are stored for later partners, for as long as ``within`` allows,
+else for ever; where the rest is static rows it is known from the start, and nothing else is stored. Matches are ordered
+by the parts of the rest, then by those of the beginning, then by those of their last event.
 
 Where a term of the head or the argument of an aggregate uses names of the rest and of the collected event together,
-groups or values are others for each match of the rest: then all is computed anew for each (``window_any.py``).
+groups or values differ for each match of the rest: then they are computed again for each (``window_any.py``).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from ensue.plan import operators as plan
 from ensue.temporal.instants import instantaneous
 
 HIDDEN = ("part", "span", "agg", "cell", "list")
-"""What a match has of its rest, and never of what is collected."""
+"""Kinds of fields that a match has of its rest, and never of collected events."""
 
 
 class Window(Operator):
-    """Matches with what a window collects; see the module."""
+    """Matches with the aggregates of a window; see the module."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Window(Operator):
         self.fixed = nothing_under(input_)
         self.aggregates = Aggregates(self.window.id, collected, None)
         self.mixed = False
-        """Whether something is made of the rest and of what is collected together."""
+        """True if a term uses names of the rest and of the collected event together."""
         self._kind = kind
         self._writer: Kind | None = None
         self.rests: Shelf | None = None
@@ -72,7 +72,7 @@ class Window(Operator):
             self.rest.feed(lambda w, env: self.writer.take_rest(w, env))
 
     def _want_groups(self) -> None:
-        """Asks for what makes groups, and for what joins them with the rest."""
+        """Request the fields that make groups, and those that join them with the rest."""
         window = self.window
         names = dict.fromkeys((*window.shared, *window.keys))
         self.collected.want(("var", name) for name in names)
@@ -105,7 +105,7 @@ class Window(Operator):
     def shared_with_rest(self) -> list[str]:
         return self._join_by
 
-    # --- where its fields come from
+    # --- sources of its fields
 
     def _of_event(self, field: Field) -> bool:
         return field[0] not in HIDDEN and field not in (START, SOURCE, OLDEST) and self.collected.has(field)
@@ -128,7 +128,7 @@ class Window(Operator):
         return self.rest
 
     def route(self, field: Field) -> tuple[Operator, Field]:
-        """The operator that a field of a match comes from, and what it is there; an aggregate of its own aside."""
+        """The operator that a field of a match comes from, and its field there; own aggregates are left out."""
         if field[0] == "part":
             number = int(str(field[1]))
             for side, first in self._parts():
@@ -143,7 +143,7 @@ class Window(Operator):
         return self.collected, field
 
     def _parts(self) -> Iterator[tuple[Operator, int]]:
-        """What has parts of a match, and from which number on: the rest, the beginning, the event that it is at."""
+        """The operators that parts of a match come from, each with its first number: rest, beginning, last event."""
         first = 0
         for side in (self.rest, self.beginning, self.collected):
             if side is not None:
@@ -187,7 +187,7 @@ class Window(Operator):
                 for side in (self.collected, self.beginning, self.rest):
                     if side is not None:
                         side.want([SOURCE])
-            elif field == OLDEST:  # a window counts by its own end
+            elif field == OLDEST:  # the age of a window counts from its own end
                 if self.rest is not None:
                     self.rest.want([OLDEST])
             else:
@@ -209,25 +209,25 @@ class Window(Operator):
 
     @property
     def writer(self) -> Kind:
-        """Writes the code of its kind; known when all is known that is wanted."""
+        """The writer of its kind; made when all wanted fields are known."""
         if self._writer is None:
             self._writer = self._kind(self)
         return self._writer
 
     @property
     def leaves_twice(self) -> bool:
-        """Whether intervals leave a span both by their start and by their end, as they are not kept that long."""
+        """True if intervals leave a span both by their start and by their end, as the largest lifetime is shorter."""
         keep, instant = self.node.keep, instantaneous(self.window.pattern, self.unit.events)
         return keep is not None and self.window.kind == "span" and keep < self.window.size - 1 and not instant
 
     @property
     def forgets(self) -> bool:
-        """Tell whether a session may last longer than its first events are kept."""
+        """True if a session may last longer than its first events are kept."""
         return self.node.keep is not None and self.window.kind == "gap"
 
     @property
     def _event_fields(self) -> dict[Field, Field]:
-        """The fields of a match that the event it is at has, or by which it is joined, and what they are there."""
+        """The fields of a match that its last event has, or by which it is joined, and their names there."""
         names: list[Field] = [("var", name) for name in self._join_by]
         return self._of(self.collected) | {field: field for field in names}
 
@@ -244,7 +244,7 @@ class Window(Operator):
 
     @property
     def beginning_fields(self) -> dict[Field, Field]:
-        """The fields of a match that its beginning has, and what they are there."""
+        """The fields of a match that its beginning has, and their names there."""
         return self._of(self.beginning)
 
     def _of(self, side: Operator | None) -> dict[Field, Field]:
@@ -252,7 +252,7 @@ class Window(Operator):
         return {field: inner for field, (of, inner) in routes.items() if of is side}
 
     def found(self, w: Writer, env: Env) -> None:
-        """Hands on what a window by itself has found, or joins it with the rest."""
+        """Write code that passes on a match of the window by itself, or joins it with the rest."""
         env = Env({**env, OLDEST: Code("clock.now", "True", "i")})
         if self.rest is None:
             self.push(w, env)
@@ -273,7 +273,7 @@ class Window(Operator):
                 self.results.put(w, key.parts, env)
 
     def take_rest(self, w: Writer, env: Env) -> None:
-        """A match of the rest: it is joined with what the window has found, and kept."""
+        """Write the arrival of a match of the rest: it is joined with matches of the window, and stored."""
         assert self.rest is not None
         key = key_of(self.unit, w, self._join_by, env, self.collected)
         if key is None:
@@ -299,7 +299,7 @@ class Window(Operator):
             self.results = Shelf(self, "collected", kinds, {field: self.column(field) for field in own}, life)
 
     def _both(self, w: Writer, rest: Env, own: Env) -> None:
-        """A match of the rest and of the window by itself as one."""
+        """Write code that passes on a match of the rest and one of the window as one."""
         found = Env()
         for field in self.wanted:
             if field == SOURCE:
@@ -317,7 +317,7 @@ class Window(Operator):
 
 
 class Kind:
-    """How one kind of window finds what it collects. Its code is part of the functions of its inputs."""
+    """Base of the kinds of windows. Their code is part of the functions of their inputs."""
 
     def __init__(self, operator: Window) -> None:
         self.operator, self.unit, self.name = operator, operator.unit, operator.name
@@ -325,19 +325,19 @@ class Kind:
         self.keep = operator.node.keep
 
     def take(self, w: Writer, env: Env) -> None:
-        """Takes in an event."""
+        """Write the arrival of an event."""
         raise NotImplementedError
 
     def begin(self, w: Writer, env: Env) -> None:
-        """Takes in a beginning."""
+        """Write the arrival of a beginning."""
         raise NotImplementedError
 
     def take_rest(self, w: Writer, env: Env) -> None:
-        """Takes in a match of the rest."""
+        """Write the arrival of a match of the rest."""
         self.operator.take_rest(w, env)
 
     def write(self) -> None:
-        """Writes its other functions: whether something waits for the end of the step, and what is done then."""
+        """Write its other functions: the test for pending work at the end of the step, and that work."""
         self.settle("False", Writer())
 
     def settle(self, waits: str, w: Writer) -> None:
@@ -347,7 +347,7 @@ class Kind:
         self.unit.function(f"settle_{self.name}", [], w)
 
     def group(self, w: Writer, env: Env, leave_out: Iterable[str] = ()) -> list[Code]:
-        """What makes the group of an event, some variables aside."""
+        """The values that make the group of an event, without some variables."""
         names = [n for n in dict.fromkeys((*self.window.shared, *self.window.keys)) if n not in leave_out]
         codes = [env["var", name] for name in names]
         codes += [value(self.unit, w, term, env) for term in self.operator.terms]

@@ -1,10 +1,10 @@
-"""Windows whose groups or values depend on the rest of the body: each match is computed anew from all events.
+"""Windows whose groups or values depend on the rest of the body: each match is computed from all events.
 
-That is so where a term of the head, or the argument of an aggregate, uses names of the rest (or of the beginning) and
-of the collected event together, where a beginning shares variables with the rest that the event does not have, and for
-sessions of which a largest lifetime drops members. What is found is what `window_count.py` and the others find. State:
-all events, beginnings and matches of the rest, of sessions only those that are kept; a result costs as much as there
-are events.
+These are windows where a term of the head, or the argument of an aggregate, uses names of the rest (or of the
+beginning) and of the collected event together, where a beginning shares variables with the rest that the event does not
+have, and sessions of which a largest lifetime drops members. Their matches are those of `window_count.py` and the
+others. State: all events, beginnings and matches of the rest, for sessions only as long as events are kept; the time
+for a result grows with the number of events.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AnyWindow(Kind):
         layout = rows_layout({"start": "i64", "end": "i64", **row_fields(side.columns)}, ("time", "once"))
         return self.operator.structure(title, kind, layout)
 
-    # --- everything is kept
+    # --- everything is stored
 
     def take(self, w: Writer, env: Env) -> None:
         self._keep(w, self.events, self.operator.collected.columns, env)
@@ -75,7 +75,7 @@ class AnyWindow(Kind):
         env[START] = Code(f"{rows}.start[{row}]", "True", "i")
         return env
 
-    # --- and looked at when the step is complete
+    # --- and evaluated when the step is complete
 
     def write(self) -> None:
         e, r, each = self.events, self.rests, self.window.record.ends_later
@@ -106,7 +106,7 @@ class AnyWindow(Kind):
         self.settle(any_of(*(f"({test})" for test in waits)), w)
 
     def _next_session(self, w: Writer) -> None:
-        """Notes when the next session may be over: the gap after the first event that ended less than that ago."""
+        """Write code that sets the earliest end of a session: one gap after the first event less than a gap ago."""
         e, size = self.events, self.unit.number(self.window.size)
         w.line(f"{e}.once = 0")
         row = w.let("row", f"{e}.count - 1")
@@ -116,7 +116,7 @@ class AnyWindow(Kind):
             w.line(f"{row} -= 1")
 
     def _drop_old(self, w: Writer) -> None:
-        """Lets go of events that count for nothing any more, where there is a largest lifetime."""
+        """Write code that drops events which no longer count, where there is a largest lifetime."""
         if self.keep is None:
             return
         e, life = self.events, self.keep if self.operator.rest is None else 2 * self.keep
@@ -134,7 +134,7 @@ class AnyWindow(Kind):
         return self.operator.rest
 
     def _events(self, w: Writer, rest: Env, new: str) -> None:
-        """Looks at all events beside a match of the rest; `new` says whether that is of the step at hand."""
+        """Write a loop over all events beside a match of the rest; `new` is source, true if the match is new."""
         e, operator = self.events, self.operator
         with w.block(f"for e in range({e}.count):"):
             event = self._read(e, "e", operator.collected)
@@ -155,7 +155,7 @@ class AnyWindow(Kind):
                     self._beginning(w, rest, event, over)
 
     def _agree(self, w: Writer, one: Env, other: Env, names: Iterable[str]) -> str:
-        """Source for whether two matches have equal values for some variables."""
+        """Source that is true if two matches have equal values for some variables."""
         tests = []
         for name in names:
             sides = Env({("var", "one"): one["var", name], ("var", "other"): other["var", name]})
@@ -164,7 +164,7 @@ class AnyWindow(Kind):
         return all_of(*(test for test in tests if test != "(True)"))
 
     def _beginning(self, w: Writer, rest: Env, event: Env, over: str) -> None:
-        """Looks for the latest beginning of an event, where there are such."""
+        """Write a loop for the latest beginning of an event, if the window has beginnings."""
         operator, b = self.operator, self.begins
         if operator.beginning is None:
             self._members(w, rest, event, over, "")
@@ -186,7 +186,7 @@ class AnyWindow(Kind):
             self._members(w, rest, event, over, row)
 
     def _members(self, w: Writer, rest: Env, event: Env, over: str, row: str) -> None:
-        """Visits the members of the group of an event, and hands on what is found."""
+        """Write a loop over the members of an event's group, and code that passes on the match."""
         e, operator, unit = self.events, self.operator, self.unit
         begin = Env()
         if operator.beginning is not None:
@@ -218,14 +218,14 @@ class AnyWindow(Kind):
                         with w.block(f"if {sums.count} == {unit.number(self.window.size)}:"):
                             w.line("break")
             w.line(f"{m} {'-' if newest_first else '+'}= 1")
-        if self.window.kind == "each":  # one match for a group: that of its last event
+        if self.window.kind == "each":  # one match for each group: that of its last event
             w.line(f"{start} = max({over} - {unit.number(self.window.size)}, {EARLIEST})")
         once = {"each": f"{last} == e", "gap": f"{is_last} and {sums.count} > 0"}.get(self.window.kind, "True")
         with w.when(once):
             self._push(w, rest, begin, event, sums.results(w), start, source, over)
 
     def _ends_session(self, w: Writer, known: Env, own: list[str], over: str) -> tuple[str, str]:
-        """Names for whether an event is the last of its session, and for the end of the first member seen so far."""
+        """Names for a flag that an event ends its session, and for the end of the first member seen so far."""
         e = self.events
         is_last, other = w.let("is_last", "True"), w.let("m", "e + 1")
         with w.block(f"while {other} < {e}.count and {e}.end[{other}] <= {over}:"):
@@ -237,7 +237,7 @@ class AnyWindow(Kind):
         return is_last, w.let("edge", f"{e}.end[e]")
 
     def _lies(self, m: str, row: str, over: str) -> str:
-        """Source for whether an event lies in the window of another one, and is kept until then."""
+        """Source that is true if an event lies in the window of another one, and is kept until then."""
         e, lies = self.events, self._lies_by_itself(m, row, over)
         if self.keep is None:
             return lies

@@ -1,7 +1,7 @@
 """``while last 1000: collect p``: at each event, that one and up to 999 before it in its group.
 
-Events of one step come in their order, and each sees those before it. State: the last so many events of each group, for
-ever, or as long as events are kept; cost as `sliding.py` says.
+Events of one step come in their order, and each sees those before it. State: the last 1000 events of each group, for
+ever, or as long as events are kept; cost as in `sliding.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ensue.temporal.instants import instantaneous
 
 
 class CountWindow(Kind):
-    """The last so many events; see the module."""
+    """The last n events; see the module."""
 
     def take(self, w: Writer, env: Env) -> None:
         unit, operator = self.unit, self.operator
@@ -46,7 +46,7 @@ class CountWindow(Kind):
         members.write_leave()
 
     def _write_evict(self, members: Sliding) -> None:
-        """Writes the functions that let go of what ended too long ago, in one group or in all."""
+        """Write the functions that drop events which ended too long ago, in one group or in all."""
         g, name = members.groups, members.name
         w = Writer()
         with w.block(f"while {g}.{ALL}_first[at] != 0 and {g}.end[{g}.{ALL}_first[at]] < since:"):

@@ -1,8 +1,8 @@
 """``while each 5m: collect p``: at each multiple of 5m, for each group all events that ended in the 5m before it.
 
 An event that ends at a multiple belongs to the 5m that begin there. A match has the names of its group's last event,
-and lies where the 5m do. State: aggregates of each group of the 5m at hand, and the fields of its last event that are
-asked for; with the multiple, all of it goes.
+and lies where the 5m do. State: aggregates of each group of the current 5m, and the requested fields of its last event;
+the multiple clears it.
 """
 
 from __future__ import annotations

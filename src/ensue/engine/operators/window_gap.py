@@ -1,11 +1,10 @@
 """``while gap 5m: collect p``: sessions, for each group all events between which no more than 5m pass.
 
-An event belongs to the session at hand if it ends no later than 5m after the last one did; what ends at that very
-moment still does. So a session is over when 5m have passed and the step is complete: it starts with its first event and
-ends then, whether or not any event comes. A match has the names of the last event. Sessions are in a list by the time
-of their last event, so the first one is over first. State: aggregates of each session at hand, and the fields of its
-last event that are asked for; they go with it. Where a largest lifetime drops members of a session, it is computed by
-`window_any.py`.
+An event belongs to the current session if it ends no later than 5m after the last one, that moment included. So a
+session ends when 5m have passed and the step is complete, even without another event; it starts with its first event. A
+match has the names of the last event. Sessions are in a list by the time of their last event, so the first one ends
+first. State: aggregates of each current session, and the requested fields of its last event; they go with it. Where a
+largest lifetime drops members of a session, it is computed by `window_any.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from ensue.engine.structures.structure import Element
 class GapWindow(Kind):
     """Sessions; see the module.
 
-    `first` and `time` of the groups are the ends of the list. A slot is the session's whose number it has.
+    `first` and `time` of the groups are the ends of the list. A slot belongs to the session whose number it has.
     """
 
     def take(self, w: Writer, env: Env) -> None:
@@ -91,7 +90,7 @@ class GapWindow(Kind):
         self.settle(f"due_{self.name}() <= clock.now", w)
 
     def _write_unlink(self) -> None:
-        """Writes the function that takes a session out of the list."""
+        """Write the function that removes a session from the list."""
         g, w = self.groups, Writer()
         w.line(f"older = {g}.older[row]")
         w.line(f"newer = {g}.newer[row]")
@@ -106,7 +105,7 @@ class GapWindow(Kind):
         self.unit.function(f"unlink_{self.name}", ["row: int"], w)
 
     def _write_sweep(self) -> None:
-        """Writes the function that lets go of the keys of sessions that are over."""
+        """Write the function that drops the keys of sessions that have ended."""
         g, w = self.groups, Writer()
         gone = f"{g}.count[at] != 0 and {g}.number[{g}.row[at]] != {g}.session[at]"
         with w.block(f"for at in range({g}.slot_mask + 1):"), w.block(f"if {gone}:"):

@@ -16,6 +16,6 @@ KINDS: dict[str, type[Kind]] = {
 
 
 def kind_of(window: Window) -> Kind:
-    """How a window finds what it collects: anew for each match beside it where its groups or values depend on that."""
+    """The implementation of a window: one that computes each match again where groups or values depend on the rest."""
     anew = window.mixed or window.leaves_twice or window.forgets
     return AnyWindow(window) if anew else KINDS[window.window.kind](window)

@@ -3,10 +3,10 @@
 The latest beginning of an event is the last one, in order, that ended before the event starts and agrees with it in the
 variables that they share; null agrees with nothing. An event sees all that end with it, so it waits for the end of its
 step, and a beginning counts for events that start after its step. Events are added to the aggregates of their latest
-beginning and group, and nothing else is kept of them. An interval may start before the last beginnings ended: then an
-older one is its latest, and the aggregates of those after it are merged. State: for each key the beginnings, and the
-aggregates of the groups of each. Of instants, or where intervals have a largest length, beginnings go when another one
-is the latest for all events to come; else they stay.
+beginning and group, and are not stored otherwise. An interval may start before the last beginnings ended: then an older
+one is its latest, and the aggregates of those after it are merged. State: for each key the beginnings, and the
+aggregates of the groups of each. Of instants, or where intervals have a largest length, beginnings are dropped when
+another one is the latest for all later events; else they stay.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SinceWindow(Kind):
         self.names = operator.shared_with_beginning
         pattern = self.window.pattern
         self.longest = constrain(typed.Body(pattern), self.unit.events).longest((pattern.id, False), (pattern.id, True))
-        """How long an event lasts at most; None if there is no limit."""
+        """Largest length of an event; None if there is no limit."""
         inner = list(dict.fromkeys(operator.beginning_fields.values()))
         self.kept: list[Field] = [*inner, *([SOURCE] if self.source else [])]
         self.columns = {field: operator.beginning.column(field) for field in self.kept}
@@ -79,7 +79,7 @@ class SinceWindow(Kind):
                     w.line(f"{b}.older[{before}] = 0")
 
     def _write_let_go(self) -> None:
-        """Writes the function that lets go of the beginnings of a chain from one on."""
+        """Write the function that drops the beginnings of a chain from one on."""
         b, w = self.beginnings, Writer()
         with w.block("while row != 0:"):
             w.line(f"after = {b}.older[row]")
@@ -143,7 +143,7 @@ class SinceWindow(Kind):
         w.line(f"{held}.count += 1")
 
     def _write_forget(self) -> None:
-        """Writes the function that lets go of beginnings that ended too long ago."""
+        """Write the function that drops beginnings which ended too long ago."""
         b, w = self.beginnings, Writer()
         over = f"clock.now - {self.unit.number(self.keep or 0)}"
         with w.block(f"for at in range({b}.slot_mask + 1):"), w.block(f"if {b}.count[at] > 0:"):
@@ -188,7 +188,7 @@ class SinceWindow(Kind):
         return f"{g}.least[{at}]", f"{g}.source[{at}]", self.running.read(w, g, at)
 
     def _merged(self, w: Writer, row: str, key: list[str]) -> tuple[str, str, Env]:
-        """The same of a beginning and all after it."""
+        """The same for a beginning and all after it."""
         g, b, running = self.groups, self.beginnings, self.running
         count, states = running.local(w)
         start, source = w.let("least", f"{b}.start[{row}]"), w.let("source", "0")
@@ -204,7 +204,7 @@ class SinceWindow(Kind):
         return start, source, running.results(w, count, states)
 
     def _write_sweep(self) -> None:
-        """Writes the function that lets go of the aggregates of beginnings that have gone."""
+        """Write the function that drops the aggregates of dropped beginnings."""
         g, b, w = self.groups, self.beginnings, Writer()
         gone = f"{g}.count[at] != 0 and {b}.number[{g}.begin[at]] != {g}.slot_k0[at]"
         with w.block(f"for at in range({g}.slot_mask + 1):"), w.block(f"if {gone}:"):

@@ -3,8 +3,8 @@
 An event sees all that end with it, also those after it in the order: so it waits for the end of its step. One that is
 longer than the window is in its own only, before the others that end with it. Events leave by their start: instants as
 they came; of intervals, those that begin no earlier than the ones before them are in a queue, the others in a heap.
-State: the events that began less than 3m ago; what is over is let go of with the next event of the group, or when there
-is no room. Cost as `sliding.py` says, and for intervals that come out of order the logarithm of their number.
+State: the events that began less than 3m ago; older ones are dropped with the next event of the group, or when there is
+no room. Cost as in `sliding.py`, and for intervals that come out of order the logarithm of their number.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class SpanWindow(Kind):
         self.settle(f"{held}.count > 0", w)
 
     def _with_own(self, w: Writer, at: str, found: Env, own: Env) -> Env:
-        """What is found of a group by an event that may be longer than the window: then it is a member, too."""
+        """The results of a group for an event that may be longer than the window: then it is a member, too."""
         members, g = self.members, self.members.groups
         names = Env()
         for field in self.operator.aggregates.wanted:
@@ -138,7 +138,7 @@ class SpanWindow(Kind):
         unit.function(f"sweep_{name}", ["since: int"], w)
 
     def _write_place(self) -> None:
-        """Writes the function that puts a new row into the queue or the heap of its group."""
+        """Write the function that puts a new row into the queue or the heap of its group."""
         g, w = self.members.groups, Writer()
         w.line(f"last = {g}.line_last[at]")
         w.line(f"{g}.sibling[row] = 0")

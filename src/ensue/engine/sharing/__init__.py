@@ -1,5 +1,5 @@
-"""Sharing among rules: those alike but for names and constants run as one rule with a table of constants.
+"""Sharing among rules: rules that differ only in names and constants run as one rule with a table of constants.
 
-`shapes` tells which rules are alike; `families` makes of these one rule that finds what any of them could find, and the
-conditions that tell for which of them it counts.
+`shapes` finds rules of one shape; `families` makes of these one rule with the matches of all of them, and the
+conditions that decide to which of them a match belongs.
 """

@@ -1,17 +1,16 @@
-"""Families: rules of one shape as one rule, which finds what any of them could, and a table of their constants.
+"""Families: rules of one shape as one rule, with the matches of all of them, and a table of their constants.
 
-The common rule is as loose as its members together: a threshold is the one that is passed most easily, a length the
-longest. An attribute that each member wants to equal a constant of its own becomes a variable. What the common rule
-finds is an event that nobody sees; with each of these the members are looked up for which it counts, by an index on a
-constant that must be equal, in the order of a threshold. So an event costs as much as in the loosest of the rules, and
-then something for each detection.
+The common rule is as loose as its members together: it has the loosest threshold and the longest length. An attribute
+that must equal a constant of each member becomes a variable. A match of the common rule is a hidden event; for each of
+these the members it belongs to are looked up, by an index on a constant that must be equal, in the order of a
+threshold. So an event costs as much as in the loosest of the rules, plus a little for each detection.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -20,15 +19,16 @@ from ensue.engine.sharing.shapes import EXACT, Shape, Site, filled
 from ensue.language import typed
 from ensue.language.types import Type
 from ensue.language.walk import atoms, has_aggregate, pairs, visible_variables
+from ensue.records import dataclass
 
 LENGTH = "#length"
-"""A variable for the length of what the common rule found."""
+"""A variable for the length of a match of the common rule."""
 
 FOUND = "#found"
-"""How the types of what common rules find are called, with a number; nobody sees such events."""
+"""Prefix of the hidden types that common rules derive; a number follows."""
 
 AMONG = "among"
-"""An operation that says whether a value is among the constants of a family's index."""
+"""An operation that is true if a value is among the constants of a family's index."""
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -37,16 +37,16 @@ Part = TypeVar("Part", typed.Absence, typed.Gathering)
 
 
 class NotSharedError(Exception):
-    """Rules of one shape that cannot be one, and why."""
+    """Raised for rules of one shape that cannot run as one, with the reason."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """Rules of one shape, `members` by number, and how they run as one. They have been made of a `seed`.
+    """Rules of one shape, `members` by number, and their common rule. They have been made of a `seed`.
 
     `common` derives an event of the type `found`. The constants of the members are in `columns`, in the order of
-    `members`. A member's head is made of what was found where the `conditions` hold: there a variable ``c0`` is an
-    attribute of what was found, ``=0`` the member's constant in a column.
+    `members`. A member's head is computed from the match where the `conditions` hold: there a variable ``c0`` is an
+    attribute of the match, ``=0`` the member's constant in a column.
     """
 
     number: int
@@ -59,18 +59,18 @@ class Family:
     head: tuple[typed.Expression, ...]
     index: Index | None
     threshold: typed.Expression | None
-    """A condition that holds for no member after the first for which it does not hold."""
+    """Threshold. Members are sorted by it, so the first failure ends the loop."""
 
 
 @dataclass(frozen=True)
 class Seed:
-    """What a family is made of: the name of each rule, and its constants. A rule that is gone since is still there."""
+    """The origin of a family: the name of each rule, and its constants. Rules removed since are still listed."""
 
     rules: tuple[tuple[str, tuple[Site, ...]], ...]
 
     @cached_property
     def name(self) -> str:
-        """What the part of a state is called that belongs to the family."""
+        """The name of the family's part of a state."""
         names = " ".join(name for name, _ in self.rules)
         return f"family {hashlib.sha256(names.encode()).hexdigest()[:16]}"
 
@@ -88,7 +88,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Index:
-    """Members by the constant in a column, which must equal a value of what was found."""
+    """Members by the constant in a column, which must equal a value of the match."""
 
     column: int
     value: typed.Expression
@@ -98,12 +98,12 @@ def family_of(
     number: int, shape: Shape, seed: Seed, members: Mapping[str, int], rule: typed.Rule,
     events: Mapping[str, typed.EventType],
 ) -> Family:  # fmt: skip
-    """The family of rules of one shape; `members` are those that there are, by name, and `rule` is one of them."""
+    """The family of rules of one shape; `members` are the present ones, by name, and `rule` is one of them."""
     return _Maker(number, shape, seed, members, rule, events).family()
 
 
 class _Loosest(int):
-    """The loosest length of time of all members; theirs are in a column."""
+    """The loosest length of all members; their own are in a column."""
 
     column: int
 
@@ -128,7 +128,7 @@ class _Maker:
     # --- constants
 
     def _fill(self, site: Site) -> typed.Value | typed.Variable:
-        """What stands in the common rule where members have a constant."""
+        """The value or variable of the common rule in place of the members' constants."""
         values = tuple(each.value for each in next(self.sites))
         if len(set(map(repr, values))) == 1:
             return site.value
@@ -139,7 +139,7 @@ class _Maker:
             case "term":
                 return typed.Variable(f"={column}", site.type)
             case "shift":
-                raise NotSharedError("a timer that differs")  # what waits would have to be kept for each member
+                raise NotSharedError("a timer that differs")  # waiting matches would have to be stored for each member
         lengths = [value for value in values if isinstance(value, int)]
         loosest = _Loosest(min(lengths) if site.place == "low" else max(lengths))
         loosest.column = column
@@ -199,21 +199,21 @@ class _Maker:
     def _parted(
         self, conditions: Iterable[typed.Expression], own: list[typed.Expression]
     ) -> tuple[typed.Expression, ...]:
-        """The conditions that all members have; those that differ are added to their `own`."""
+        """The conditions that all members share; those that differ are added to their `own`."""
         same: list[typed.Expression] = []
         for condition in map(self._bound_one, conditions):
             (own if _varies(condition) else same).append(_constant_last(condition))
         return tuple(same)
 
     def _bound_one(self, expression: typed.Expression) -> typed.Expression:
-        """An expression with variables of the common rule instead of constants that they must equal."""
+        """An expression with variables of the common rule in place of the constants that they must equal."""
         alike = [name for name in self.bound if self.types[name] == self.columns[int(name[1:])].type]
         return _with(expression, {f"={name[1:]}": name for name in alike})
 
     # --- lengths of time
 
     def _lengths(self) -> Iterator[typed.Expression]:
-        """Conditions for lengths of time that differ; what is left in the rule is the loosest, as a plain number."""
+        """Conditions for lengths that differ; the rule keeps the loosest, as a plain number."""
         body = self.rule.body
         length = typed.Variable(LENGTH, "time")
         for place, operator in (("within", "<="), ("lasting", "=")):
@@ -280,7 +280,7 @@ class _Maker:
     # --- attributes that must equal a constant
 
     def _lifted(self, body: typed.Body) -> typed.Body:
-        """A body in which variables that took the place of constants correlate what they occur in."""
+        """A body in which variables that replaced constants correlate the patterns they occur in."""
         _check_visible(body)
         pattern = None if body.pattern is None else self._correlated(body.pattern)
         outside = set() if pattern is None else {n for n in visible_variables(pattern) if n.startswith("@")}
@@ -295,7 +295,7 @@ class _Maker:
         return replace(body, pattern=pattern, absences=absences, gatherings=gatherings, window=window)
 
     def _field_types(self, body: typed.Body) -> dict[str, Type]:
-        """The types of the attributes that variables took the place of constants for."""
+        """The types of the attributes whose constants were replaced by variables."""
         types: dict[str, Type] = {}
         for atom in atoms(body):
             attributes = self.events[atom.event].attributes
@@ -327,7 +327,7 @@ class _Maker:
                 return pattern
 
     def _inner(self, part: Part, outside: set[str]) -> Part:
-        """What is negated or gathered, correlated by what took the place of constants."""
+        """A negated or gathered pattern, correlated by variables that replaced constants."""
         names = {f"={name[1:]}": name for name in outside}
         pattern = part.pattern
         if isinstance(pattern, typed.Nested):
@@ -341,10 +341,10 @@ class _Maker:
         shared = (*part.shared, *sorted(own))
         return replace(part, pattern=pattern, shared=shared, self_contained=contained)
 
-    # --- what is found, and for whom it counts
+    # --- matches, and the members they belong to
 
     def _term(self, expression: typed.Expression) -> typed.Expression:
-        """An expression on what was found: all that does not differ is one of its attributes."""
+        """An expression on the match: every part that does not differ is one of its attributes."""
         match expression:
             case typed.Constant():
                 return expression
@@ -358,12 +358,12 @@ class _Maker:
         return typed.Variable(name, expression.type)
 
     def _index(self, own: Sequence[typed.Expression]) -> typed.Operation | None:
-        """The equality that tells members apart best."""
+        """The equality with the most different constants."""
         found = [c for c in own if isinstance(c, typed.Operation) and c.name == "=" and self._is_indexed(c)]
         return max(found, key=lambda c: len(set(self.columns[_column_of(c.arguments[1])].values)), default=None)
 
     def _is_indexed(self, equality: typed.Operation) -> bool:
-        """Whether a value that does not differ must equal a constant that does, of its kind or as good as that."""
+        """True if a value that does not differ must equal a constant that does, of its kind or exactly convertible."""
         value, constant = equality.arguments
         if not _is_constant(constant) or _varies(value):
             return False
@@ -373,7 +373,7 @@ class _Maker:
         return kinds[0] == kinds[1]
 
     def _by(self, equality: typed.Operation) -> Index:
-        """The index by an equality; constants are of the type of the values that they must equal."""
+        """The index by an equality; constants have the type of the values that they must equal."""
         value, column = equality.arguments[0], self.columns[_column_of(equality.arguments[1])]
         place = _column_of(equality.arguments[1])
         if kind_of(value.type) != kind_of(column.type):
@@ -381,7 +381,7 @@ class _Maker:
         return Index(place, self._term(value))
 
     def _loosened(self, condition: typed.Expression) -> typed.Expression:
-        """A threshold as the one that is passed most easily."""
+        """A threshold with the loosest constant."""
         side = _side(condition)
         assert side is not None
         value, operator, column = side
@@ -391,7 +391,7 @@ class _Maker:
         return _operation(operator, value, typed.Constant(loosest, self.columns[column].type))
 
     def _order(self, index: typed.Operation | None, threshold: typed.Expression | None) -> list[int]:
-        """The members there are by the index, then those first whose threshold is passed most easily."""
+        """The present members by the index, then by threshold, the loosest first."""
         order = [place for place, (name, _) in enumerate(self.seed.rules) if name in self.members]
         side = None if threshold is None else _side(threshold)
         if side is not None:
@@ -404,7 +404,7 @@ class _Maker:
         return order
 
     def _check_groups(self, body: typed.Body) -> None:
-        """The groups of a window are made of the head's terms: they must be those that the members have."""
+        """Check that terms of the head that group a window do not differ between members."""
         if body.window is None:
             return
         names = {*body.window.keys, *body.window.shared}
@@ -422,13 +422,13 @@ def _operation(name: str, *arguments: typed.Expression, type_: Type = "bool") ->
 
 
 def _bound(body: typed.Body) -> set[str]:
-    """The variables that what is matched or collected gives."""
+    """The variables that matched or collected events bind."""
     pattern = set() if body.pattern is None else visible_variables(body.pattern)
     return pattern if body.window is None else pattern | visible_variables(body.window.pattern)
 
 
 def _check_visible(body: typed.Body) -> None:
-    """Whatever took the place of a constant must be seen where it is compared with that of a member."""
+    """Check that each variable that replaced a constant is visible where members compare it."""
     apart: tuple[typed.Absence | typed.Gathering, ...] = (*body.absences, *body.gatherings)
     parts: list[typed.Pattern | None] = [body.pattern, *(part.pattern for part in apart)]
     if body.window is not None:
@@ -442,13 +442,13 @@ def _check_visible(body: typed.Body) -> None:
 
 
 def _fields(pattern: typed.Pattern) -> set[str]:
-    """The variables that took the place of constants in a pattern, seen or not."""
+    """The variables that replaced constants in a pattern, visible or not."""
     found = (term for atom in atoms(typed.Body(pattern)) for _, term in atom.fields)
     return {term.name for term in found if isinstance(term, typed.Variable) and term.name.startswith("@")}
 
 
 def _varies(expression: typed.Expression | None) -> bool:
-    """Whether an expression has a constant that differs."""
+    """True if an expression has a constant that differs."""
     match expression:
         case typed.Variable(name=name):
             return name.startswith("=")
@@ -463,7 +463,7 @@ def _varies(expression: typed.Expression | None) -> bool:
 
 
 def _varies_inside(pattern: typed.Pattern) -> bool:
-    """Whether a condition in parentheses has a constant that differs."""
+    """True if a condition in parentheses has a constant that differs."""
     match pattern:
         case typed.Nested(body=body):
             inside = body.pattern is not None and _varies_inside(body.pattern)
@@ -525,7 +525,7 @@ def _is_constant(expression: typed.Expression) -> bool:
 
 
 def _side(condition: typed.Expression) -> tuple[typed.Expression, str, int] | None:
-    """A threshold as a value that does not differ, how it compares, and the column of constants; None if it is none."""
+    """A threshold as a value that does not differ, its comparison, and the column of constants; None if it is none."""
     if not isinstance(condition, typed.Operation) or condition.name not in FLIPPED:
         return None
     one, other = condition.arguments

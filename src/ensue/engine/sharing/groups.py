@@ -1,17 +1,17 @@
-"""Rules of a program by what runs as one: each stratum with the families in it, strata of the same shapes together.
+"""Groups of rules that run as one: each stratum with the families in it, strata of the same shapes together.
 
-Strata that derive events of different types by rules of the same shapes become one, whose events are told apart by a
-number. So do rules of one shape in a stratum, whatever else it consists of. Rules that cannot be one stay as they are.
+Strata that derive events of different types by rules of the same shapes become one, with a number for the type of each
+event. So do rules of one shape in a stratum, whatever else it contains. Rules that cannot be joined stay as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from functools import cached_property
 from typing import Any
 
-from ensue.engine.generate.program import Layer, Part, Together
+from ensue.engine.generate.program import CompilationUnit, Layer, UnitRule
 from ensue.engine.operators.look_up import mixed_columns
 from ensue.engine.operators.members import Expansion
 from ensue.engine.sharing.families import Family, NotSharedError, Seed, family_of
@@ -19,43 +19,44 @@ from ensue.engine.sharing.parts import Before, History
 from ensue.engine.sharing.shapes import Shape, Site, rule_names, shape_of
 from ensue.engine.structures.capacity import current
 from ensue.language import typed
+from ensue.records import dataclass
 
 HEADS = "#heads"
-"""How a type that stands for those of several strata is called, with the number of the first."""
+"""Prefix of a type that stands for those of several strata; the number of the first follows."""
 
 
 @dataclass(frozen=True)
-class Decided:
-    """Decisions made before rules changed: families, which rules there were, how long events last, equal parts.
+class FamilyAssignment:
+    """Decisions made before rules changed: families, earlier rules, lengths of events, equal parts.
 
-    A rule that came later knows nothing of the past, so it cannot share what is kept of it.
+    A later rule has not seen the past, so it cannot share state that holds it.
     """
 
     seeds: tuple[Seed, ...]
     rules: frozenset[str]
     lengths: tuple[tuple[str, tuple[int, int | None]], ...] = ()
     parts: tuple[Before, ...] = ()
-    """The equal parts of rules that are one."""
+    """The equal parts of rules that are shared."""
     members: tuple[tuple[str, ...], ...] = ()
-    """The rules that are in each family still; one that had gone, and came again, is not."""
+    """The rules that still are in each family; one that was removed and added again is not."""
 
     @property
     def history(self) -> History:
-        """Whose state began earlier."""
+        """The rules and parts whose state began earlier."""
         names = {*self.rules, *(seed.name for seed in self.seeds), *(part.name for part in self.parts)}
         return History(frozenset(names), self.parts)
 
     def saved(self) -> list[Any]:
-        """As plain values."""
+        """The decisions as plain values."""
         seeds = [[[name, [list(astuple(site)) for site in sites]] for name, sites in s.rules] for s in self.seeds]
         lengths = [[name, *length] for name, length in self.lengths]
         parts, members = [part.saved() for part in self.parts], [list(names) for names in self.members]
         return [seeds, sorted(self.rules), lengths, parts, members]
 
     @staticmethod
-    def restored(state: Sequence[Any]) -> Decided:
+    def restored(state: Sequence[Any]) -> FamilyAssignment:
         seeds, rules, lengths, parts, members = state
-        return Decided(
+        return FamilyAssignment(
             tuple(Seed(tuple((name, tuple(Site(*site) for site in sites)) for name, sites in s)) for s in seeds),
             frozenset(rules),
             tuple((name, (low, high)) for name, low, high in lengths),
@@ -65,16 +66,16 @@ class Decided:
 
 
 Kind = tuple[int, tuple[typed.Value, ...], str | None]
-"""What rules have in common that may run as one: a shape by its number, how far timers reach, and what was decided."""
+"""Properties that rules of one family share: a shape by its number, the shifts of timers, and earlier decisions."""
 
 
 class Sharing:
-    """The rules of a program by their shapes; where some have run before, as it was `decided` for these.
+    """The rules of a program by their shapes; rules that have run before keep the decisions in `decided`.
 
     With `sharing` off each rule runs by itself.
     """
 
-    def __init__(self, program: typed.Program, decided: Decided | None = None, sharing: bool = True) -> None:
+    def __init__(self, program: typed.Program, decided: FamilyAssignment | None = None, sharing: bool = True) -> None:
         self.program = program
         self.decided = decided
         self.sharing = sharing
@@ -97,7 +98,7 @@ class Sharing:
 
     @cached_property
     def kinds(self) -> list[Kind]:
-        """For each rule with which others it may run as one."""
+        """For each rule the kind by which it may run as one with others."""
         numbers: dict[Shape, int] = {}
         found: list[Kind] = []
         for i, (shape, sites) in enumerate(self.shapes):
@@ -105,12 +106,12 @@ class Sharing:
             number = numbers.setdefault(shape, len(numbers))
             rule = self.program.rules[i]
             if rule.quiet is not None or self.program.events[rule.event].each:
-                number = -1 - i  # what is kept, or how often, is a matter of each rule alone
+                number = -1 - i  # an output rate or ``all`` concerns each rule alone
             found.append((number, reach, self._before(i)))
         return found
 
     def _before(self, i: int) -> str | None:
-        """What was decided for a rule: a family, by its name, or that it is alone; None for one that is new."""
+        """The earlier decision for a rule: a family, by its name, or its own name; None for a new rule."""
         if self.decided is None:
             return None
         name = self.names[i]
@@ -118,9 +119,9 @@ class Sharing:
             return self.seeds[name].name
         return name if name in self.decided.rules else None
 
-    def groups(self) -> list[Together]:
+    def groups(self) -> list[CompilationUnit]:
         """Each stratum, or several of the same shapes as one, in the order of strata."""
-        bundles: dict[int, Together | None] = {}
+        bundles: dict[int, CompilationUnit | None] = {}
         for numbers in self._bundles():
             bundle = self._bundle(numbers)
             if bundle is not None:
@@ -147,10 +148,10 @@ class Sharing:
                 yield numbers
 
     def _enough(self, count: int, rule: int) -> bool:
-        """Whether so many rules like one run as one: those that did before always do."""
+        """True if there are enough rules to run as one; those that did before always do."""
         return count >= current().family or self.names[rule] in self.seeds
 
-    def _bundle(self, strata: Sequence[int]) -> Together | None:
+    def _bundle(self, strata: Sequence[int]) -> CompilationUnit | None:
         """Strata of the same shapes as one; None if they cannot be."""
         rules = [i for number in strata for i in self.program.strata[number].layers[0]]
         heads = tuple(dict.fromkeys(self.program.rules[i].event for i in rules))
@@ -164,21 +165,21 @@ class Sharing:
             if family is None:
                 return None
             own = tuple(numbers[self.program.rules[i].event] for i in family.members)
-            parts.append(Part(Expansion(event.name, family, own), ""))
+            parts.append(UnitRule(Expansion(event.name, family, own), ""))
         layers = [*_common(families, strata[0]), Layer(tuple(parts), strata[0], recursive=False)]
         return replace(self._together(layers, [event]), heads={event.name: heads})
 
     # --- rules of one shape in a stratum
 
-    def _stratum(self, number: int) -> Together:
+    def _stratum(self, number: int) -> CompilationUnit:
         """A stratum, with the rules of one shape in each layer as one."""
         stratum = self.program.strata[number]
         layers: list[Layer] = []
         for rules in stratum.layers:
             families, rest = ([], list(rules)) if stratum.recursive else self._families(rules)
             layers += _common(families, number)
-            parts = [Part(self.program.rules[i], self.names[i], i) for i in rest]
-            parts += [Part(Expansion(self.program.rules[f.members[0]].event, f), "") for f in families]
+            parts = [UnitRule(self.program.rules[i], self.names[i], i) for i in rest]
+            parts += [UnitRule(Expansion(self.program.rules[f.members[0]].event, f), "") for f in families]
             layers.append(Layer(tuple(parts), number, stratum.recursive))
         return self._together(layers)
 
@@ -219,9 +220,9 @@ class Sharing:
         names = {self.program.rules[i].label or self.program.rules[i].event for i in members}
         return replace(family, common=replace(family.common, label=names.pop() if len(names) == 1 else None))
 
-    def _together(self, layers: Sequence[Layer], more: Iterable[typed.EventType] = ()) -> Together:
+    def _together(self, layers: Sequence[Layer], more: Iterable[typed.EventType] = ()) -> CompilationUnit:
         """Layers with the types that they take and derive, in the order of the program's; hidden ones come last."""
-        found = Together(tuple(layers), {}, mixed_columns=self.mixed)
+        found = CompilationUnit(tuple(layers), {}, mixed_columns=self.mixed)
         families = (part.rule.family for part in found.parts if isinstance(part.rule, Expansion))
         hidden = {event.name: event for event in (*(family.found for family in families), *more)}
         known = sorted((found.uses | found.derives) - set(hidden), key=self.ranks.__getitem__)
@@ -230,5 +231,5 @@ class Sharing:
 
 def _common(families: Sequence[Family | None], stratum: int) -> list[Layer]:
     """The layer of what families have in common, which comes before that of their members; none without families."""
-    parts = tuple(Part(family.common, family.seed.name) for family in families if family is not None)
+    parts = tuple(UnitRule(family.common, family.seed.name) for family in families if family is not None)
     return [Layer(parts, stratum, recursive=False)] if parts else []

@@ -1,12 +1,12 @@
-"""Equal parts of rules as one: joins, and what joins store, that several rules have or one rule has several times.
+"""Equal parts of rules as one: joins, and stores of joins, that several rules have or one rule has several times.
 
-A part is found by its form (`plan/canonical.py`). It is as loose as all who use it need: the longest lifetime, a side
-that one of them stores. Those who use it check the rest, as they would anyway. Larger parts come first; what is shared
-inside a part is a part of its own only if somebody else has it, too.
+A part is found by its form (`plan/canonical.py`). It is as loose as all its users need: the longest lifetime, a side
+that one of them stores. The users check the rest, as they would anyway. Larger parts come first; a part inside another
+one is separate only if other users have it, too.
 
-What a join stores is shared only with others where no event can come to both of its sides: there it would meet itself
-twice, or not at all. Parts with events that rules of the same layer derive are not shared, as these come in rounds. Nor
-are those that a join suppresses: a rule keeps nothing of them while it has no use for it, whatever others do.
+The store of a join is shared only where no event can come to both of its sides: such an event would meet itself twice,
+or not at all. Parts with events that rules of the same layer derive are not shared, as these come in rounds. Nor are
+those that a join suppresses: a rule stores nothing of them while it cannot use it, whatever others do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from heapq import heappop, heappush
 from typing import Any
@@ -24,20 +24,21 @@ from ensue.plan import operators as plan
 from ensue.plan.canonical import Canonical, NoFormError, canonical, longest, loosest, sides_in, with_sides
 from ensue.plan.renaming import Field
 from ensue.plan.walk import inputs_of, walk
+from ensue.records import dataclass
 from ensue.temporal.joins import Side
 
 PLAIN = plan.Scan | plan.Join | plan.Named | plan.Restrict | plan.Spanned
-"""The plan of a shared part."""
+"""The operators that a shared part consists of."""
 
 CLOSED = (
     plan.Anew | plan.Seeing | plan.Latest | plan.RestrictedAnd | plan.RestrictedSequence | plan.RestrictedWithout
 )  # fmt: skip
-"""Inside these nothing is shared: they are built in another way, or elsewhere."""
+"""Operators inside which nothing is shared: they are built in another way, or elsewhere."""
 
 
 @dataclass(frozen=True)
 class Before:
-    """A part as it was when its state began: a rule that comes later cannot use it, and one that goes leaves it."""
+    """A part as it was when its state began: a later rule cannot use it, and a removed one leaves it."""
 
     name: str
     form: str
@@ -46,10 +47,10 @@ class Before:
     wanted: tuple[Field, ...]
     """The fields of its matches, in the order in which they are stored."""
     sides: tuple[tuple[bool, bool, bool], ...]
-    """For each side of its joins: whether it is stored, looks for others, is suppressed."""
+    """Flags for each side of its joins: it is stored, it probes, it is suppressed."""
 
     def saved(self) -> list[Any]:
-        """As plain values."""
+        """The part as plain values."""
         return [self.name, self.form, list(self.users), [list(f) for f in self.wanted], [list(s) for s in self.sides]]
 
     @staticmethod
@@ -61,17 +62,17 @@ class Before:
 
 @dataclass(frozen=True)
 class Common:
-    """A part that is built once: its plan with numbers for names, and who uses it."""
+    """A part that is built once: its plan with numbers for names, and its users."""
 
     name: str
     form: str
     users: tuple[str, ...]
     core: plan.Operator
     wanted: tuple[Field, ...] = ()
-    """Fields that it hands on whoever asks, where its state began earlier."""
+    """Fields that it passes on in any case, where its state began earlier."""
 
     def before(self, wanted: Sequence[Field]) -> Before:
-        """The parts that rules which come later have to do with."""
+        """The part as later rules must find it."""
         sides = tuple((side.stored, side.looks, side.suppressed) for side in sides_in(self.core))
         return Before(self.name, self.form, self.users, tuple(wanted), sides)
 
@@ -94,7 +95,7 @@ NEW = History(frozenset(), ())
 
 @dataclass(frozen=True)
 class Site:
-    """A place in a plan where a part may stand: a join, or what is stored for one of its sides."""
+    """A place in a plan where a part may stand: a join, or the store of one of its sides."""
 
     user: str
     join: plan.Join
@@ -108,7 +109,7 @@ class Site:
 class Forms:
     """The forms of the places in the plans of rules, where several may have the same.
 
-    `events` says of which types attributes are.
+    `events` has the types of attributes.
     """
 
     def __init__(self, events: Mapping[str, typed.EventType]) -> None:
@@ -117,7 +118,7 @@ class Forms:
         self.known: dict[int, Canonical | None] = {}
         self.forms: dict[tuple[int, int | None], str | None] = {}
         self.alive: list[plan.Operator] = []
-        """Keeps operators that are known by their identity."""
+        """Keeps operators alive that are identified by `id`."""
 
     # --- places
 
@@ -138,7 +139,7 @@ class Forms:
         return not derived or _events(node).isdisjoint(derived)
 
     def _stores_alike(self, join: plan.Join, side: int) -> bool:
-        """Tell whether what a join stores for a side may be what another stores."""
+        """True if another join may share the store of a side."""
         if not join.sides[side].stored or (side == 0 and join.endings):
             return False
         if self.outline((join.left, join.right)[side]) is None:
@@ -148,7 +149,7 @@ class Forms:
         return all(self._type(join, name) is not None for name in join.pair.shared)
 
     def _type(self, join: plan.Join, name: str) -> str | None:
-        """The type that a variable has on both sides of a join; None if there are several, or if it has none."""
+        """The type of a variable on both sides of a join; None if there are several, or none."""
         types = {
             self.events[scan.atom.event].attributes.get(attribute, "any")
             for scan in walk(join)
@@ -161,7 +162,7 @@ class Forms:
     # --- forms
 
     def outline(self, node: plan.Operator) -> int | None:
-        """A number that parts of the same form have in common; None for what has no form."""
+        """A number that is equal for parts of the same form; None for parts without a form."""
         if id(node) not in self.outlines:
             self.alive.append(node)
             self.outlines[id(node)] = self._outline(node)
@@ -191,14 +192,14 @@ class Forms:
         return self.known[id(node)]
 
     def key(self, site: Site) -> tuple[tuple[str, Field], ...]:
-        """The variables by which a place stores, each with what it is in the form, in the order of these."""
+        """The key variables of a place, each with its field in the form, in the order of these."""
         found = self.canonical(site.node)
         assert found is not None
         fields = dict(found.renaming.variables)
         return tuple(sorted(((name, fields[name]) for name in site.join.pair.shared), key=lambda own: repr(own[1])))
 
     def form(self, site: Site) -> str | None:
-        """A name for the form of a place, which stays the same for ever."""
+        """A permanent name for the form of a place."""
         place = (id(site.join), site.side)
         if place not in self.forms:
             self.forms[place] = self._form(site)
@@ -215,7 +216,7 @@ class Forms:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A place whose form others may have, too; `part` is the part that began earlier, empty where it is new."""
+    """A place whose form others may have, too; `part` is the earlier part, empty for a new one."""
 
     site: Site
     form: str
@@ -227,7 +228,7 @@ Plans = Sequence[tuple[str, plan.Derive, Collection[str]]]
 
 
 def candidates(forms: Forms, plans: Plans, history: History = NEW) -> list[Candidate]:
-    """The places in plans that may be shared: with parts that began earlier, or among those that are new."""
+    """The places in plans that may be shared: with earlier parts, or among new ones."""
     sites = [site for user, derive, derived in plans for site in forms.sites(user, derive.input, derived)]
     outlines = Counter((forms.outline(site.node), site.side is None) for site in sites)
     before = {(user, part.form): part.name for part in history.parts for user in history.users(part)}
@@ -243,15 +244,15 @@ def candidates(forms: Forms, plans: Plans, history: History = NEW) -> list[Candi
 
 @dataclass
 class _Sharing:
-    """Parts as they are found, the largest first."""
+    """Finds shared parts, the largest first."""
 
     forms: Forms
     history: History
     waiting: dict[tuple[str, str], list[Site]] = field(default_factory=dict)
-    """The places of a form, for a part that began earlier or, under an empty name, for a new one."""
+    """The places of a form, for an earlier part or, under an empty name, for a new one."""
     heap: list[tuple[int, int, tuple[str, str]]] = field(default_factory=list)
     shared: dict[tuple[int, int | None], plan.Shared] = field(default_factory=dict)
-    """The plan that stands at a place now, by the identity of its join."""
+    """The plan that replaces a place, by the identity of its join."""
     gone: set[int] = field(default_factory=set)
     """The joins that are inside parts."""
     found: list[Common] = field(default_factory=list)
@@ -294,7 +295,7 @@ class _Sharing:
         self._look_into(name, core)
 
     def _look_into(self, name: str, core: plan.Operator) -> None:
-        """Adds the places inside a part."""
+        """Add the places inside a part."""
         before = {part.form: part.name for part in self.history.parts if name in part.users}
         old = name in self.history.names
         for site in self.forms.sites(name, core, ()):
@@ -308,7 +309,7 @@ class _Sharing:
         return found
 
     def changed(self, node: Any) -> Any:
-        """A plan with what is shared in the place of what it stands for."""
+        """A plan with its shared parts replaced."""
         if isinstance(node, CLOSED):
             return node
         if (id(node), None) in self.shared:
@@ -332,7 +333,7 @@ class _Sharing:
 
 
 def share(forms: Forms, plans: Plans, history: History = NEW) -> tuple[dict[str, plan.Derive], tuple[Common, ...]]:
-    """The plans of the rules of a unit, with their equal parts as one; these come smaller ones first."""
+    """The plans of the rules of a unit, with their equal parts shared; smaller parts come first."""
     sharing = _Sharing(forms, history)
     for candidate in candidates(forms, plans, history):
         sharing.add(candidate)
@@ -346,7 +347,7 @@ def share(forms: Forms, plans: Plans, history: History = NEW) -> tuple[dict[str,
 
 
 def _told(node: Any, cores: Mapping[str, plan.Operator]) -> Any:
-    """A plan whose shared parts show, in the words of its rule, which parts they share with others in turn."""
+    """A plan whose shared parts show, with the names of its rule, the parts that they share in turn."""
     if isinstance(node, plan.Shared):
         return replace(node, input=_worded(node.input, cores[node.name], cores))
     own = {name: _each(getattr(node, name), partial(_told, cores=cores)) for name in _inputs(node)}
@@ -354,7 +355,7 @@ def _told(node: Any, cores: Mapping[str, plan.Operator]) -> Any:
 
 
 def _worded(node: Any, core: Any, cores: Mapping[str, plan.Operator]) -> Any:
-    """A part in the words of a rule, like its `core` in all but these."""
+    """A part with the names of a rule, otherwise like its `core`."""
     if isinstance(core, plan.Keep):
         return _worded(node, core.input, cores)
     if isinstance(core, plan.Shared):
@@ -365,7 +366,7 @@ def _worded(node: Any, core: Any, cores: Mapping[str, plan.Operator]) -> Any:
 
 
 def _joins(node: plan.Operator, gated: bool = False) -> Iterator[tuple[plan.Join, bool]]:
-    """The joins of a plan, and whether events come to them only while others wait."""
+    """The joins of a plan, each with a flag that events come to it only while others wait."""
     if isinstance(node, CLOSED | plan.Shared):
         return
     if isinstance(node, plan.Join):
@@ -380,7 +381,7 @@ def _joins(node: plan.Operator, gated: bool = False) -> Iterator[tuple[plan.Join
 
 
 def _is_gated(join: plan.Join, side: int) -> bool:
-    """Tell whether a join has events left out of a side while nothing waits for them, see `operators/join.py`."""
+    """True if a join drops events of a side while nothing waits for them, see `operators/join.py`."""
     own, other = (join.left, join.right)[side], (join.left, join.right)[1 - side]
     waits = join.sides[side].suppressed and join.sides[1 - side].stored
     return waits and isinstance(other, plan.Scan) and not isinstance(own, plan.Scan)

@@ -1,8 +1,7 @@
-"""The shape of a rule: what is left of it when names are numbered and constants are taken out.
+"""The shape of a rule: the rule with its names numbered and its constants taken out.
 
-Rules of one shape differ in constants and in what their variables, their events and they themselves are called. A
-constant that the structure of a rule rests on (a null, a truth value, a divisor, the size of a window) is part of its
-shape.
+Rules of one shape differ in constants and in the names of variables, of events and of the rules. A constant that the
+structure of a rule depends on (a null, a truth value, a divisor, the size of a window) is part of its shape.
 """
 
 from __future__ import annotations
@@ -10,26 +9,27 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ensue.language import typed
 from ensue.language.types import Type
+from ensue.records import dataclass
 
 EXACT = 2**53
-"""Up to here an integer is the same number as a float."""
+"""Largest integer up to which floats represent all integers exactly."""
 
 BLANK = 2
-"""What stands for a constant in a shape. Lengths of 0 and 1 are part of it, so they are told from this."""
+"""Stands for a constant in a shape. Lengths of 0 and 1 are part of the shape, so this is another number."""
 
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where a constant stands, and what is known of it there.
+    """The place of a constant, with its type and value.
 
-    `place` is ``field`` (what an attribute of an atom must equal), ``term`` (in an expression), or a length of time:
-    ``within``, ``lasting``, ``shift`` (of a timer), ``low`` and ``high`` (of a distance).
+    `place` is ``field`` (the required value of an attribute of an atom), ``term`` (in an expression), or a length of
+    time: ``within``, ``lasting``, ``shift`` (of a timer), ``low`` and ``high`` (of a distance).
     """
 
     place: str
@@ -39,14 +39,14 @@ class Site:
 
 @dataclass(frozen=True)
 class Shape:
-    """What rules alike have in common: the rule with names and constants replaced, and the types of its head."""
+    """The common form of similar rules: the rule with names and constants replaced, and the types of its head."""
 
     rule: typed.Rule
     head: tuple[Type, ...]
 
 
 Fill = Callable[[Site], typed.Value | typed.Variable]
-"""What takes the place of a constant: another one, or a variable."""
+"""Gives the replacement of a constant: another one, or a variable."""
 
 
 def shape_of(rule: typed.Rule, event: typed.EventType) -> tuple[Shape, tuple[Site, ...]]:
@@ -64,12 +64,12 @@ def shape_of(rule: typed.Rule, event: typed.EventType) -> tuple[Shape, tuple[Sit
 
 
 def filled(rule: typed.Rule, head: tuple[Type, ...], fill: Fill) -> typed.Rule:
-    """A rule with its names numbered, and something else in the place of each constant; `head` are the head's types."""
+    """A rule with its names numbered, and each constant replaced; `head` are the head's types."""
     return _filled(_Walk(fill), rule, head)
 
 
 def rule_names(program: typed.Program, rules: Iterable[int]) -> dict[int, str]:
-    """What the parts of a state are called that belong to a rule: the same for the same rule in another program."""
+    """Names for the parts of a state that belong to each rule: the same for the same rule in another program."""
     names: dict[int, str] = {}
     times: Counter[str] = Counter()
     for i in rules:
@@ -80,7 +80,7 @@ def rule_names(program: typed.Program, rules: Iterable[int]) -> dict[int, str]:
 
 
 def names_of(rule: typed.Rule, head: tuple[Type, ...]) -> dict[str, str]:
-    """What a rule has in the place of the names that are numbered in its shape."""
+    """The names of a rule, by the numbered names in its shape."""
     walk = _Walk(lambda site: site.value)
     _filled(walk, rule, head)
     return {numbered: name for name, numbered in walk.names.items()}
@@ -106,7 +106,7 @@ def _as_float(expression: typed.Expression) -> typed.Expression:
 
 
 class _Walk:
-    """Goes through a rule, always in the same order."""
+    """Visits a rule, always in the same order."""
 
     def __init__(self, fill: Fill) -> None:
         self.fill = fill
@@ -242,7 +242,7 @@ class _Walk:
                 return expression if argument is None else replace(expression, argument=self.expression(argument))
 
     def literal(self, expression: typed.Expression) -> typed.Expression:
-        """An expression that is part of the shape where it is a constant."""
+        """An expression that is part of the shape if it is a constant."""
         return expression if isinstance(expression, typed.Constant) else self.expression(expression)
 
     def constant(self, place: str, constant: typed.Constant) -> typed.Expression:

@@ -1,1 +1,1 @@
-"""The structures that generated code works on: one module each, with its fields and what is done with them."""
+"""The structures that generated code works on: one module each, with its fields and its functions."""

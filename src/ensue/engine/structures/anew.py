@@ -1,9 +1,8 @@
-"""What a pattern that is matched anew found for the match at hand, and how it is found; see `operators/anew.py`."""
+"""Matches of a pattern that is matched again for each match, and the way to find them; see `operators/anew.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,21 +10,22 @@ import numpy as np
 from ensue.engine.structures.seen import Seen
 from ensue.engine.structures.sources import inputs_of
 from ensue.engine.structures.structure import Array, Element, Frame, Layout, Structure, row_columns
+from ensue.records import dataclass
 
 FIRST_ROWS = 16
 
 LASTING = frozenset({"values", "kinds", "numbers", "clock", "given", "outside"})
-"""The structures of a unit that are not made anew."""
+"""The structures of a unit that are not reset."""
 
 
 def found_layout(outside: int, fields: dict[str, Element]) -> Layout:
-    """Cells for the values of names outside, and for whether there is one; and rows with these fields."""
+    """Cells for the values of outer names with their flags; and rows with these fields."""
     cells = [f"{letter}{number}" for number in range(outside) for letter in ("v", "ok")]
     return Layout(("count", *cells), row_columns("rows", fields, cell="cell"))
 
 
 class Found(Structure):
-    """Rows that were found. `code` is the unit of the pattern, in which `rows` has them."""
+    """Found rows. `code` is the unit of the pattern, where they are in `rows`."""
 
     keeps = False
 
@@ -36,24 +36,24 @@ class Found(Structure):
         self.put("rows", np.zeros((FIRST_ROWS, self.layout.column("start").width), np.int64))
 
     def forget(self) -> None:
-        """Forgets what was asked about values."""
+        """Drop remembered answers about values."""
         self.lane = None
 
 
 class Question:
-    """Answers with what is found among some events."""
+    """Answers with the matches among some events."""
 
     def arrive(self, lane: Any, inside: Any) -> list[int]:
-        """Puts events, in order, where the pattern's unit reads them; gives their sources."""
+        """Put events, in order, where the pattern's unit reads them; returns their sources."""
         raise NotImplementedError
 
     def until(self, lane: Any) -> int:
-        """Up to where time runs in the pattern's unit."""
+        """The time up to which the pattern's unit runs."""
         found: int = lane.clock_.now
         return found
 
     def answer(self, lane: Any, found: Found, _: int) -> int:
-        """Runs the events through the unit of the pattern."""
+        """Run the events through the unit of the pattern."""
         inside = found.lane
         if inside is None or inside._fast != lane._fast:
             compiled = bool(lane._fast)
@@ -77,13 +77,13 @@ class Question:
         if lane.code.unit.provenance:
             for column in found.columns_with("source"):
                 for i, handle in enumerate(column[: found.count].tolist()):
-                    column[i] = _translated(lane._origins, inside._origins, handle, sources)
+                    column[i] = _translated(lane.origins, inside.origins, handle, sources)
         return 0
 
 
 @dataclass(frozen=True)
 class Kept(Question):
-    """The events that were kept, by type: their structures, and the fields of their rows."""
+    """The stored events, by type: their structures, and the fields of their rows."""
 
     rows: Mapping[str, str]
     columns: Mapping[str, Mapping[Any, Any]]
@@ -130,7 +130,7 @@ class Kept(Question):
 
 @dataclass(frozen=True)
 class Ahead(Question):
-    """All events that the unit around is run with; `inputs` are the numbers of its columns, by type and attribute."""
+    """All events that the outer unit runs with; `inputs` are the numbers of its columns, by type and attribute."""
 
     inputs: Mapping[tuple[str, str], int]
 
@@ -158,7 +158,7 @@ def _column(table: Any, name: str, count: int) -> Array:
 
 
 def _empty(lane: Any) -> None:
-    """Makes the state of a unit as it was when nothing had happened."""
+    """Reset the state of a unit."""
     for name, spec in lane.code.unit.structures.items():
         structure = lane.structures[name]
         if isinstance(structure, Seen):
@@ -171,7 +171,7 @@ def _empty(lane: Any) -> None:
 
 
 def _translated(origins: Any, inside: Any, handle: int, sources: list[int]) -> int:
-    """A set of events that were run as a handle of the inputs that these came from."""
+    """The handle of the inputs from which the events in a set came."""
     found = 0
     for position in sorted(inputs_of(inside, handle)):
         found = origins.add(found, sources[position])

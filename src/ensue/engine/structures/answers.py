@@ -1,9 +1,8 @@
-"""Answers of static predicates: for each combination of bound values a run of rows, and the order of all rows handed
-out.
+"""Answers of static predicates: for each combination of bound values a run of rows, and the order of all answered rows.
 
-`Answers` belong to one lookup. Python is asked once for each combination; the rows that agree are remembered one after
-the other, in their order. `Facts` belong to a unit: the places of rows that are parts of matches in the order of rows.
-Neither is state: both can be asked for again.
+`Answers` belong to one lookup. Python computes each combination once; the rows that agree are remembered one after the
+other, in their order. `Facts` belong to a unit: the places of rows that are parts of matches in the order of rows.
+Neither is state: both can be computed again.
 """
 
 from __future__ import annotations
@@ -18,28 +17,27 @@ from ensue.engine.machine.builtin import ask
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
 from ensue.engine.structures.structure import Column, Element, Frame, Layout, Structure, row_columns
 from ensue.language import typed
-from ensue.values import order
+from ensue.language.semantics import order
 
 STATIC = ((1 << 20) + 1) << 40
-"""From here on numbers of parts are those of static rows: after events and timers, and before events with a
-sequence."""
+"""First number of static rows among parts: after events and timers, and before events with a sequence."""
 
 LAST_PLACE = 1 << 59
-"""Places lie below it."""
+"""Upper limit of places."""
 
 
 facts: Any = None
-"""The facts of a unit: generated code finds it by this name."""
+"""The facts of a unit: generated code finds them by this name."""
 
 
 def answers_layout(width: int, fields: dict[str, Element]) -> Layout:
-    """Slots by a key of bound values, and rows with these fields."""
+    """Layout of slots by a key of bound values, and rows with these fields."""
     runs = slot_columns(width, {"known": "i64", "first": "i64", "count": "i64"})
     return Layout(("slot_wanted", *NUMBERS), (*runs, *row_columns("rows", {"number": "i64", **fields})))
 
 
 class Answers(Keyed):
-    """Rows of a static predicate by the values that were bound.
+    """Rows of a static predicate by the bound values.
 
     `bound` names the variables of the key, with their kinds; `names` those that a row gives values for, with theirs.
     """
@@ -55,7 +53,7 @@ class Answers(Keyed):
         self.forget()
 
     def forget(self) -> None:
-        """Forgets all: codes that were asked about may mean something else from now on."""
+        """Drop all answers: codes in their keys may stand for other values from now on."""
         self.first_slots(len(self.bound))
         self.filled = 0
         self.put("rows", np.zeros((self.frame.capacity.rows, self.layout.column("number").width), np.int64))
@@ -67,7 +65,7 @@ class Answers(Keyed):
             self.forget()
 
     def answer(self, lane: Any, slot: int) -> int:
-        """Asks for the rows that agree with the values of a slot, and adds them."""
+        """Compute the rows that agree with the values of a slot, and add them."""
         known = {
             name: lane._decoded(getattr(self, f"slot_k{i}")[slot], kind) for i, (name, kind) in enumerate(self.bound)
         }
@@ -92,7 +90,7 @@ class Answers(Keyed):
         flags = [0] * ((len(self.names) + 62) // 63)
         for i, (name, kind) in enumerate(self.names):
             if values[name] is not None:
-                getattr(self, f"f{i}")[row] = lane._encoded(values[name], kind)
+                getattr(self, f"f{i}")[row] = lane.encoded(values[name], kind)
                 flags[i // 63] |= 1 << (i % 63)
         if any(self.nullable):
             for word, held in enumerate(flags):
@@ -106,8 +104,8 @@ def facts_layout() -> Layout:
 class Facts(Structure):
     """Places of static rows by their codes: rows are ordered by their values in turn, then by predicate.
 
-    A row is a value of the dictionary (`row_value`), so its code lasts as long as a state. Places are found when they
-    are asked for; that of a row may move when others come between.
+    A row is a value of the dictionary (`row_value`), so its code lasts as long as a state. Places are computed on
+    demand; that of a row may move when others come between.
     """
 
     keeps = False
@@ -125,7 +123,7 @@ class Facts(Structure):
         self.capacity = size
 
     def know(self, row: tuple[Any, ...], code: int) -> int:
-        """Gives a row a place, by its code."""
+        """Give a row a place, by its code."""
         if code >= self.capacity:
             self._make_room(2 << code.bit_length())
         if self.place[code] == 0:
@@ -136,7 +134,7 @@ class Facts(Structure):
         return 0
 
     def _put_between(self, at: int, code: int) -> None:
-        """Gives a new row a place between its neighbours; where there is none left, all get new ones."""
+        """Give a new row a place between its neighbours; where there is none left, all get new ones."""
         known, last = self._sorted, at + 1 == len(self._sorted)
         low = self.place[known[at - 1][1]] if at else 0
         high = LAST_PLACE if last else self.place[known[at + 1][1]]
@@ -148,11 +146,11 @@ class Facts(Structure):
 
 
 ROW = "a row of"
-"""What a static row begins with as a value of the dictionary."""
+"""First item of a static row as a value of the dictionary."""
 
 
 def row_value(predicate: str, values: Iterable[Any]) -> tuple[Any, ...]:
-    """A static row as a value, the same for rows with the same values: 1.0 is 1 there.
+    """A static row as a value, equal for rows with equal values: 1.0 is 1 there.
 
     >>> row_value("rated", (1.0, "x", None))
     ('a row of', 'rated', 1, 'x', None)
@@ -162,12 +160,12 @@ def row_value(predicate: str, values: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def row_codes(values: Iterable[tuple[int, Any]]) -> list[int]:
-    """The codes of static rows among values with their codes: they are never forgotten, as parts may refer to them."""
+    """The codes of static rows among values with their codes: they are never dropped, as parts may refer to them."""
     return [code for code, value in values if type(value) is tuple and value[:1] == (ROW,)]
 
 
 def part_place(k: int) -> int:
-    """The number by which a part is ordered: a static row has a place, all others are in order by their own number."""
+    """The number by which a part is ordered: a static row has a place, all others have their own number."""
     if k < 1152922604118474752 or k >= 2305843009213693952:
         return k
     code = k - 1152922604118474752

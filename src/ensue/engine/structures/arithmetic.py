@@ -1,10 +1,10 @@
-"""Arithmetic of generated code: what the language says of numbers, where a processor would say something else."""
+"""Arithmetic of generated code, where the language and a processor differ."""
 
 from ensue.engine.machine.builtin import bits, floor, truncated, wrap
 
 
 def above(whole: int, fraction: float) -> int:
-    """How an integer compares with a float, exactly: -1, 0, 1; 2 if the float is not a number."""
+    """Compare an integer with a float, exactly: -1, 0, 1; 2 if the float is NaN."""
     if fraction != fraction:
         return 2
     if fraction >= 9223372036854775808.0:
@@ -21,7 +21,7 @@ def above(whole: int, fraction: float) -> int:
 
 
 def add_high(high: float, low: float, value: float) -> float:
-    """The first of two floats that hold a sum, with a value added; `add_low` is the other."""
+    """The high part of a sum held in two floats, with a value added; `add_low` gives the other."""
     total = high + value
     part = total - high
     rest = (high - (total - part)) + (value - part) + low
@@ -37,7 +37,7 @@ def add_low(high: float, low: float, value: float) -> float:
 
 
 def float_order(number: float) -> int:
-    """An integer in the order of floats: zero has no sign, and what is not a number comes last."""
+    """An integer in the order of floats: zero has no sign, and NaN comes last."""
     if number != number:
         return 9223372036854775807
     found = bits(number + 0.0)

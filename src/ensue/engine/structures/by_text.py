@@ -1,13 +1,12 @@
-"""Functions of one string as tables by its code, which fill as they are asked.
+"""Functions of one string as tables by its code, filled on demand.
 
-Place 0 is for null, that of a string is its code and 1. Python answers for the strings that came after the one asked
-about, too, more each time: codes are given in the order in which strings come, so most are asked about next.
+Place 0 is for null, that of a string is its code plus 1. Python also computes the strings after the requested one, more
+each time: codes are given in the order in which strings come, so most of them are needed next.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,18 +17,19 @@ from ensue.engine.limits import TEXT
 from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure
 from ensue.language import typed
 from ensue.language.functions import FUNCTIONS
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     from ensue.engine.generated import GeneratedLane
 
 MOST = 1 << 12
-"""Python answers for so many strings at once, at most."""
+"""Most strings for which Python computes answers at once."""
 
 SELDOM = 32
-"""If fewer than one of so many answers are used, fewer are found ahead."""
+"""If fewer than one in so many answers are used, fewer are computed ahead."""
 
 FEW = 64
-"""Up to how many strings are taken one by one."""
+"""Most strings that are processed one by one."""
 
 
 def by_text_layout(floating: bool) -> Layout:
@@ -43,9 +43,9 @@ def by_text_layout(floating: bool) -> Layout:
 
 
 class ByText(Structure):
-    """Answers by the code of a string: ``known`` is 0 for none, 1 for an answer, 2 for one that was asked for.
+    """Answers by the code of a string: ``known`` is 0 for none, 1 for an answer, 2 for a used one.
 
-    ``used`` of the ``answered`` ones were asked for; ``ahead`` is for how many strings the next are found.
+    ``used`` of the ``answered`` ones were needed; ``ahead`` is the number of strings in the next computation.
     """
 
     keeps = False
@@ -55,7 +55,7 @@ class ByText(Structure):
         self.forget()
 
     def forget(self) -> None:
-        """Forgets all: codes may mean other strings from now on."""
+        """Drop all answers: codes may stand for other strings from now on."""
         self.capacity, self.ahead, self.used, self.answered = self.frame.capacity.rows, 1, 0, 0
         for name, dtype in (("known_", np.uint8), ("there_", np.uint8), ("results", np.int64)):
             self.put(name, np.zeros(self.capacity, dtype))
@@ -72,7 +72,7 @@ class ByText(Structure):
 
 @dataclass(frozen=True)
 class OfText:
-    """A question: an operation whose argument at a place is the string, and whose others are constants."""
+    """A request for an operation whose argument at a place is the string, and whose others are constants."""
 
     operation: typed.Operation
     place: int
@@ -94,7 +94,7 @@ class OfText:
         return 0
 
     def _decide(self, structure: Any) -> None:
-        """Decides for how many strings the next answers are found: more, unless few of the last were asked for."""
+        """Set the number of strings in the next computation: more, unless few of the last answers were used."""
         if structure.used * SELDOM >= structure.answered:
             structure.ahead = min(MOST, 2 * structure.ahead)
         else:
@@ -129,22 +129,22 @@ class OfText:
         structure.known[at] = 1
         if found is not None:
             structure.there[at] = 1
-            structure.result[at] = lane._encoded(found, self.result)
+            structure.result[at] = lane.encoded(found, self.result)
         structure.answered += 1
         self._decide(structure)
 
     def _write(self, lane: GeneratedLane, structure: Any, places: Array, found: list[Any]) -> None:
-        """Writes answers to their places."""
+        """Write answers to their places."""
         there = np.array([value is not None for value in found], bool)
         column = None
         if self.result == "s" and len(found) > FEW and all(v is None or len(v) <= TEXT for v in found):
-            with suppress(UnicodeError):  # text that is no Unicode
+            with suppress(UnicodeError):  # text that is not valid Unicode
                 column = pa.array(found, pa.string())
         if column is not None:
             results = lane.values.encode(column)
         else:
             kind = np.float64 if self.result == "f" else np.int64
-            results = np.array([0 if v is None else lane._encoded(v, self.result) for v in found], kind).view(np.int64)
+            results = np.array([0 if v is None else lane.encoded(v, self.result) for v in found], kind).view(np.int64)
         structure.arrays["known_"][places] = 1
         structure.arrays["there_"][places] = there
         structure.arrays["results"][places] = results

@@ -1,4 +1,4 @@
-"""Tables of what Python was asked: for each combination of arguments the result, and whether there is one."""
+"""Tables of Python's results: for each combination of arguments the result, and a flag for its presence."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ class Calls(Keyed):
         self.rehash(used if self.slots < self.frame.capacity.calls else np.zeros(len(used), bool))
 
     def forget(self) -> None:
-        """Forgets all: codes that were asked about may mean something else from now on."""
+        """Drop all results: codes in their arguments may stand for other values from now on."""
         self.first_slots(self.key_width)

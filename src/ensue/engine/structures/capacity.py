@@ -1,4 +1,4 @@
-"""How much room structures have, how much they remember, how rules are grouped: one object, which tests change.
+"""Capacity of structures, and sizes of caches and groups of rules: one object, which tests change.
 
 >>> with using(SMALL):
 ...     current().rows
@@ -10,66 +10,79 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """Numbers that decide when something grows, is forgotten, or becomes machine code; never what is found.
+    """Numbers that decide when structures grow, caches are dropped, or code is compiled; they never change detections.
 
-    Tests hand over another object with `using`; no number of a module is to be changed.
+    Tests set another object with `using`, and change no constant of a module.
     """
 
     events: int = 1_000
-    """How many events a unit takes in as plain Python before there is machine code for it."""
+    """Events that a unit takes in as plain Python before it is compiled."""
+    seconds: float = 0.2
+    """Seconds that a unit may run as plain Python before it is compiled, however few its events are."""
+    pieces: int = 16
+    """Pieces of a call as plain Python; machine code can take over between two of them."""
+    block: int = 256
+    """Rows of a batch that are looked at together, before they are passed on."""
     rows: int = 16
-    """Rows that a structure has room for at first, a power of two."""
+    """Initial rows of a structure, a power of two."""
     slots: int = 16
-    """Slots for keys at first, a power of two."""
+    """Initial slots for keys, a power of two."""
     table: int = 1 << 12
-    """Up to how many slots a table that is full of keys that are gone becomes larger all the same."""
+    """Slots up to which a table that is full of dropped keys grows all the same."""
     numbers: int = 1 << 10
-    """From how many keys on those that nothing is held for are looked for."""
+    """Keys from which on those without an entry are freed."""
     values: int = 1 << 16
-    """From how many values on those that nothing refers to are looked for."""
+    """Values from which on those without a reference are freed."""
     texts: int = 1 << 9
-    """From how many strings of a column on they are looked up without Python."""
+    """Strings of a column from which on they are looked up without Python."""
     calls: int = 1 << 18
-    """How many answers of Python are remembered in one table."""
+    """Most results of Python that one table remembers."""
     sources: int = 1 << 16
-    """From how many unions of sources on those that nothing refers to are looked for."""
+    """Unions of sources from which on those without a reference are freed."""
     chains: int = 1 << 10
-    """From how many links of chains on those that nothing refers to are looked for."""
+    """Links of chains from which on those without a reference are freed."""
     family: int = 3
-    """From how many rules of one shape on they are one family."""
+    """Rules of one shape from which on they are a family."""
     thread: int = 1 << 18
-    """How many rows are worth a thread of their own."""
+    """Rows that are worth a thread of their own."""
     twice: int = 4
-    """A slice of time is worth a thread if no more than one in so many of its rows lies before it; 0 if any is."""
+    """A slice of time is worth a thread if at most one in so many of its rows lies before it; 0 if any slice is."""
     file: int = 1 << 28
-    """From how many bytes on, uncompressed, a Parquet file is read in pieces."""
+    """Uncompressed bytes from which on a Parquet file is read in pieces."""
     piece: int = 1 << 20
-    """How many rows of such a file are read at once."""
+    """Rows of such a file that are read at once."""
+    waiting: int = 1 << 6
+    """Most rows of a table that wait as single rows, beside other waiting events."""
+    apart: int = 1 << 12
+    """Rows that are worth a step of their own, rather than to be copied beside those that they do not overlap."""
     unit: int = 32
-    """How many rules are one unit of generated code at most; a family counts as two."""
+    """Most rules in one unit of generated code; a family counts as two."""
 
 
 USUAL = Capacity()
 
-SMALL = Capacity(rows=2, slots=2, table=2, numbers=2, values=2, texts=2, calls=2, sources=2, chains=2)
-"""Room for almost nothing, so that all grows, and is forgotten, on the shortest streams."""
+SMALL = Capacity(
+    block=2, rows=2, slots=2, table=2, numbers=2, values=2, texts=2, calls=2, sources=2, chains=2, waiting=0, apart=1
+)  # fmt: skip
+"""The smallest capacity: everything grows, caches are dropped, and tables stay tables, on the shortest streams."""
 
 _current: ContextVar[Capacity] = ContextVar("capacity", default=USUAL)
 
 
 def current() -> Capacity:
-    """The capacity of what is made from now on."""
+    """The capacity of structures made from now on."""
     return _current.get()
 
 
 @contextmanager
 def using(capacity: Capacity) -> Iterator[None]:
-    """Has runs that begin inside use another capacity."""
+    """Set another capacity for runs that begin inside."""
     token = _current.set(capacity)
     try:
         yield

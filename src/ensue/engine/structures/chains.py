@@ -1,8 +1,8 @@
 """Parts of matches in chains, where a match has as many as a cumulative side had members.
 
 A part that stands for many is the first of them, and a chain of the others: a node, which knows the next one, or a
-negative number for none. Chains are never changed. What no row refers to any more is collected between batches; until
-then a row that is not used any more may still refer to its chain.
+negative number for none. Chains are never changed. Nodes without a reference are collected between batches; until then
+an unused row may still refer to its chain.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ensue.engine.structures.rows import Rows, StepRows, rows_layout
 from ensue.engine.structures.structure import Element, Frame, Layout, Structure
 
 NONE = -(2**62)
-"""A part that is not there, as one of an alternative that was not taken; and the end of a chain."""
+"""A missing part, as one of an alternative that was not taken; and the end of a chain."""
 
 
 def chains_layout() -> Layout:
@@ -28,7 +28,7 @@ def chains_layout() -> Layout:
 class Chains(Rows):
     """The nodes of all chains of a rule.
 
-    Those that are free are linked from ``free`` on; ``head`` and ``tail`` are the ends of a chain that is being made.
+    Free nodes are linked from ``free`` on; ``head`` and ``tail`` are the ends of a chain that is being made.
     """
 
     def __init__(self, frame: Frame, base: int) -> None:
@@ -37,7 +37,7 @@ class Chains(Rows):
         self._enough = self.frame.capacity.chains
 
     def collect(self, structures: Iterable[Structure]) -> None:
-        """Frees the nodes that no column of chains refers to, if there are many."""
+        """Free the nodes that no column of chains refers to, if there are many."""
         if self.free >= 0 or self.count < self._enough:
             return
         rows = self.arrays["rows"]
@@ -69,13 +69,13 @@ class Flat(StepRows):
 
 
 def begin_chain(chains: Chains) -> None:
-    """Begins a chain; it is ``chains.head`` when its parts have been added."""
+    """Begin a chain; it is ``chains.head`` when its parts have been added."""
     chains.head = -4611686018427387904
     chains.tail = -4611686018427387904
 
 
 def add_part(chains: Chains, end: int, start: int, place: int, k: int) -> None:
-    """Adds a part to the chain that is being made, if it is there."""
+    """Add a part to the current chain, unless it is missing."""
     if end == -4611686018427387904:
         return
     node = chains.free
@@ -99,14 +99,14 @@ def add_part(chains: Chains, end: int, start: int, place: int, k: int) -> None:
 
 
 def add_chain(chains: Chains, chain: int) -> None:
-    """Adds all parts of a chain to the one that is being made."""
+    """Add all parts of a chain to the current one."""
     while chain >= 0:
         add_part(chains, chains.end[chain], chains.start[chain], chains.place[chain], chains.k[chain])
         chain = chains.next[chain]
 
 
 def chain_has(chains: Chains, chain: int, end: int, k: int) -> bool:
-    """Whether an event is among the parts of a chain."""
+    """True if an event is among the parts of a chain."""
     while chain >= 0:
         if chains.end[chain] == end and chains.k[chain] == k:
             return True
@@ -115,7 +115,7 @@ def chain_has(chains: Chains, chain: int, end: int, k: int) -> bool:
 
 
 def chains_meet(chains: Chains, one: int, other: int) -> bool:
-    """Whether two chains have an event in common."""
+    """True if two chains have an event in common."""
     while one >= 0:
         if chain_has(chains, other, chains.end[one], chains.k[one]):
             return True
@@ -124,7 +124,7 @@ def chains_meet(chains: Chains, one: int, other: int) -> bool:
 
 
 def flat_part(flat: Flat, end: int, start: int, place: int, k: int) -> None:
-    """Adds a part, if it is there."""
+    """Add a part, unless it is missing."""
     if end == -4611686018427387904:
         return
     if flat.count == flat.capacity:
@@ -137,9 +137,9 @@ def flat_part(flat: Flat, end: int, start: int, place: int, k: int) -> None:
 
 
 def flat_order(one: Flat, other: Flat, themselves: bool) -> int:
-    """How two matches compare, part by part: -1, 0, 1. One that begins the other comes before it.
+    """Compare two matches, part by part: -1, 0, 1. A prefix of the other comes before it.
 
-    Where the parts of both are the same in every respect, the events `themselves` decide, or nothing.
+    Where the parts of both are equal, the events `themselves` decide if set, else the result is 0.
     """
     for i in range(min(one.count, other.count)):
         if one.end[i] != other.end[i]:

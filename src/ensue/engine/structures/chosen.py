@@ -1,4 +1,4 @@
-"""Rows of the step at hand, one for each group. What was chosen in earlier turns is forgotten as the table grows."""
+"""Rows of the current step, one for each group. Rows of earlier turns are dropped as the table grows."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ensue.engine.structures.structure import Element, Frame, Layout, row_column
 
 
 def chosen_layout(kinds: str, fields: dict[str, Element]) -> Layout:
-    """Rows with a start and these fields, by keys of these kinds. ``turn`` is the turn at hand, from 1 on."""
+    """Layout of rows with a start and these fields, by keys of these kinds. ``turn`` is the current turn, from 1 on."""
     slots = slot_columns(kinds, {"chosen_in": "i64", "row": "i64"})
     rows = row_columns("rows", {"start": "i64", **fields})
     return Layout(("count", "capacity", "turn", "slot_wanted", *NUMBERS), (*slots, *rows))
 
 
 class Chosen(Keyed):
-    """``count`` rows; a slot knows the row of its group if that was ``chosen_in`` the turn at hand."""
+    """``count`` rows; a slot has the row of its group if that was ``chosen_in`` the current turn."""
 
     keeps = False
 

@@ -1,8 +1,7 @@
-"""Values that were collected for Python to look at: lists, and aggregates that only Python computes."""
+"""Values collected for Python: lists, and aggregates that only Python computes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +10,15 @@ from ensue.engine.machine.builtin import grow
 from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
 from ensue.language import typed
 from ensue.language.aggregates import aggregate
-from ensue.values import held as held_by
+from ensue.language.semantics import held as held_by
+from ensue.records import dataclass
 
 if TYPE_CHECKING:
     from ensue.engine.generated import GeneratedLane
 
 
 RESULT, TUPLE, SORT = 0, 1, 2
-"""A question to Python: the aggregate of what was collected, all of it as one value, or to put it in order."""
+"""Requests to Python: the aggregate of the values, all of them as one value, or to sort them."""
 
 
 def collected_layout() -> Layout:
@@ -26,7 +26,7 @@ def collected_layout() -> Layout:
 
 
 class Collected(Structure):
-    """Values as 64 bits, each with its place in their order; `there` says whether the last answer was one."""
+    """Values as 64 bits, each with its place in their order; `there` is 1 if the last answer was not null."""
 
     keeps = False
 
@@ -43,7 +43,7 @@ class Collected(Structure):
 
 
 def collect(collected: Collected, value: int, place: int) -> None:
-    """Adds a value."""
+    """Add a value."""
     if collected.count == collected.capacity:
         grow(collected)
     collected.value[collected.count] = value
@@ -53,7 +53,7 @@ def collect(collected: Collected, value: int, place: int) -> None:
 
 @dataclass(frozen=True)
 class Collection:
-    """What is asked about collected values: an aggregate. `nested` are those that are collected lists themselves."""
+    """A request about collected values: an aggregate. `nested` marks values that are collected lists themselves."""
 
     aggregate: typed.Aggregate
     kind: str
@@ -74,16 +74,16 @@ class Collection:
         if number == TUPLE:
             structure.there = 1
             together = tuple(values)
-            return int(lane._encoded(held_by(together, "any") if self.kind == "o" else together, "o"))
+            return int(lane.encoded(held_by(together, "any") if self.kind == "o" else together, "o"))
         result = held_by(aggregate(self.aggregate.name, values, self.aggregate.constants), self.aggregate.type)
         structure.there = int(result is not None)
         if result is None:
             return 0
-        encoded = lane._encoded(result, self.result)
+        encoded = lane.encoded(result, self.result)
         return int(np.float64(encoded).view(np.int64)) if self.result == "f" else int(encoded)
 
     def _decoded(self, lane: GeneratedLane, found: Array) -> list[Any]:
-        """The values that 64 bits stand for; those of floats have no sign where they are zero."""
+        """The values of some 64 bits; zeros of floats have no sign."""
         match self.kind:
             case "f":
                 return (found.view(np.float64) + 0.0).tolist()

@@ -1,7 +1,7 @@
-"""Counts of a unit that is watched: the matches that each operator handed on, and the most that each structure held.
+"""Counts of an observed unit: the matches of each operator, and the most that each structure held.
 
-Generated code counts; at the end of a step it has Python look at the structures, the less often the more there is in
-them. A unit that is not watched has none of this.
+Generated code counts; at the end of a step Python reads the sizes of the structures, the less often the larger they
+are. Other units have no counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Counts(Constants):
         self.most: dict[str, int] = {}
 
     def of(self, name: str) -> int:
-        """What was counted under a name."""
+        """The count under a name."""
         found: int = getattr(self, name)
         return found
 
@@ -34,7 +34,7 @@ def counts_layout(names: Iterable[str]) -> Layout:
 
 
 class Look:
-    """Looks how much the structures of a state hold, when generated code asks for it."""
+    """Reads the sizes of a state's structures, when generated code calls it."""
 
     def answer(self, lane: Any, counts: Any, number: int) -> int:
         total = 0

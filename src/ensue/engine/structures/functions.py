@@ -1,6 +1,6 @@
-"""Functions on numbers in generated code, as `ensue.language.functions` and `ensue.values` define them.
+"""Functions on numbers in generated code, as `ensue.language.functions` and `ensue.language.semantics` define them.
 
-The sign of zero is not kept: nobody sees it.
+The sign of zero is dropped: it is never visible.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from ensue.engine.machine.builtin import floor, fmod, pow, wrap
 
 
 def rounded_whole(number: int, decimals: int) -> int:
-    """An integer to so many decimals, halves away from zero; below zero these are tens, hundreds, …"""
+    """An integer rounded to a number of decimals, halves away from zero; negative decimals are tens, hundreds, …"""
     if decimals >= 0:
         return number
     if decimals < -18:
@@ -26,7 +26,7 @@ def rounded_whole(number: int, decimals: int) -> int:
 
 
 def rounded_float(number: float, decimals: int) -> float:
-    """A float to so many decimals, halves away from zero."""
+    """A float rounded to a number of decimals, halves away from zero."""
     if number - number != 0.0 or decimals > 300:
         return number
     scale = pow(10.0, float(decimals))
@@ -40,7 +40,7 @@ def rounded_float(number: float, decimals: int) -> float:
 
 
 def float_remainder(left: float, right: float) -> float:
-    """What is left of a division, with the sign of the divisor, which is not zero."""
+    """The remainder of a division, with the sign of the divisor, which is not zero."""
     rest = fmod(left, right)
     if rest == 0.0:
         return 0.0
@@ -64,7 +64,7 @@ def float_quotient(left: float, right: float) -> float:
 
 
 def has_power(base: float, exponent: float) -> bool:
-    """Whether there is a power: not of zero to a negative exponent, nor of a negative number to a fraction."""
+    """True if there is a power: not of zero to a negative exponent, nor of a negative number to a fraction."""
     if exponent - exponent != 0.0 or base - base != 0.0:
         return True
     if base == 0.0:
@@ -73,7 +73,7 @@ def has_power(base: float, exponent: float) -> bool:
 
 
 def power(base: float, exponent: float) -> float:
-    """A power; what is too large is infinite, and not below zero."""
+    """A power; one that is too large is infinite, and positive."""
     found = pow(base, exponent)
     if base - base == 0.0 and found - found != 0.0 and found < 0.0:
         return -found

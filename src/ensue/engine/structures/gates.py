@@ -1,11 +1,11 @@
-"""Gates: for each key, from when until when something of use may come."""
+"""Gates: for each key, the time in which useful matches may come."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ensue.engine.structures.key_numbers import ByKey, head_columns
+from ensue.engine.structures.key_numbers import LONG_AGO, ByKey, head_columns
 from ensue.engine.structures.structure import Array, Layout
 
 
@@ -13,17 +13,8 @@ def gate_layout() -> Layout:
     return Layout(("over", "heads"), head_columns({"first_end": "i64", "last_end": "i64"}))
 
 
-LONG_AGO = -(2**62)
-"""Before any time."""
-
-
-class Gate(ByKey):
-    """The first and the last end of what opens, of those between which the gate was never closed.
-
-    What ended before ``over`` opens nothing any more.
-    """
-
-    empty: ClassVar[dict[str, int]] = {"first_end": LONG_AGO, "last_end": LONG_AGO}
+class LastEnds(ByKey):
+    """A last end for each key. A key whose last end is before ``over`` is of no use any more."""
 
     @classmethod
     def in_use(cls, name: str, at: str) -> str:
@@ -41,7 +32,13 @@ class Gate(ByKey):
         (self.over,), keys, heads = state
         self.restore_heads(keys, heads)
 
+
+class Gate(LastEnds):
+    """The first and the last end of what opens, of those between which the gate was never closed."""
+
+    empty: ClassVar[dict[str, int]] = {"first_end": LONG_AGO, "last_end": LONG_AGO}
+
     def size(self) -> tuple[int | None, int, int]:
-        """A gate is counted by its keys: it keeps no tuples."""
+        """Sizes; a gate is counted by its keys, since it stores no tuples."""
         keys = self.key_count()
         return keys, 0, 8 * 3 * (keys or 0)

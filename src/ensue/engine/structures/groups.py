@@ -1,8 +1,7 @@
-"""Groups: slots by key with what is known of each group, and rows that belong to groups, taken from one pool.
+"""Groups: slots by key with the fields of each group, and rows that belong to groups, taken from one pool.
 
-A row keeps its place as long as it is used; place 0 is no row, so that zeros mean nothing. Rows that are free are
-linked by ``link``. A slot keeps its place until the slots are enlarged, which drops those whose ``count`` is 0: groups
-of which nothing is left.
+A row keeps its place as long as it is used; place 0 is no row, so that zeros mean nothing. Free rows are linked by
+``link``. A slot keeps its place until the slots are enlarged, which drops those whose ``count`` is 0: empty groups.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ NUMBERS = ("free", "capacity", "used", "serial", "first", "time", "slot_wanted",
 
 
 def groups_layout(kinds: str, slots: dict[str, Element], rows: dict[str, Element]) -> Layout:
-    """Groups by keys of such kinds, with these columns in their slots besides ``count``, and these in their rows."""
+    """Layout of groups by keys of such kinds, with these columns in slots besides ``count``, and these in rows."""
     columns = slot_columns(kinds, {"count": "i64", **slots})
     return Layout(NUMBERS, (*columns, *row_columns("rows", {"link": "i64", **rows})))
 
@@ -53,20 +52,20 @@ class Groups(Keyed):
         return keys if self.key_width else None, self.used, 8 * (self.used * width + keys)
 
     def alive(self) -> Array:
-        """The slots of groups of which something is left."""
+        """The slots of groups that are not empty."""
         slots = self.arrays["slots_"]
         found: Array = (slots[:, 0] != 0) & (slots[:, self.layout.column("count").place] != 0)
         return found
 
 
 class StaticGroups(Groups):
-    """Groups of what follows from static facts: no state, as it can be asked for again."""
+    """Groups derived from static facts: no state, as they can be computed again."""
 
     keeps = False
 
 
 class Buckets(Groups):
-    """Groups of a length of time, which ends at `time`, the first part of their keys; earlier ones are over."""
+    """Groups of a length of time, which ends at `time`, the first part of their keys; earlier ones have ended."""
 
     def alive(self) -> Array:
         slots = self.arrays["slots_"]
@@ -75,7 +74,7 @@ class Buckets(Groups):
 
 
 def take_row(groups: Groups) -> int:
-    """A row that is free from now on not."""
+    """Take a free row."""
     if groups.free == 0:
         grow(groups)
     row = groups.free
@@ -130,7 +129,7 @@ def without_root(groups: Groups, root: int) -> int:
 
 
 def cut_chain(groups: Groups, at: int, row: int) -> None:
-    """Lets go of the rows of a chain from one on; see `shelf.py`."""
+    """Free the rows of a chain from one on; see `shelf.py`."""
     while row != 0:
         after = groups.older[row]
         free_row(groups, row)
@@ -139,7 +138,7 @@ def cut_chain(groups: Groups, at: int, row: int) -> None:
 
 
 def sweep_chains(groups: Groups, time: int, life: int) -> None:
-    """Lets go of all rows that ended more than a length of time ago, in chains from the newest to the oldest."""
+    """Free all rows that ended more than a length of time ago, in chains from the newest to the oldest."""
     for at in range(groups.slot_mask + 1):
         row = groups.newest[at]
         if row != 0 and time - groups.end[row] > life:
@@ -155,4 +154,4 @@ def sweep_chains(groups: Groups, time: int, life: int) -> None:
 
 
 SOURCES = tuple(source_of(kernel) for kernel in (take_row, free_row, join_heaps, without_root, cut_chain, sweep_chains))
-"""What generated code calls."""
+"""The source of the functions that generated code calls."""

@@ -1,4 +1,4 @@
-"""Groups of instances: how they are opened and closed, swept, and linked to a chain. See `instances.py`."""
+"""Groups of instances: opening, closing and sweeping them, and linking them in chains. See `instances.py`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ensue.engine.structures.instances import Instances, drop_first_instance
 
 
 def open_group(table: Instances) -> int:
-    """A place for a group, which is empty."""
+    """A place for a new, empty group."""
     g = table.free_group
     if g >= 0:
         table.free_group = table.first[g]
@@ -26,13 +26,13 @@ def open_group(table: Instances) -> int:
 
 
 def is_group_over(table: Instances, g: int, over: int, gone: int) -> bool:
-    """Whether no instance of a group is of use: all start before `over`, or none waits and `gone` is later, too."""
+    """True if a group is useless: all start before `over`, or none waits and the latest started before `gone`."""
     latest = table.latest[g]
     return table.arrived[g] != table.turn and (latest < over or (table.first[g] < 0 and latest < gone))
 
 
 def close_group(table: Instances, at: int) -> None:
-    """Lets go of the group of a slot, with its instances."""
+    """Free the group of a slot, with its instances."""
     g = table.group[at]
     while table.first[g] >= 0:
         drop_first_instance(table, g)
@@ -42,7 +42,7 @@ def close_group(table: Instances, at: int) -> None:
 
 
 def sweep_groups(table: Instances, over: int, gone: int) -> None:
-    """Lets go of the groups that are over."""
+    """Free useless groups."""
     for at in range(table.slot_mask + 1):
         if table.slot_used[at] != 0 and table.group[at] >= 0 and is_group_over(table, table.group[at], over, gone):
             close_group(table, at)
@@ -65,7 +65,7 @@ def sweep_linked_groups(table: Instances, over: int, gone: int) -> None:
 
 
 def unlink_group(table: Instances, at: int, g: int) -> None:
-    """Takes a group out of the chain of a head."""
+    """Remove a group from the chain of a head."""
     ahead = table.ahead[g]
     behind = table.behind[g]
     if ahead >= 0:
@@ -78,7 +78,7 @@ def unlink_group(table: Instances, at: int, g: int) -> None:
 
 
 def link_group(table: Instances, at: int, g: int) -> None:
-    """Puts a group first in the chain of a head."""
+    """Put a group first in the chain of a head."""
     if table.group[at] == g:
         return
     if table.linked[g] != 0:
@@ -98,4 +98,4 @@ KERNELS = tuple(
         open_group, is_group_over, close_group, sweep_groups, sweep_linked_groups, unlink_group, link_group,
     )
 )  # fmt: skip
-"""The source of what generated code calls."""
+"""The source of the functions that generated code calls."""

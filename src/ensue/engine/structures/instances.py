@@ -1,12 +1,12 @@
 """Instances by correlation, in groups: each group's in the order of their ends, in which their starts rise, too.
 
-An instance that ends later and starts no later than another one of its group is of no use, and never gets in. A slot
-leads to its group, a group to its first and last instance, an instance to the next ``newer`` one. Groups and instances
-keep their places; what is let go waits there for another one.
+An instance that ends later and starts no later than another one of its group is useless, and never stored. A slot leads
+to its group, a group to its first and last instance, an instance to the next ``newer`` one. Groups and instances keep
+their places; freed places are used again.
 
 Groups that share some of their key can form a chain (``ahead``, ``behind``), the one with the last instance first; the
-slot of what they share, a ``head``, leads to that. An instance can know one far behind it (``jump``), so that one is
-found by its end in a number of steps that is logarithmic (skew-binary jump pointers).
+slot of the shared part, a ``head``, leads to that. An instance can have a pointer to one far behind it (``jump``), so
+that one is found by its end in a logarithmic number of steps (skew-binary jump pointers).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ensue.engine.structures.structure import Element, Frame, Layout, row_column
 NUMBERS = (
     "groups", "group_room", "free_group", "used", "room", "free_row", "waiting", "turn", "slot_wanted", *KEY_NUMBERS,
 )  # fmt: skip
-"""``groups`` and ``used`` are how many places were ever taken, ``waiting`` how many instances there are."""
+"""``groups`` and ``used`` are the numbers of places ever taken, ``waiting`` is the number of instances."""
 
 
 def instances_layout(kinds: str, fields: dict[str, Element], chained: bool = False, jumps: bool = False) -> Layout:
@@ -44,7 +44,7 @@ def instances_layout(kinds: str, fields: dict[str, Element], chained: bool = Fal
 
 
 class Instances(Keyed):
-    """Instances in groups; see the module. ``slot_wanted`` says what grows: slots (1), groups (2) or instances (3)."""
+    """Instances in groups; see the module. ``slot_wanted`` selects what grows: slots (1), groups (2), instances (3)."""
 
     empty: ClassVar[dict[str, int]] = {"group": -1}
 
@@ -72,7 +72,7 @@ class Instances(Keyed):
             self.room = 2 * len(old)
 
     def size(self) -> tuple[int | None, int, int]:
-        """Groups that are known are keys, though nothing may wait there: their latest start counts."""
+        """Sizes; known groups count as keys even if none of their instances waits: their latest start counts."""
         slots, width = self.arrays["slots_"], self.arrays["rows"].shape[1]
         known = (slots[:, 0] != 0) & (slots[:, self.layout.column("group").place] >= 0)
         if "head" in dict(self.layout.columns):
@@ -82,7 +82,7 @@ class Instances(Keyed):
 
 
 def open_instance(table: Instances) -> int:
-    """A place for an instance."""
+    """A place for a new instance."""
     row = table.free_row
     if row >= 0:
         table.free_row = table.newer[row]
@@ -130,7 +130,7 @@ def admitted_instance(table: Instances, g: int, start: int, now: int) -> int:
 
 
 def only_instance(table: Instances, g: int) -> int:
-    """The row of a group that has one instance at most."""
+    """The row of a group that has at most one instance; a new one if it has none."""
     if table.first[g] < 0:
         row = open_instance(table)
         table.newer[row] = -1
@@ -140,7 +140,7 @@ def only_instance(table: Instances, g: int) -> int:
 
 
 def drop_useless_instances(table: Instances, g: int, end: int, start: int) -> None:
-    """Drops the first ones of a group as long as the next one ended before a time, too, or they start before one."""
+    """Drop the first instances of a group while the next one also ended before `end`, or they start before `start`."""
     while table.first[g] != table.last[g] and (
         table.end[table.newer[table.first[g]]] < end or table.start[table.first[g]] < start
     ):
@@ -148,7 +148,7 @@ def drop_useless_instances(table: Instances, g: int, end: int, start: int) -> No
 
 
 def used_up_instance(table: Instances, g: int, start: int) -> int:
-    """Takes out of a group what ended before a time; gives the last of it, whose place is to be freed, or -1."""
+    """Remove the instances of a group that ended before a time; returns the last of them, still to be freed, or -1."""
     found = -1
     row = table.first[g]
     while row >= 0 and table.end[row] < start:
@@ -163,7 +163,7 @@ def used_up_instance(table: Instances, g: int, start: int) -> int:
 
 
 def last_instance_before(table: Instances, g: int, start: int) -> int:
-    """The last instance of a group, of a few, that ended before a time, or -1."""
+    """The last instance that ended before a time, or -1, by a scan of a small group."""
     found = -1
     row = table.first[g]
     while row >= 0 and table.end[row] < start:
@@ -173,7 +173,7 @@ def last_instance_before(table: Instances, g: int, start: int) -> int:
 
 
 def set_instance_jump(table: Instances, g: int, row: int, before: int) -> None:
-    """Has a new instance know the one before it, and one far behind; `before` is -1 where there is none."""
+    """Link a new instance to the one before it, and to one far behind; `before` is -1 where there is none."""
     if row == before:
         return
     if before < 0:
@@ -194,7 +194,7 @@ def set_instance_jump(table: Instances, g: int, row: int, before: int) -> None:
 
 
 def found_instance_before(table: Instances, g: int, start: int) -> int:
-    """The last instance of a group, of any number, that ended before a time, or -1."""
+    """The last instance that ended before a time, or -1, by jumps through a group of any size."""
     row = table.last[g]
     if row < 0:
         return -1
@@ -216,4 +216,4 @@ KERNELS = tuple(
         used_up_instance, last_instance_before, set_instance_jump, found_instance_before,
     )
 )  # fmt: skip
-"""The source of what generated code calls."""
+"""The source of the functions that generated code calls."""

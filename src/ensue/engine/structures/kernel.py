@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ensue.engine import machine
 from ensue.engine.structures.structure import Array, Frame, Layout, Structure, class_of
+from ensue.records import dataclass
 
 MANY = 2_000
-"""From how many rows on it is worth while to load machine code."""
+"""Rows from which on it pays to load machine code."""
 
 FIRST_CELL = 8
+
+kernels: list[Kernel] = []
+"""All kernels of imported modules."""
 
 
 class Read(Structure):
@@ -21,27 +24,36 @@ class Read(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A function without parameters that works on one structure, which it knows by a name."""
+    """A function without parameters that works on one structure, which it finds by a name."""
 
     name: str
     structure: str
     layout: Layout
     source: str
 
+    def __post_init__(self) -> None:
+        kernels.append(self)
+
+    @property
+    def to_compile(self) -> machine.Texts:
+        """The kernel in the form that is compiled."""
+        return machine.Texts([self.source], {self.structure: (self.layout, FIRST_CELL)}, [self.name])
+
 
 _loaded: dict[Kernel, Any] = {}
-"""Kernels that are machine code already, which is used for few rows, too."""
+"""Kernels that are compiled already; their machine code is used for few rows, too."""
 
 
 def _compiled(kernel: Kernel) -> Any:
     if kernel not in _loaded:
-        ir = machine.translate([kernel.source], {kernel.structure: (kernel.layout, FIRST_CELL)}, [kernel.name])
-        _loaded[kernel] = machine.load(machine.cached_object(ir, machine.FULL), [kernel.name])[kernel.name]
+        unit = kernel.to_compile
+        code = machine.received(unit) or machine.cached_object(unit, machine.FULL)
+        _loaded[kernel] = machine.load(code, unit.entries)[kernel.name]
     return _loaded[kernel]
 
 
 def call(kernel: Kernel, rows: int, arrays: Mapping[str, Array], numbers: Mapping[str, int]) -> tuple[int, Structure]:
-    """Runs a kernel on arrays; gives what it returns, and the structure as it is then."""
+    """Run a kernel on arrays; returns its result, and the structure after the run."""
     frame = Frame(FIRST_CELL + kernel.layout.cells)
     columns = class_of(Read, kernel.layout)(frame, FIRST_CELL)
     for name, array in arrays.items():

@@ -1,12 +1,12 @@
-"""Numbers for keys: each key of a unit has one small number, by which structures find what they hold for it.
+"""Numbers for keys: each key of a unit has one small number, by which structures find its entry.
 
-All structures of a unit whose keys are of the same kinds share one table (`KeyNumbers`), so an event's key is looked
-up once, however many structures it is looked for in; the last key is remembered. What structures hold for a key
-(`ByKey`) lies beside it in one row of one array: an event of a rule with four stores touches a line or two of memory
-for its key, not one for each of them.
+All structures of a unit whose keys are of the same kinds share one table (`KeyNumbers`), so an event's key is looked up
+once for all of them; the last key is remembered. The entries of structures for a key (`ByKey`) lie side by side in one
+row of one array: an event of a rule with four stores touches a line or two of memory for its key, not one for each of
+them.
 
-A number stays as long as some structure holds something for its key. Between two steps, where there are many numbers,
-those that no structure needs are freed (``tidy_keys``): never within a step, in which a number may be in use.
+A number stays as long as some structure has an entry for its key. Between two steps, where there are many numbers,
+those without an entry are freed (``tidy_keys``): never within a step, in which a number may be in use.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ from ensue.engine.structures.keys import high_places, high_source
 from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
 
 QUADRUPLED = 1 << 10
-"""Up to how many numbers there is room for four times as many when they are enlarged, for twice as many above."""
+"""Numbers up to which room is quadrupled when it is enlarged; above, it is doubled."""
+
+LONG_AGO = -(2**62)
+"""Before any time."""
 
 FEW_ALIVE = 4
-"""Numbers are freed if less than one in so many is needed."""
+"""Numbers are freed if fewer than one in so many have an entry."""
 
 
 NEWLINE = "\n"
@@ -44,11 +47,13 @@ def key_numbers_layout(kinds: str) -> Layout:
 
 
 def side_by_side(table: Layout, layouts: Sequence[Layout]) -> list[Layout]:
-    """The layouts of a table and of what is held by its keys, with rows as wide as all of them together."""
+    """The layouts of a table and of the structures with its keys, with rows as wide as all of them together."""
     every = [table, *layouts]
     width = sum(len(_heads(layout)) for layout in every)
-    if width <= HALF_LINE:  # no row lies in two lines
+    if width <= HALF_LINE:  # no row crosses a line
         width = 1 << (width - 1).bit_length()
+    elif width > LINE:  # no row touches more lines than it must
+        width += -width % HALF_LINE
     return [
         replace(
             layout,
@@ -67,7 +72,7 @@ def _apart(layout: Layout) -> Layout:
 
 
 def _heads(layout: Layout) -> list[str]:
-    """The columns of what is held for each key."""
+    """The columns of the entry for each key."""
     return [name for name, column in layout.columns if column.array == "heads_"]
 
 
@@ -95,12 +100,12 @@ class KeyNumbers(Structure):
         self.limit = self.least
 
     def attach(self, structure: ByKey) -> None:
-        """Hold what a structure has for keys, too."""
+        """Hold the entries of a structure, too."""
         self.structures.append(structure)
         self.show(structure, 0)
 
     def show(self, structure: ByKey, known: int) -> None:
-        """Give a structure its columns of the rows, those behind the known ones cleared."""
+        """Give a structure its columns of the rows; those behind the known ones are cleared."""
         at = self.key_width
         for other in self.structures[: self.structures.index(structure)]:
             at += other.own_width
@@ -128,7 +133,7 @@ class KeyNumbers(Structure):
         self.shift = 64 - self.mask.bit_length()
 
     def resize(self, capacity: int) -> None:
-        """Make room for exactly so many numbers, all of which are to be filled."""
+        """Make room for exactly so many numbers, all of which will be filled."""
         if self.capacity != capacity:
             self._make(capacity)
             for structure in self.structures:
@@ -177,17 +182,19 @@ class KeyNumbers(Structure):
 
 
 class ByKey(Structure):
-    """A structure that holds something for each key: a row of ``heads_``, by the key's number.
+    """A structure with an entry for each key: a row of ``heads_``, by the key's number.
 
-    `empty` is what a row holds, besides zeros, that stands for nothing. Without a key there is one row.
+    `empty` are the values of an empty row, besides zeros. Without a key there is one row.
     """
 
     empty: ClassVar[dict[str, int]] = {}
     table: KeyNumbers | None = None
 
     def __init__(self, frame: Frame, base: int, keys: str) -> None:
-        """Makes the structure; `keys` is the name of the table with its keys, empty where it has none."""
+        """Make the structure; `keys` is the name of the table with its keys, empty where it has none."""
         super().__init__(frame, base)
+        if "over" in self.layout.numbers:  # nothing is of no use yet, however early it ended
+            self.over = LONG_AGO
         if self.table is not None:
             self.table.show(self, 0)
         else:
@@ -207,28 +214,28 @@ class ByKey(Structure):
 
     @property
     def own_width(self) -> int:
-        """How many columns it has."""
+        """Number of columns."""
         return len(self._held)
 
     @classmethod
     def marks(cls, layout: Layout) -> dict[str, int]:
-        """The values of a row that stands for nothing."""
+        """The values of an empty row."""
         return cls.empty
 
     @classmethod
     def in_use(cls, name: str, at: str) -> str:
-        """Source for whether a row of the structure of this name stands for something."""
+        """Source that is true if a row of the structure of this name is not empty."""
         raise NotImplementedError
 
     def clear(self, numbers: Array | slice) -> None:
-        """Clear rows: they stand for nothing afterwards."""
+        """Clear rows, which are empty afterwards."""
         heads = self.arrays["heads_"]
         heads[numbers] = 0
         for name, value in self.marks(self.layout).items():
             heads[numbers, self.layout.column(name).place] = value
 
     def is_like(self, other: Structure) -> bool:
-        """The same, whatever else stands in the rows of the keys."""
+        """The same, whatever columns other structures have in the rows."""
         return type(self).__base__ is type(other).__base__ and _apart(self.layout) == _apart(other.layout)
 
     def copy_from(self, other: Structure) -> None:
@@ -241,15 +248,15 @@ class ByKey(Structure):
         return self.arrays["heads_"][:, self.layout.column(name).place]
 
     def alive(self) -> Array:
-        """Which rows stand for something, as `in_use` says."""
+        """Flags of rows that are not empty, as in `in_use`."""
         raise NotImplementedError
 
     def key_count(self) -> int | None:
-        """How many keys it holds something for; None where it has no keys."""
+        """Number of keys with an entry; None where it has no keys."""
         return None if self.table is None else int(np.count_nonzero(self.alive()))
 
     def saved_heads(self) -> list[Array]:
-        """The keys that it holds something for, and what it holds."""
+        """The keys with an entry, and the entries."""
         alive = np.flatnonzero(self.alive()) if self.table is not None else np.arange(1)
         keys = np.zeros((1, 0), np.int64) if self.table is None else self.table.keys_of(alive)
         return [keys, self.arrays["heads_"][alive]]
@@ -265,16 +272,16 @@ class ByKey(Structure):
 
 
 def head_columns(payload: dict[str, Element]) -> tuple[tuple[str, Column], ...]:
-    """The columns of what is held for each key."""
+    """The columns of the entry for each key."""
     return row_columns("heads_", payload)
 
 
 @cache
 def number_functions(width: int) -> str:
-    """Source of ``number_n`` and ``numbered_n``, the number of a key of n parts; ``numbered_n`` adds what is new.
+    """Source of ``number_n`` and ``numbered_n``, the number of a key of n parts; ``numbered_n`` adds new keys.
 
-    ``number_n`` gives -1 where there is none. Both are small, so that they are inlined: most often it is the last key.
-    ``index_n`` fills an index that is empty.
+    ``number_n`` returns -1 where there is none. Both are small, so that they are inlined: most often it is the last
+    key. ``index_n`` fills an empty index.
     """
     keys = [f"k{i}" for i in range(width)]
     given = ", ".join(f"{key}: int" for key in keys)
@@ -348,9 +355,9 @@ def entered_{width}(keys: KeyNumbers, {given}) -> int:
 
 
 def tidying(table: str, width: int, held: Mapping[str, tuple[type[ByKey], Layout]]) -> str:
-    """Source of ``tidy_table()``, which frees the numbers of a table that no structure needs, if these are most.
+    """Source of ``tidy_table()``, which frees the numbers of a table without an entry, if these are most.
 
-    `held` are the structures that hold something by its keys, by name.
+    `held` are the structures with its keys, by name.
     """
     used = " or ".join(f"({kind.in_use(name, 'number')})" for name, (kind, _) in held.items()) or "False"
     marks = [
@@ -385,7 +392,7 @@ def _indented(text: str, by: int) -> str:
 
 
 def attach_all(structures: dict[str, Structure], tables: dict[str, Sequence[Any]]) -> None:
-    """Gives structures the tables that number their keys: `tables` has what each structure was made with."""
+    """Give structures the tables that number their keys; `tables` has the arguments of each structure."""
     for name, structure in structures.items():
         if isinstance(structure, ByKey) and tables[name][0]:
             table = structures[tables[name][0]]

@@ -1,7 +1,7 @@
-"""Slots of keys: open addressing over rows that hold a key and what belongs to it.
+"""Slots of keys: open addressing over rows that hold a key and its fields.
 
 Any structure with the columns ``slot_used``, ``slot_k0`` … and the numbers ``slots``, ``slot_mask`` can be keyed. A
-slot keeps its place until the table is enlarged, which drops the slots that its structure calls dead.
+slot keeps its place until the table is enlarged, which drops dead slots.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ensue.engine.structures.structure import Array, Column, Element, Structure,
 NUMBERS = ("slots", "slot_mask", "slot_width", "old_slots")
 
 MULTIPLIER = -7046029254386353131
-"""Odd, with bits in no order: what is multiplied by it differs in its high bits."""
+"""Odd, with bits in no order: products with it differ in their high bits."""
 
 
 def spread(key: int) -> int:
-    """Spread a key over the high bits of 64: keys that follow one another go far apart there, and none together."""
+    """Spread a key over the high bits of 64: consecutive keys go far apart there, and no two give one number."""
     return wrap((key ^ unsigned_shift(key, 32)) * -7046029254386353131)
 
 
@@ -32,7 +32,7 @@ def mix(key: int) -> int:
 
 
 def key_bits(number: float) -> int:
-    """A float as a key: equal numbers have equal bits, and so have all that are not a number."""
+    """A float as a key: equal numbers have equal bits, and so have all NaNs."""
     if number != number:
         return 9221120237041090560
     return bits(number + 0.0)
@@ -42,7 +42,7 @@ def key_bits(number: float) -> int:
 def key_functions(width: int) -> str:
     """Source of ``find_n`` and ``slot_n``, which look for a key of n numbers; ``slot_n`` adds it where it is new.
 
-    Both give the place of its slot; ``find_n`` gives -1 where there is none. Without a key there is one slot.
+    Both return the place of its slot; ``find_n`` returns -1 where there is none. Without a key there is one slot.
     """
     if width == 0:
         return "def find_0(table: Keyed) -> int:\n    return 0\n\n\ndef slot_0(table: Keyed) -> int:\n    return 0\n"
@@ -108,9 +108,9 @@ def high_source(keys: list[str], shift: str) -> str:
 
 
 def slot_columns(kinds: int | str, payload: dict[str, Element]) -> tuple[tuple[str, Column], ...]:
-    """The columns of slots: whether one is used, its key, and what belongs to it.
+    """The columns of slots: a flag that it is used, its key, and its fields.
 
-    The kinds of a key's parts say which of them are codes of values; where only their number is given, all may be.
+    The kinds of a key's parts mark codes of values; where only their number is given, all may be codes.
     """
     parts = "s" * kinds if isinstance(kinds, int) else kinds
     keys: dict[str, Element] = {f"slot_k{i}": "code" if kind in "so" else "i64" for i, kind in enumerate(parts)}
@@ -120,13 +120,13 @@ def slot_columns(kinds: int | str, payload: dict[str, Element]) -> tuple[tuple[s
 
 
 class Keyed(Structure):
-    """A structure with slots. `empty` is what a slot that is not used holds besides zeros, by column."""
+    """A structure with slots. `empty` are the values of an unused slot besides zeros, by column."""
 
     empty: ClassVar[dict[str, int]] = {}
 
     @property
     def marks(self) -> dict[str, int]:
-        """What a slot that is not used holds."""
+        """The values of an unused slot."""
         return self.empty
 
     def first_slots(self, width: int) -> None:
@@ -146,9 +146,9 @@ class Keyed(Structure):
         return slots
 
     def rehash(self, alive: Array) -> None:
-        """Makes a table with room for as many again as the slots that are alive; code then puts them there.
+        """Make a table with twice the room of the slots that are alive; code then puts them there.
 
-        A small table that is full of dead slots is doubled all the same, so that Python is seldom asked.
+        A small table that is full of dead slots is doubled all the same, so that Python is seldom called.
         """
         kept = self.arrays["slots_"][alive]
         capacity = self.frame.capacity
@@ -159,7 +159,7 @@ class Keyed(Structure):
         self.slots, self.old_slots = 0, len(kept)
 
     def place_slots(self, kept: Array) -> None:
-        """Puts slots into a table with room for as many again."""
+        """Put slots into a table with twice their room."""
         size = max(self.frame.capacity.slots, 1 << (4 * len(kept)).bit_length())
         new = self._no_slots(kept.shape[1], size)
         new[places(kept[:, 1 : 1 + self.key_width], size - 1)] = kept
@@ -168,7 +168,7 @@ class Keyed(Structure):
 
 
 def places(keys: Array, mask: int) -> Array:
-    """Where keys go in an empty table: each as `mix` says, or at the next place that is free."""
+    """The places of keys in an empty table: each by `mix`, or at the next free place."""
     hashed = np.zeros(len(keys), np.int64)
     for column in range(keys.shape[1]):
         hashed = mixed(hashed ^ keys[:, column])
@@ -176,7 +176,7 @@ def places(keys: Array, mask: int) -> Array:
 
 
 def high_places(keys: Array, shift: int) -> Array:
-    """The same where the high bits of what `spread` gives for the last part decide."""
+    """The same by the high bits of `spread` for the last part."""
     hashed = np.zeros(len(keys), np.int64)
     for column in range(keys.shape[1] - 1):
         hashed = mixed(hashed ^ keys[:, column])
@@ -185,7 +185,7 @@ def high_places(keys: Array, shift: int) -> Array:
 
 
 def free_places(at: Array, mask: int) -> Array:
-    """For each of several places that are wished for the next one that nobody has."""
+    """For each of several wanted places the next free one."""
     found = np.empty(len(at), np.int64)
     taken = np.zeros(mask + 1, bool)
     waiting = np.arange(len(at))

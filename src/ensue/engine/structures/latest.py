@@ -1,8 +1,8 @@
-"""The latest instances of a choice that takes none but these: two for each key, beside the key.
+"""The latest instances of a choice that takes no others: two for each key, beside the key.
 
-Where a newer initiator always comes before an older one, an instance matters until a newer one has ended before the
-step at hand. So a key has the last of this step (``fresh``), and the last of the steps before (``settled``). A fresh
-one of an earlier step has settled; it moves when the next one comes.
+Where a newer initiator always takes precedence, an instance matters until a newer one has ended before the current
+step. So a key has the last of this step (``fresh``), and the last of the steps before (``settled``). A fresh one of an
+earlier step has settled; it moves when the next one comes.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ensue.engine.structures.key_numbers import ByKey, head_columns
+from ensue.engine.structures.key_numbers import LONG_AGO, ByKey, head_columns
 from ensue.engine.structures.structure import Array, Element, Layout
 
-NO_INSTANCE = -(2**62)
+NO_INSTANCE = LONG_AGO
 """The end of an instance that is not there."""
 
 
 def latest_layout(fields: dict[str, Element]) -> Layout:
-    """Instances with these fields besides ``start`` and ``end``, each with the name of its place before it."""
+    """Layout of instances with these fields besides ``start`` and ``end``, each prefixed by the name of its place."""
     every: dict[str, Element] = {"end": "i64", "start": "i64", **fields}
     payload = {f"{place}_{name}": element for place in ("fresh", "settled") for name, element in every.items()}
     return Layout(("over", "heads"), head_columns(payload))
 
 
 class Latest(ByKey):
-    """The latest instances, by key. What ended before ``over`` is of no use any more."""
+    """The latest instances, by key. Those that ended before ``over`` have expired."""
 
     empty: ClassVar[dict[str, int]] = {"fresh_end": NO_INSTANCE, "settled_end": NO_INSTANCE}
 

@@ -1,8 +1,8 @@
-"""Lists that are derived and that no rule looks into: their values lie one after the other, as in a column.
+"""Derived lists that no rule uses as values: their values lie one after the other, as in a column.
 
 A list is a number: its values lie from ``past[number]`` to before ``past[number + 1]``, each as 64 bits. Lists last as
-long as a batch; what is handed out becomes an Arrow column without a Python object for each list. Where a list is a
-value that rules use, it has a code in the dictionary instead (`structures/values.py`), which `answer` makes a list of.
+long as a batch; emitted ones become an Arrow column without a Python object for each list. Where rules use a list as a
+value, it has a code in the dictionary instead (`structures/values.py`), which `answer` turns into a list.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def lists_layout() -> Layout:
 
 
 class Lists(Structure):
-    """``count`` lists of ``filled`` values in all; ``wanted`` is how many values the next one has."""
+    """``count`` lists of ``filled`` values in all; ``wanted`` is the number of values of the next one."""
 
     keeps = counted = False
 
@@ -36,7 +36,7 @@ class Lists(Structure):
         self.clear()
 
     def clear(self) -> None:
-        """Lets go of all lists, and of their memory."""
+        """Drop all lists, and free their memory."""
         self.count = self.filled = 0
         self.capacity = self.room = self.frame.capacity.rows
         self.put("ends", np.zeros(self.capacity + 1, np.int64))
@@ -56,7 +56,7 @@ class Lists(Structure):
         self.put(name, made)
 
     def add(self, values: Array) -> int:
-        """Adds a list of values, each as 64 bits; gives its number."""
+        """Add a list of values, each as 64 bits; returns its number."""
         self.wanted = len(values)
         self.grow()
         self.arrays["values"][self.filled : self.filled + len(values)] = values
@@ -85,14 +85,14 @@ class Lists(Structure):
         return lists.take(pa.array(numbers, mask=None if valid.all() else ~valid))
 
     def _within(self, numbers: Array) -> Array:
-        """Which values belong to some lists: the others may be of another kind."""
+        """Flags of values that belong to some lists: the others may be of another kind."""
         chosen = np.zeros(self.count, bool)
         chosen[numbers] = True
         return np.repeat(chosen, np.diff(self.arrays["ends"][: self.count + 1]))
 
 
 class OfCode:
-    """Makes lists of values of the dictionary, where rules have them so."""
+    """Makes lists from values of the dictionary, where rules have these."""
 
     def answer(self, lane: GeneratedLane, structure: Any, code: int) -> int:
         values = lane.values.value(code)
@@ -103,7 +103,7 @@ class OfCode:
 
 
 def keep_list(lists: Lists, collected: Collected) -> int:
-    """Makes a list of values that were collected, in the order of their places; gives its number."""
+    """Make a list of collected values, in the order of their places; returns its number."""
     count = collected.count
     lists.wanted = count
     if lists.filled + count > lists.room or lists.count == lists.capacity:
@@ -137,11 +137,11 @@ ORDERS = {
     "f": ("float_order(from_bits(lists.value[at]))", "float_order(from_bits(lists.value[to]))"),
     "s": ("text_order(values, lists.value[at], lists.value[to])", "0"),
 }
-"""Two numbers that compare as two values of lists do."""
+"""Two numbers that compare as two values of lists do, as source."""
 
 
 def order_of_lists(kind: str) -> str:
-    """Source of a function that tells how a list compares with another, value by value: -1, 0 or 1."""
+    """Source of a function that compares two lists, value by value: -1, 0 or 1."""
     one, other = ORDERS[kind]
     return f"""
 def order_of_lists_{kind}(one: int, other: int) -> int:

@@ -1,7 +1,7 @@
 """Constants of the members of a family: a row for each member, and a slot for each value that an index looks up.
 
-Rows are in the order of the family: those with one value of the index side by side, the loosest threshold first.
-Nothing here is state: rules state all of it, and it is filled in again when the dictionary of values changes.
+Rows are in the order of the family: those with one value of the index side by side, the loosest threshold first. None
+of it is state: it follows from the rules, and is filled in again when the dictionary of values changes.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ensue.language import typed
 ELEMENTS: dict[str, Element] = {"i": "i64", "f": "f64", "s": "code"}
 
 Constants = tuple[str, Sequence[typed.Value]]
-"""How constants are held, and those of the members in order."""
+"""The kind of constants, and those of the members in order."""
 
 
 def members_layout(kinds: Sequence[str], index: int | None) -> Layout:
-    """Columns ``c0`` … of constants of these kinds; with an index slots that say from where to where its rows lie."""
+    """Columns ``c0`` … of constants of these kinds; with an index, slots with the range of its rows."""
     slots = () if index is None else slot_columns(kinds[index], {"first": "i64", "past": "i64"})
     rows = row_columns("rows", {f"c{place}": ELEMENTS[kind] for place, kind in enumerate(kinds)})
     return Layout(("count", *NUMBERS), (*slots, *rows))
 
 
 class MemberTable(Keyed):
-    """Constants by member. `index` is the place of the column by which members are looked up, None without one."""
+    """Constants by member. `index` is the column by which members are looked up, None without one."""
 
     keeps = False
 
@@ -39,7 +39,7 @@ class MemberTable(Keyed):
         self.count = count
 
     def fill(self, values: Dictionary) -> None:
-        """Writes the constants; strings by their codes."""
+        """Write the constants; strings by their codes."""
         if not self.columns:
             return
         table = np.zeros((self.count, max(2, len(self.columns))), np.int64)

@@ -1,14 +1,15 @@
-"""Strings that machine code makes: letters are put one after the other, and the string is looked up as those of columns
-are, or comes into the dictionary. Functions of strings that need no more than bytes."""
+"""Strings that machine code makes: letters are appended, and the string is then looked up like those of columns, or
+added to the dictionary. Also functions of strings that only need their bytes.
+"""
 
 from __future__ import annotations
 
-from ensue.engine.machine.builtin import ask, grow, unsigned_shift, wrap
+from ensue.engine.machine.builtin import ask, grow, unsigned_shift, word_at, wrap
 from ensue.engine.structures.values import Values
 
 
 def append_text(values: Values, code: int) -> None:
-    """Adds a string to the one that is being made."""
+    """Append a string to the one that is being made."""
     length = values.length[code]
     values.wanted = length
     if values.count + length > values.least:
@@ -20,7 +21,7 @@ def append_text(values: Values, code: int) -> None:
 
 
 def mixed_text(hashed: int, word: int) -> int:
-    """A hash with another word in it."""
+    """A hash combined with another word."""
     product = wrap((hashed ^ word) * -7046029254386353131)
     return product ^ unsigned_shift(product, 29)
 
@@ -33,15 +34,11 @@ def end_text(values: Values) -> int:
     hashed = length
     k = 0
     while k + 8 <= length:
-        word = 0
-        for i in range(8):
-            word = wrap(word | (values.new[k + i] << (8 * i)))
-        hashed = mixed_text(hashed, word)
+        hashed = mixed_text(hashed, word_at(values.new, k))
         k += 8
     word = 0
-    while k < length:
-        word = (word << 8) | values.new[k]
-        k += 1
+    for i in range(length - k):
+        word = (word << 8) | values.new[length - 1 - i]
     hashed = mixed_text(hashed, word)
     at = hashed & values.mask
     while values.slot[2 * at] != 0:
@@ -61,7 +58,7 @@ def end_text(values: Values) -> int:
 
 
 def add_text(values: Values, hashed: int) -> int:
-    """Gives the string that was made a code."""
+    """Give the string that was made a code."""
     length = values.count
     values.wanted = 0
     full = 2 * values.state[2] >= values.mask or values.state[1] + length > values.room
@@ -91,7 +88,7 @@ def add_text(values: Values, hashed: int) -> int:
 
 
 def cased_text(values: Values, code: int, low: int, high: int, change: int) -> int:
-    """A string with the letters from one to another changed; -1 if not all of its letters are ASCII."""
+    """A string with the letters from `low` to `high` changed; -1 if not all of its letters are ASCII."""
     values.count = 0
     append_text(values, code)
     for k in range(values.count):
@@ -104,7 +101,7 @@ def cased_text(values: Values, code: int, low: int, high: int, change: int) -> i
 
 
 def text_length(values: Values, code: int) -> int:
-    """How many characters a string has: those of several bytes have one that is no continuation."""
+    """Number of characters of a string: bytes that do not continue a character."""
     count = 0
     first = values.first[code]
     for k in range(values.length[code]):
@@ -113,7 +110,7 @@ def text_length(values: Values, code: int) -> int:
 
 
 def text_at(values: Values, code: int, part: int, at: int) -> bool:
-    """Tell whether a string has another in it at a place."""
+    """True if a string has another in it at a place."""
     first = values.first[code] + at
     other = values.first[part]
     for k in range(values.length[part]):  # noqa: SIM110
@@ -123,18 +120,18 @@ def text_at(values: Values, code: int, part: int, at: int) -> bool:
 
 
 def text_starts(values: Values, code: int, part: int) -> bool:
-    """Tell whether a string begins with another."""
+    """True if a string begins with another."""
     return values.length[part] <= values.length[code] and text_at(values, code, part, 0)
 
 
 def text_ends(values: Values, code: int, part: int) -> bool:
-    """Tell whether a string ends with another."""
+    """True if a string ends with another."""
     rest = values.length[code] - values.length[part]
     return rest >= 0 and text_at(values, code, part, rest)
 
 
 def text_contains(values: Values, code: int, part: int) -> bool:
-    """Tell whether a string has another in it."""
+    """True if a string has another in it."""
     for at in range(values.length[code] - values.length[part] + 1):  # noqa: SIM110
         if text_at(values, code, part, at):
             return True

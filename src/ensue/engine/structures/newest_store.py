@@ -1,8 +1,8 @@
-"""The store of joins whose left sides are ended: the newest row of each key lies beside the key.
+"""The store of joins whose left sides can be ended: the newest row of each key lies beside the key.
 
-Where something forbidden ends all rows before it (`not tick in [tick, tick]`), one row for each key is what is mostly
-left. So it stands in the key's own row, and is overwritten once it has been ended; rows that can still find a partner
-when a newer one comes, as those of one step, move to the ring of the store.
+Where a forbidden event ends all rows before it (`not tick in [tick, tick]`), mostly one row for each key is left. So it
+lies in the key's own row, and is overwritten once it has been ended; rows that can still find a partner when a newer
+one comes, as those of one step, move to the ring of the store.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ensue.engine.structures.store import NUMBERS, Store, ended_at, ring_columns
 from ensue.engine.structures.structure import Array, Element, Layout
 
 NO_ROW = -(2**62) - 1
-"""The end of a newest row that is not there: before any time at which something can have been ended."""
+"""The end of a missing newest row: before any time at which rows can have been ended."""
 
 
 def newest_store_layout(fields: dict[str, Element]) -> Layout:
-    """Rows with these fields besides ``start`` and ``end``; those of newest rows are called ``newest_`` and so on.
+    """Rows with these fields besides ``start`` and ``end``; those of newest rows have the prefix ``newest_``.
 
     ``newest`` is the newest row of the ring, ``newest_end`` the end of the row beside the key.
     """
@@ -47,10 +47,9 @@ class NewestStore(Store):
 
 
 def spared(store: NewestStore, at: int, time: int, past: int) -> bool:
-    """Tells whether the newest row of a key can still find a partner when another one comes.
+    """True if the newest row of a key can still find a partner when another one comes.
 
-    If `past` is set, nothing looks for rows any more that were ended in this very step. Rows that have been ended are
-    taken out of the ring.
+    If `past` is set, no event probes for rows that were ended in this very step. Ended rows are removed from the ring.
     """
     limit = store.ended[at] if past != 0 else ended_at(store, at, time)
     if store.newest_end[at] < limit:
@@ -60,7 +59,7 @@ def spared(store: NewestStore, at: int, time: int, past: int) -> bool:
     if row >= store.low:
         if store.end[row & store.mask] < limit:
             store.newest[at] = -1
-        elif store.newest_end[at] == limit:  # else they were taken out when the row after these came
+        elif store.newest_end[at] == limit:  # else they were removed when the row after these came
             while row >= store.low:
                 older = store.older[row & store.mask]
                 if older >= store.low and store.end[older & store.mask] < limit:

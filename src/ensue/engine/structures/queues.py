@@ -1,4 +1,4 @@
-"""Queues of the rows of a group, as source: all in the order in which they came, or those that none after them beats.
+"""Queues of the rows of a group, as source: all in the order of arrival, or those that no later one beats.
 
 A queue has the columns ``name_next`` and ``name_prev`` in rows, and ``name_first`` and ``name_last`` in slots; 0 is
 none.
@@ -18,8 +18,7 @@ def queue_slots(name: str) -> dict[str, Element]:
 
 
 def in_order_of_arrival(name: str) -> str:
-    """Source of ``push_name``, which puts a row behind all others of its group, and ``drop_name``, which takes one
-    out."""
+    """Source of ``push_name``, which puts a row behind all others of its group, and ``drop_name``, to remove one."""
     return f"""
 def push_{name}(groups: Groups, at: int, row: int) -> None:
     last = groups.{name}_last[at]
@@ -57,11 +56,11 @@ PLACE = """
 
 
 def unbeaten(name: str, beats: str, by_start: bool) -> str:
-    """Source of ``enter_name`` and ``leave_name`` for rows that none which leaves later beats; the best is the first.
+    """Source of ``enter_name`` and ``leave_name`` for rows that no later-leaving one beats; the best is the first.
 
-    `beats` says whether the row `one` beats the row `other`; of two that are equal the later one beats the earlier one
-    where it does not matter which. Rows leave as they came, or (`by_start`) by their start: then a row may come before
-    others, and of those with one start there is one. Only the first row of the queue ever leaves it.
+    `beats` is source that is true if the row `one` beats the row `other`; of two equal rows the later one beats the
+    earlier one where either will do. Rows leave as they came, or (`by_start`) by their start: then a row may come
+    before others, and of those with one start there is one. Only the first row of the queue ever leaves it.
     """
     return f"""
 def beats_{name}(groups: Groups, one: int, other: int) -> bool:

@@ -1,4 +1,4 @@
-"""Groups of a rule that says how often it derives: the ends of what it kept, oldest first, as long as they count."""
+"""Groups of a rule with an output rate: the ends of kept events, oldest first, as long as they count."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from ensue.engine.structures.groups import Groups, free_row, take_row
 
 
 class QuietGroups(Groups):
-    """The ends that count, by group; `first` is how many events were kept, `serial` how many were not."""
+    """The ends that count, by group; `first` is the number of kept events, `serial` that of suppressed ones."""
 
 
 def expire_kept(groups: Groups, at: int, since: int) -> None:
-    """Lets go of the ends of a group that count no more: those up to a time."""
+    """Drop the ends of a group that no longer count: those up to a time."""
     row = groups.oldest[at]
     while row != 0 and groups.end[row] <= since:
         after = groups.newer[row]
@@ -31,7 +31,7 @@ def sweep_kept(groups: Groups, since: int) -> None:
 
 
 def keep_end(groups: Groups, at: int, end: int) -> None:
-    """Notes the end of an event that is kept."""
+    """Add the end of a kept event."""
     row = take_row(groups)
     groups.end[row] = end
     groups.newer[row] = 0

@@ -1,4 +1,4 @@
-"""Rows that live as long as a step, wait for a time, or are what rules derive; and how rows are sorted."""
+"""Rows that live as long as a step, wait for a time, or are derived by rules; and the sorting of rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ensue.engine.structures.structure import Array, Column, Element, Frame, Lay
 
 
 class Rows(Structure):
-    """Rows one after the other: ``count`` of them, from ``first`` on those of the step at hand; no more than `most`."""
+    """Rows one after the other: ``count`` of them, from ``first`` on those of the current step; no more than `most`."""
 
     most = 1 << 62
 
@@ -34,8 +34,7 @@ class Rows(Structure):
         self._set(old, min(2 * len(old), self.most))
 
     def reserve(self, count: int) -> None:
-        """Makes room for so many rows at once. Memory that is never written to costs nothing, copying or clearing it
-        does."""
+        """Make room for so many rows at once. Memory that is never written is free; copying or clearing it is not."""
         if count > self.capacity:
             self._set(self.arrays["rows"][: self.count], count, np.empty)
 
@@ -62,7 +61,7 @@ class Rows(Structure):
 
 
 class Queue(Rows):
-    """Rows in the order of their times, from ``first`` on; what is before that has been taken out."""
+    """Rows in the order of their times, from ``first`` on; those before that have been removed."""
 
     def saved(self) -> list[Any]:
         numbers = self.numbers()
@@ -82,7 +81,7 @@ class StepRows(Rows):
 
 
 class StaticRows(Rows):
-    """Rows that follow from static facts: no state, as they can be asked for again."""
+    """Rows derived from static facts: no state, as they can be computed again."""
 
     keeps = False
 
@@ -92,7 +91,7 @@ def rows_layout(fields: dict[str, Element], numbers: tuple[str, ...] = ()) -> La
 
 
 def swap_rows(rows: Rows, one: int, other: int) -> None:
-    """Exchanges two rows."""
+    """Swap two rows."""
     for c in range(rows.width):
         held = rows.cell[one * rows.width + c]
         rows.cell[one * rows.width + c] = rows.cell[other * rows.width + c]
@@ -149,7 +148,7 @@ def sort_{name}(low: int, high: int) -> None:
 
 
 def make_room_behind(queue: Queue) -> None:
-    """Makes room for a row behind the last one of a queue: where half of it has been taken out, by moving the rest."""
+    """Make room for a row behind the last one of a queue; where half of it has been removed, by moving the others."""
     if queue.count == queue.capacity:
         if 2 * queue.first >= queue.count:
             for k in range(queue.first, queue.count):
@@ -161,7 +160,7 @@ def make_room_behind(queue: Queue) -> None:
 
 
 def enqueue(queue: Queue, heap: Rows) -> None:
-    """Takes in the row behind the last one of a queue; where its time is before that of the last one, into the heap."""
+    """Add the row behind the last one of a queue; where its time is before that of the last one, to the heap."""
     if queue.first < queue.count and queue.due[queue.count] < queue.due[queue.count - 1]:
         if heap.count == heap.capacity:
             grow(heap)
@@ -174,7 +173,7 @@ def enqueue(queue: Queue, heap: Rows) -> None:
 
 
 def rise(heap: Rows, place: int) -> None:
-    """Moves a row of a heap up to where its time belongs."""
+    """Move a row of a heap up to the place of its time."""
     while place > 0:
         parent = (place - 1) // 2
         if heap.due[parent] <= heap.due[place]:
@@ -184,7 +183,7 @@ def rise(heap: Rows, place: int) -> None:
 
 
 def sink(heap: Rows) -> None:
-    """Takes the first row off a heap: it is the one behind the last afterwards."""
+    """Remove the first row of a heap: it is behind the last one afterwards."""
     heap.count -= 1
     swap_rows(heap, 0, heap.count)
     place = 0
@@ -216,7 +215,7 @@ def given_layout(columns: dict[str, Element]) -> Layout:
 
 
 class Kinds(Structure):
-    """The number in the unit of each type of the program, by its rank and one; -1 for types that it does not take."""
+    """The number in the unit of each type of the program, by its rank plus one; -1 for types that it does not take."""
 
     keeps = False
 
@@ -226,20 +225,20 @@ def kinds_layout() -> Layout:
 
 
 class Numbers(Structure):
-    """Numbers by themselves: a timer's next time."""
+    """Single numbers: a timer's next time."""
 
     def grow(self) -> None:
         raise AssertionError("numbers do not grow")
 
 
 class StaticNumbers(Numbers):
-    """Numbers that say what was asked about static facts: no state, as that can be asked again."""
+    """Numbers about answers from static facts: no state, as these can be computed again."""
 
     keeps = False
 
 
 class Constants(Numbers):
-    """Constants and lengths of time that rules state, so that code does not hold them; and the clock."""
+    """Constants and lengths of rules, so that code does not contain them; and the clock."""
 
     keeps = False
 

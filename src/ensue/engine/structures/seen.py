@@ -1,4 +1,4 @@
-"""What was seen in the step at hand: a set of rows of numbers, which is empty again when the next step begins."""
+"""Rows seen in the current step: a set of rows of numbers, which is empty again when the next step begins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def seen_layout(width: int) -> Layout:
 
 
 class Seen(Keyed):
-    """Rows of numbers. A slot is used if it has the number of the step at hand, ``step``, whose time is ``now``."""
+    """Rows of numbers. A slot is used if it has the number of the current step, ``step``, whose time is ``now``."""
 
     keeps = False
 
@@ -23,18 +23,18 @@ class Seen(Keyed):
         self.step = 1
 
     def grow(self) -> None:
-        """Makes room for more of the step at hand."""
+        """Make room for more rows of the current step."""
         self.rehash(self.arrays["slots_"][:, 0] == self.step)
 
     def forget(self) -> None:
-        """Forgets what was seen, as when the state around it is replaced by that of an earlier moment."""
+        """Drop all rows, as when the state around them is replaced by that of an earlier moment."""
         self.step += 1
         self.slots = 0
 
 
 @cache
 def seen_function(width: int) -> str:
-    """Source of ``first_seen_n``: whether a row of n numbers is new in the step at a time, of which it is then one."""
+    """Source of ``first_seen_n``, which adds a row of n numbers to the step at a time and returns True if it is new."""
     keys = [f"k{i}" for i in range(width)]
     given = "".join(f", {key}: int" for key in keys)
     hashed = hash_source(keys)

@@ -1,10 +1,9 @@
-"""The inputs that matches came from: handles of sets, which share what they have in common.
+"""The inputs of matches: handles of sets, which share common subsets.
 
 A handle is 0 for nothing, an odd number for one input (its position times two and one), or twice the number of a node,
-which is the union of two handles. A derived event has a node of its own, so that what it came from can be added later,
-while its step lasts: so events that are derived from each other have the inputs of all. Nodes are made and never
-changed otherwise; those that no row refers to any more are left out between batches (`Sources.compact`), when they have
-become many.
+which is the union of two handles. A derived event has a node of its own, so that inputs can be added later, while its
+step lasts: so events that are derived from each other have the inputs of all. Otherwise nodes never change; those
+without a reference are dropped between batches (`Sources.compact`), when there are many.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ensue.engine.structures.rows import Rows, rows_layout
 from ensue.engine.structures.structure import Frame, Layout, Structure
 
 origins: Any = None
-"""The unions of a unit: generated code finds it by this name."""
+"""The unions of a unit: generated code finds them by this name."""
 
 
 def sources_layout() -> Layout:
@@ -27,7 +26,7 @@ def sources_layout() -> Layout:
 
 
 class Sources(Rows):
-    """Unions of handles. Node 0 stands for nothing."""
+    """Unions of handles. Node 0 stands for the empty set."""
 
     def __init__(self, frame: Frame, base: int) -> None:
         super().__init__(frame, base)
@@ -47,7 +46,7 @@ class Sources(Rows):
         return 2 * (self.count - 1)
 
     def compact(self, structures: Iterable[Structure], always: bool = False) -> None:
-        """Leaves out the nodes that no column of handles leads to, if there are many; columns get the new handles."""
+        """Drop the nodes that no column of handles leads to, if there are many; columns get the new handles."""
         if self.count < self.enough and not always:
             return
         columns = [column for structure in structures for column in structure.columns_with("source")]
@@ -74,7 +73,7 @@ class Sources(Rows):
             column[:] = found[np.searchsorted(roots, column)]
 
     def absorb(self, other: Sources) -> int:
-        """Adds the nodes of another unit; handles of nodes there become what is returned more."""
+        """Add the nodes of another unit; returns the offset of their handles."""
         offset = self.count - 1
         for one, two in other.arrays["rows"][1 : other.count, :2].tolist():
             if self.count == self.capacity:
@@ -86,13 +85,13 @@ class Sources(Rows):
 
 
 def shift_sources(structure: Structure, by: int) -> None:
-    """Makes the handles of a structure those of a unit that has absorbed the nodes they lead to."""
+    """Change the handles of a structure to those of a unit that has absorbed their nodes."""
     for column in structure.columns_with("source"):
         column[(column & 1 == 0) & (column != 0)] += by
 
 
 def _without_boxes(nodes: list[list[int]], handle: int) -> int:
-    """What a handle leads to, nodes of one other handle left out; nothing, if that is all there is."""
+    """The handle behind nodes with a single other handle; 0 if there is none."""
     seen = set()
     while handle and not handle & 1:
         one, other = nodes[handle >> 1]
@@ -144,5 +143,5 @@ def box(handle: int) -> int:
 
 
 def add_source(node: int, handle: int) -> None:
-    """Adds to the set of a node."""
+    """Add a handle to the set of a node."""
     origins.one[node >> 1] = union(origins.one[node >> 1], handle)

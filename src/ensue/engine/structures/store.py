@@ -1,10 +1,10 @@
 """The store: rows by key, newest first, as long as they can matter.
 
-Rows lie in a ring in the order in which they came, which is that of their ends. Each knows the one before it with the
-same key (``older``). A row is called by its number, which only grows; its place is ``number & mask``. Rows below
-``low`` are over: so what is too old goes without a look at the chains. The end of the newest row of a key stands beside
-its number, so that most rows that are over need not be looked at. Where the ring is full, rows that are in no chain any
-more, or whose start is too long ago, are left out; if that is not enough, it is enlarged.
+Rows lie in a ring in the order of arrival, which is that of their ends. Each links to the one before it with the same
+key (``older``). A row is identified by its number, which only grows; its place is ``number & mask``. Rows below ``low``
+have expired: so old rows go without a visit to the chains. The end of the newest row of a key lies beside its number,
+so that most expired rows need not be read. Where the ring is full, rows that are in no chain, or whose start is too
+long ago, are removed; if that is not enough, it is enlarged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NUMBERS = ("low", "high", "mask", "width", "heads")
 def store_layout(fields: dict[str, Element], ended: bool = False) -> Layout:
     """Rows with these fields besides ``older``, ``start`` and ``end``.
 
-    With `ended` it is noted for each key when something came that ends the rows before it.
+    With `ended` each key has the time of the last event that ended the rows before it.
     """
     payload: dict[str, Element] = {"newest": "i64", "newest_end": "i64"}
     if ended:
@@ -59,7 +59,7 @@ class Store(ByKey):
         self._make(self.frame.capacity.rows)
 
     def _make(self, size: int) -> None:
-        """Makes a ring that holds nothing yet."""
+        """Make an empty ring."""
         self.put("rows", np.zeros((size, self.width), np.int64))
         self.put("scratch", np.zeros(size, np.int64))
         self.mask = size - 1
@@ -75,7 +75,7 @@ class Store(ByKey):
         return found
 
     def saved(self) -> list[Any]:
-        """The rows from the first to the last that matters, and what is held for keys."""
+        """The rows from the first to the last that matters, and the entries of keys."""
         numbers = np.arange(self.low, self.high)
         return [self.numbers(), self.arrays["rows"][numbers & self.mask], *self.saved_heads()]
 
@@ -93,7 +93,7 @@ class Store(ByKey):
         self.restore_heads(keys, heads)
 
     def live(self) -> int:
-        """How many rows are in a chain."""
+        """Number of rows in chains."""
         older = self.arrays["rows"][:, self.layout.column("older").place]
         found, at = 0, self.head("newest")
         while len(at := at[at >= self.low]):
@@ -107,7 +107,7 @@ class Store(ByKey):
 
 
 def expire(store: Store, time: int, life: int) -> None:
-    """Lets go of a few rows that ended more than a length of time ago."""
+    """Drop a few rows that ended more than a length of time ago."""
     if store.low < store.high and time - store.end[store.low & store.mask] > life:
         store.low += 1
         if store.low < store.high and time - store.end[store.low & store.mask] > life:
@@ -115,7 +115,7 @@ def expire(store: Store, time: int, life: int) -> None:
 
 
 def make_room(store: Store, time: int, life_start: int) -> None:
-    """Makes room for one row: first by leaving out those that are over."""
+    """Make room for one row, first by removing expired ones."""
     if store.high - store.low > store.mask:
         make_room_in_ring(store, time, life_start)
         for at in range(store.heads):
@@ -124,16 +124,16 @@ def make_room(store: Store, time: int, life_start: int) -> None:
 
 
 def make_room_in_ring(store: Store, time: int, life_start: int) -> None:
-    """The same, if the ring is full, for rows that another one stands in front of."""
+    """The same for the ring alone: it leaves ``newest_end`` of the keys as it is."""
     if store.high - store.low > store.mask:
-        if 16 * store.mask >= store.heads:  # else there is more to look at than can be left out
+        if 16 * store.mask >= store.heads:  # else there are more keys to visit than rows to remove
             leave_out(store, time, life_start)
         if 2 * (store.high - store.low) > store.mask:
             grow(store)
 
 
 def leave_out(store: Store, time: int, life_start: int) -> None:
-    """Moves the rows that are in a chain, and not over by their start, to the front of the ring."""
+    """Move the rows that are in a chain, and not expired by their start, to the front of the ring."""
     mask = store.mask
     for k in range(store.low, store.high):
         store.place[k & mask] = -1
@@ -168,12 +168,12 @@ def leave_out(store: Store, time: int, life_start: int) -> None:
 
 
 def ended_at(store: Store, at: int, time: int) -> int:
-    """The time before which the rows of a key have been ended, as something in a step sees it."""
+    """The time before which the rows of a key have been ended, as seen within a step."""
     return store.ended[at] if store.ended[at] < time else store.ended_before[at]
 
 
 def cut(store: Store, at: int, time: int) -> None:
-    """Takes the rows that have been ended out of the chain of a key, when the first one after these comes."""
+    """Remove ended rows from the chain of a key, when the first one after these comes."""
     row = store.newest[at]
     limit = ended_at(store, at, time)
     if store.newest_end[at] < limit:

@@ -2,14 +2,13 @@
 
 All numbers of a unit of generated code, and the addresses of all its arrays, lie in one array of 64-bit integers, the
 frame. Generated code writes ``store.high`` for a number and ``store.end[row]`` for an element of a column. Python finds
-them as attributes of an object; machine code knows from the `Layout` where they lie in the frame. There is one copy of
-each, so a state can go from the one to the other at any time.
+them as attributes of an object; machine code has their places in the frame from the `Layout`. There is one copy of
+each, so a state can switch between the two at any time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,11 +16,13 @@ import numpy as np
 
 from ensue.engine.limits import Budget
 from ensue.engine.structures.capacity import USUAL, Capacity
+from ensue.records import dataclass
 
 Array = np.ndarray[Any, Any]
 Element = Literal["i64", "f64", "i32", "u8", "code", "chain", "source"]
-"""What stands in a column; a code is the 64-bit number of a value in the dictionary, a chain that of a node of parts, a
-source the handle of a set of inputs."""
+"""Elements of a column; a code is the 64-bit number of a value in the dictionary, a chain that of a node of parts, a
+source the handle of a set of inputs.
+"""
 
 DTYPES: dict[str, Any] = {
     "i64": np.int64, "f64": np.float64, "i32": np.int32, "u8": np.uint8, "code": np.int64, "chain": np.int64,
@@ -31,7 +32,7 @@ DTYPES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column: which array it lies in, how many elements lie between two of its rows, and its place in a row."""
+    """A column: its array, the number of elements between two of its rows, and its place in a row."""
 
     array: str
     element: Element = "i64"
@@ -52,7 +53,7 @@ class Layout:
 
     @property
     def cells(self) -> int:
-        """How much of the frame the structure takes."""
+        """Number of cells in the frame."""
         return len(self.numbers) + len(self.arrays)
 
     def cell_of_number(self, name: str) -> int:
@@ -97,10 +98,10 @@ class Structure:
 
     layout: Layout
     keeps = True
-    """Whether it is part of a state: what lasts no longer than a step, or can be computed again, is not."""
+    """True if it is part of a state; rows that last no longer than a step, or can be computed again, are not."""
 
     counted = True
-    """Tell whether its bytes count as kept: what is only looked at does not."""
+    """True if its bytes count as kept; those of the dictionary, of emitted rows and lists, and of a batch do not."""
 
     if TYPE_CHECKING:  # numbers and columns
 
@@ -122,7 +123,7 @@ class Structure:
         self.arrays: dict[str, Array] = {}
 
     def put(self, name: str, array: Array) -> None:
-        """Sets an array, of one dimension or with the width of its columns as the second one."""
+        """Set an array, of one dimension or with the width of its columns as the second one."""
         budget = self.frame.budget
         if budget is not None and self.counted:
             held = self.arrays.get(name)
@@ -134,7 +135,7 @@ class Structure:
             self.__dict__.pop(column, None)
 
     def _view(self, name: str) -> memoryview:
-        """A column as plain code sees it; it is made when it is first used, as machine code does without."""
+        """A column for plain code; it is made on first use, as machine code does not need it."""
         column = self.layout.column(name)
         array, dtype = self.arrays[column.array], DTYPES[column.element]
         own = array if array.dtype == dtype else array.view(dtype)
@@ -145,22 +146,22 @@ class Structure:
         return found
 
     def grow(self) -> None:
-        """Makes room. Generated code calls it as ``grow(structure)`` where something is full."""
+        """Make room. Generated code calls it as ``grow(structure)`` where a structure is full."""
         raise NotImplementedError
 
     def begin_anew(self, *arguments: Any) -> None:
-        """Makes it as it was when it was made, with these arguments."""
+        """Reset it to its initial state, with these arguments."""
         self.cells[:] = memoryview(np.zeros(self.layout.cells, np.int64))  # type: ignore[arg-type]
         self.__init__(self.frame, self.base, *arguments)  # type: ignore[misc]
 
     # --- state
 
     def is_like(self, other: Structure) -> bool:
-        """Tell whether another structure is of the same kind and layout, so that it can be restored from its state."""
+        """True if another structure is of the same kind and layout, so that this one can be restored from its state."""
         return type(self) is type(other)
 
     def copy_from(self, other: Structure) -> None:
-        """Takes over what another structure of the same layout holds, as it lies there."""
+        """Copy the contents of another structure of the same layout."""
         for name, array in other.arrays.items():
             if self.arrays[name].shape == array.shape:
                 np.copyto(self.arrays[name], array)
@@ -173,7 +174,7 @@ class Structure:
         return [self.numbers(), *(array.copy() for array in self.arrays.values())]
 
     def restore(self, state: Sequence[Any]) -> None:
-        """Takes what was saved of a structure that is laid out alike."""
+        """Restore the saved contents of a structure with the same layout."""
         numbers, *arrays = state
         for (name, own), array in zip(list(self.arrays.items()), arrays, strict=True):
             if array.ndim != own.ndim or array.dtype != own.dtype or array.shape[1:] != own.shape[1:]:
@@ -191,7 +192,7 @@ class Structure:
             self.cells[i] = number
 
     def size(self) -> tuple[int | None, int, int]:
-        """How many keys and tuples it keeps, and how many bytes that is; keys are None where it has none."""
+        """Numbers of keys and tuples that it keeps, and their bytes; keys are None where it has none."""
         return None, 0, 0
 
     def columns_with(self, element: Element) -> Iterator[Array]:
@@ -223,7 +224,7 @@ def class_of(kind: type[Structure], layout: Layout) -> type[Structure]:
 def row_columns(array: str, fields: Mapping[str, Element], cell: str | None = None) -> tuple[tuple[str, Column], ...]:
     """Columns side by side in the rows of one array of 64-bit elements.
 
-    `cell` names a column of all elements one after the other, by which rows are moved whatever they hold.
+    `cell` names a column of all elements one after the other, by which rows are moved whatever their fields.
     """
     width = max(2, len(fields))  # a column of width 1 is a whole array
     columns = [(name, Column(array, element, width, i)) for i, (name, element) in enumerate(fields.items())]

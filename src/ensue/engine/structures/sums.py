@@ -1,8 +1,8 @@
-"""Sums of floats as exact as they need be: pairs of floats, with a bound of what was lost.
+"""Sums of floats as exact as necessary: pairs of floats, with a bound on the error.
 
 A sum is the pair `high + low`, about 106 bits wide; `lost` bounds the error of the pair, and is 0 as long as it is
-exact, which it is for numbers of like size. So values can be taken away again, and where that leaves an error that
-matters, the bound says so. Sums that are too large for a float are infinite, and so is their bound.
+exact, which it is for numbers of like size. So values can be subtracted again, and where that leaves an error that
+matters, the bound shows it. Sums that are too large for a float are infinite, and so is their bound.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def add_pair(high: float, low: float, lost: float, value: float) -> tuple[float,
 
 
 def pair_total(high: float, low: float, plus: int, minus: int, nans: int) -> float:
-    """A sum as one float, with so many infinities and values that are not numbers among what was added."""
+    """A sum as one float, given the numbers of infinities and NaNs among its values."""
     if nans > 0 or (plus > 0 and minus > 0):
         return 1e999 - 1e999
     if plus > 0:
@@ -34,7 +34,7 @@ def pair_total(high: float, low: float, plus: int, minus: int, nans: int) -> flo
 
 
 def pair_product(one: float, other: float) -> tuple[float, float]:
-    """A product, exact as a pair where nothing overflows."""
+    """A product, exact as a pair unless it overflows."""
     product = one * other
     split = 134217729.0 * one
     one_high = split - (split - one)
@@ -51,8 +51,7 @@ def add_moments(
     first: float, first_low: float, second: float, second_low: float, lost: float, shift: float, value: float,
     sign: float,
 ) -> tuple[float, float, float, float, float]:  # fmt: skip
-    """Sums of distances from `shift` and of their squares, with those of a value added, or taken away with a sign of
-    -1."""
+    """Sums of distances from `shift` and of their squares, with those of a value added, or subtracted (sign -1)."""
     distance = value - shift
     part = distance - value
     rest = (value - (distance - part)) - (shift + part)
@@ -69,7 +68,7 @@ def add_moments(
 def shift_moments(
     first: float, first_low: float, second: float, second_low: float, count: float, by: float
 ) -> tuple[float, float, float, float]:  # fmt: skip
-    """The sums of distances and squares of `count` values from a shift that is smaller by so much."""
+    """The sums of distances and squares of `count` values for a shift that is smaller by `by`."""
     cross, cross_low = pair_product(2.0 * by, first)
     cross_low = cross_low + 2.0 * by * first_low
     square, square_low = pair_product(by, by)
@@ -86,7 +85,7 @@ def shift_moments(
 
 
 def mean_of(first: float, first_low: float, shift: float, count: float) -> float:
-    """The mean, as the sum that is rounded once and divided."""
+    """The mean: the sum is rounded once and then divided."""
     if abs(shift) > 1e290:  # products of halves of it would overflow
         return shift + (first + first_low) / count
     total, low = pair_product(shift, count)
@@ -98,7 +97,7 @@ def mean_of(first: float, first_low: float, shift: float, count: float) -> float
 def squares_about(
     first: float, first_low: float, second: float, second_low: float, shift: float, count: float
 ) -> float:  # fmt: skip
-    """The sum of squared distances from the mean as it is rounded."""
+    """The sum of squared distances from the rounded mean."""
     mean = mean_of(first, first_low, shift, count)
     by = shift - mean
     part = by - shift
@@ -114,7 +113,7 @@ def squares_about(
 def squares_doubtful(
     first: float, second: float, lost: float, shift: float, count: float, squares: float
 ) -> bool:  # fmt: skip
-    """Tell whether the bound of what was lost is too large for a sum of squared distances."""
+    """True if the error bound is too large for a sum of squared distances."""
     away = first / count
     bound = lost + (abs(second) + 4.0 * count * away * away) * 1e-29
     return not bound <= 1e-11 * squares

@@ -1,38 +1,46 @@
-"""The strings of the dictionary as bytes, where machine code finds them.
+"""The strings of the dictionary as bytes, for machine code.
 
-A string with a code lies in ``letters``, as UTF-8, from ``first[code]`` on, ``length[code]`` bytes long; a value that
-is no string has the length -1. In UTF-8 the order of bytes is that of characters. Columns of strings are looked up in a
-table by a hash of their bytes, and become columns again by copying bytes: no string of them is a Python object. A
-string that Python has given a code comes into that table when a column is looked up.
+A string with a code lies in ``letters``, as UTF-8, from ``first[code]`` on, ``length[code]`` bytes long; numbers are
+there as `number_codes` says, and other values have the length -1. In UTF-8 the order of bytes is that of characters.
+Columns of strings are looked up in a table by a hash of their bytes, and become columns again by copying bytes, without
+Python objects.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine.machine.builtin import unsigned_shift, wrap
+from ensue.engine.machine.builtin import word_at
 from ensue.engine.machine.source import source_of
+from ensue.engine.structures.hashing import ALL, hash_of, mixed
 from ensue.engine.structures.kernel import Kernel, call
-from ensue.engine.structures.structure import Array, Column, Layout
+from ensue.engine.structures.number_codes import FIND_NUMBERS, FLOAT, INT, number, number_hash, number_of
+from ensue.engine.structures.structure import Array, Column, Element, Layout
 
 FIRST = 64
-"""Room for codes and slots at first, a power of two."""
+"""Initial room for codes and slots, a power of two."""
 
 LETTERS = 1 << 10
-"""Room for letters at first."""
+"""Initial room for letters."""
 
 PAST, FILLED, USED, SPARE, RANKED = range(5)
-"""Places of numbers that all who add strings share: the first code that was never used, how many letters there are, how
-many strings are in the table, how many codes wait to be used again, how many codes have a rank."""
+"""Places of shared counters: the first code that was never used, the number of letters, the number of strings and
+numbers in the table, the number of free codes, the number of codes with a rank.
+"""
 
-TEXTS = Layout(
-    ("rows", "at", "nulls", "mask", "places", "room"),
-    (
+
+def texts_layout(offsets: Element) -> Layout:
+    """Strings as Arrow stores them, with offsets of a size, and their codes; the table, strings with codes, free codes.
+
+    ``size`` is the number of letters that are given; ``places`` is the room for codes, ``room`` that for letters.
+    """
+    columns = (
         ("state", Column("state")),
-        ("offset", Column("offsets")),
+        ("offset", Column("offsets", offsets)),
         ("letter", Column("given", "u8")),
         ("there", Column("valid", "u8")),
         ("code", Column("found")),
@@ -42,71 +50,54 @@ TEXTS = Layout(
         ("same", Column("same")),
         ("text", Column("letters", "u8")),
         ("free", Column("free")),
-    ),
-)
-"""Strings as Arrow holds them and the codes that are found for them; the table, the strings that have codes, and codes
-that are free; ``places`` is how many codes there is room for, ``room`` how many letters."""
+    )
+    return Layout(("rows", "at", "nulls", "mask", "size", "places", "room"), columns)
+
 
 texts: Any = None
-"""All of it, as kernels see it: generated code finds it by this name."""
+"""The structure, as kernels see it: generated code finds it by this name."""
 
 hash_given: Any = None
 hash_held: Any = None
-"""Functions that `_hash` writes."""
+"""Functions whose source `_hash` gives."""
 
 
-def _hash(name: str, letter: str) -> str:
-    """Source of a function that hashes letters, eight at a time."""
-    word = " | ".join(f"(texts.{letter}[k + {i}] << {8 * i})" for i in range(8))
+def _hash(name: str, letter: str, size: str) -> str:
+    """Source of a function that hashes letters, eight at a time. The rest is cut out of eight, if there are as many."""
     return f"""
 def {name}(begin: int, length: int) -> int:
     hashed = length
     k = begin
     past = begin + length
     while k + 8 <= past:
-        hashed = mixed(hashed, wrap({word}))
+        hashed = mixed(hashed, word_at(texts.{letter}, k))
         k += 8
     word = 0
-    while k < past:
-        word = (word << 8) | texts.{letter}[k]
-        k += 1
+    if k + 8 <= texts.{size}:
+        word = word_at(texts.{letter}, k) & ((1 << (8 * (past - k))) - 1)
+    else:
+        while past > k:
+            past -= 1
+            word = (word << 8) | texts.{letter}[past]
     return mixed(hashed, word)
 """
 
 
-def mixed(hashed: int, word: int) -> int:
-    """A hash with another word in it."""
-    product = wrap((hashed ^ word) * -7046029254386353131)
-    return product ^ unsigned_shift(product, 29)
-
-
-def hash_of(raw: bytes) -> int:
-    """The same hash of bytes in Python, as a number that is not signed.
-
-    >>> hash_of(b"one, two, three") == hash_of(b"one, two, three"), hash_of(b"") == hash_of(b" ")
-    (True, False)
-    """
-    hashed, whole = len(raw), len(raw) & ~7
-    for k in range(0, whole, 8):
-        hashed = (hashed ^ int.from_bytes(raw[k : k + 8], "little")) * MULTIPLIER & ALL
-        hashed ^= hashed >> 29
-    hashed = (hashed ^ int.from_bytes(raw[whole:], "big")) * MULTIPLIER & ALL
-    return hashed ^ (hashed >> 29)
-
-
-MULTIPLIER, ALL = -7046029254386353131 & (2**64 - 1), 2**64 - 1
-
-
 def same_text(begin: int, first: int, length: int) -> bool:
-    """Tell whether a given string is one that has a code."""
-    for k in range(length):  # noqa: SIM110
-        if texts.letter[begin + k] != texts.text[first + k]:
+    """True if a given string of eight letters or more is one that has a code."""
+    k = 0
+    while k + 8 <= length:
+        if word_at(texts.letter, begin + k) != word_at(texts.text, first + k):
             return False
-    return True
+        k += 8
+    return word_at(texts.letter, begin + length - 8) == word_at(texts.text, first + length - 8)
 
 
 def find_texts() -> int:
-    """Finds the code of each given string, from ``at`` on, and gives new ones a code; 1 when there is no room."""
+    """Find the code of each given string, from ``at`` on, and give new ones a code; returns 1 when there is no room.
+
+    Up to eight letters are the same if their hashes are.
+    """
     while texts.at < texts.rows:
         row = texts.at
         if texts.nulls == 0 or texts.there[row] != 0:
@@ -118,7 +109,8 @@ def find_texts() -> int:
             while code < 0 and texts.slot[2 * at] != 0:
                 if texts.slot[2 * at + 1] == hashed:
                     held = texts.slot[2 * at] - 1
-                    if texts.length[held] == length and same_text(begin, texts.first[held], length):
+                    same = texts.length[held] == length
+                    if same and (length <= 8 or same_text(begin, texts.first[held], length)):
                         code = held
                 at = (at + 1) & texts.mask
             if code < 0:
@@ -146,10 +138,12 @@ def find_texts() -> int:
 
 
 def index_texts() -> int:
-    """Puts strings that have codes into the table, which has room for them."""
+    """Put strings and numbers that have codes into the table, which has room for them."""
     for row in range(texts.rows):
         code = texts.code[row]
-        hashed = hash_held(texts.first[code], texts.length[code])
+        first = texts.first[code]
+        length = texts.length[code]
+        hashed = hash_held(first, length) if length >= 0 else number_hash(length, first)
         at = hashed & texts.mask
         while texts.slot[2 * at] != 0:
             at = (at + 1) & texts.mask
@@ -159,7 +153,7 @@ def index_texts() -> int:
 
 
 def copy_texts() -> int:
-    """Copies the letters of strings, by their codes, to where each begins."""
+    """Copy the letters of strings, by their codes, to the place where each begins."""
     for row in range(texts.rows):
         if texts.nulls == 0 or texts.there[row] != 0:
             first = texts.first[texts.code[row]]
@@ -169,10 +163,13 @@ def copy_texts() -> int:
     return 0
 
 
-HASHES = _hash("hash_given", "letter") + _hash("hash_held", "text") + "\n\n" + source_of(mixed)
-FIND = Kernel("find_texts", "texts", TEXTS, "\n\n".join([HASHES, source_of(same_text), source_of(find_texts)]))
-INDEX = Kernel("index_texts", "texts", TEXTS, "\n\n".join([HASHES, source_of(index_texts)]))
-COPY = Kernel("copy_texts", "texts", TEXTS, source_of(copy_texts))
+HASHES = _hash("hash_given", "letter", "size") + _hash("hash_held", "text", "room") + "\n\n" + source_of(mixed)
+NUMBER_HASH = source_of(number_hash)
+FINDING = "\n\n".join([HASHES, source_of(same_text), source_of(find_texts)])
+FIND = Kernel("find_texts", "texts", texts_layout("i32"), FINDING)
+FIND_LARGE = Kernel("find_texts", "texts", texts_layout("i64"), FINDING)
+INDEX = Kernel("index_texts", "texts", texts_layout("i64"), "\n\n".join([HASHES, NUMBER_HASH, source_of(index_texts)]))
+COPY = Kernel("copy_texts", "texts", texts_layout("i64"), source_of(copy_texts))
 
 NOBODY = np.zeros(1, np.int64)
 NO_LETTERS = np.zeros(1, np.uint8)
@@ -190,7 +187,7 @@ class Texts:
         self.letters = np.zeros(LETTERS, np.uint8)
         self.free = np.zeros(1, np.int64)
         self.odd = False
-        """True if there has been a string that is no Unicode, of which Arrow makes no column."""
+        """True if there has been a string that is not valid Unicode, which no Arrow column can hold."""
         self._index(0, np.zeros(0, np.int64))
 
     @property
@@ -205,7 +202,7 @@ class Texts:
     # --- room
 
     def make_room(self, letters: int) -> bool:
-        """Makes room for another code and a string of so many letters; gives whether anything lies elsewhere now."""
+        """Make room for another code and a string of so many letters; returns True if arrays have moved."""
         moved = self._make_letters(letters)
         if self.state[SPARE] == 0 and self.past == len(self.first):
             self.make_codes(2 * self.past)
@@ -231,7 +228,7 @@ class Texts:
         return True
 
     def take_code(self) -> int:
-        """A code for another value, for which there is room."""
+        """A code for another value; there must be room."""
         if self.state[SPARE]:
             self.state[SPARE] -= 1
             code = int(self.free[self.state[SPARE]])
@@ -244,29 +241,39 @@ class Texts:
     # --- strings of Python
 
     def code(self, text: str) -> tuple[int, bool]:
-        """The code of a string, which may be new, and whether anything lies elsewhere now."""
+        """The code of a string, which may be new, and a flag that arrays have moved."""
         try:
             raw = text.encode()
         except UnicodeError:
             raw, self.odd = text.encode("utf-8", "surrogatepass"), True
         hashed = hash_of(raw)
-        at, mask, slots = hashed & self.mask, self.mask, self._view
-        while held := slots[2 * at]:
-            if slots[2 * at + 1] == hashed and self._raw(held - 1) == raw:
-                return held - 1, False
-            at = (at + 1) & mask
+        for held in self._held(hashed):
+            if self._raw(held) == raw:
+                return held, False
         moved = self.make_room(len(raw))
         code, filled = self.take_code(), int(self.state[FILLED])
         self.letters[filled : filled + len(raw)] = memoryview(raw)
         self.first[code], self.length[code], self.same[code] = filled, len(raw), code
         self.state[FILLED] += len(raw)
+        self._enter(code, hashed)
+        return code, moved
+
+    def _held(self, hashed: int) -> Iterator[int]:
+        """The codes of strings and numbers with a hash."""
+        at, mask, slots = hashed & self.mask, self.mask, self._view
+        while held := slots[2 * at]:
+            if slots[2 * at + 1] == hashed:
+                yield held - 1
+            at = (at + 1) & mask
+
+    def _enter(self, code: int, hashed: int) -> None:
+        """Put a new string or number into the table, which has room for it."""
         mask, slots = self.mask, self._view
         at = hashed & mask
         while slots[2 * at]:
             at = (at + 1) & mask
         slots[2 * at], slots[2 * at + 1] = code + 1, hashed
         self.state[USED] += 1
-        return code, moved
 
     def _raw(self, code: int) -> bytes:
         first = int(self.first[code])
@@ -276,33 +283,85 @@ class Texts:
         """The string with a code."""
         return self._raw(code).decode("utf-8", "surrogatepass")
 
+    # --- numbers of Python
+
+    def number_code(self, kind: int, held: int) -> tuple[int, bool]:
+        """The code of a number, which may be new, from its type and bits; and a flag that arrays have moved."""
+        found = self._number(kind, held)
+        if found is not None:
+            return found, False
+        moved = self.make_room(0)
+        code, value = self.take_code(), number(kind, held)
+        self.first[code], self.length[code] = held, kind
+        self.same[code] = self._equal(value, code)
+        self._enter(code, number_hash(kind, held) & ALL)
+        return code, moved
+
+    def _number(self, kind: int, held: int) -> int | None:
+        codes = self._held(number_hash(kind, held) & ALL)
+        return next((code for code in codes if self.length[code] == kind), None)
+
+    def _equal(self, value: float, code: int) -> int:
+        """The code that stands for all numbers that equal a new one, perhaps its own; -1 for NaN."""
+        if value != value:
+            return -1
+        try:
+            other: float = float(value) if isinstance(value, int) else int(value)
+        except OverflowError:  # infinite
+            return code
+        asked = number_of(other) if other == value else None
+        found = None if asked is None else self._number(*asked)
+        return code if found is None else int(self.same[found])
+
     # --- columns
 
+    def codes_of_numbers(self, kind: int, given: Array, valid: Array | None) -> Array:
+        """The codes of numbers from their type and bits; that of a null is 0, a placeholder."""
+        found, at = (np.empty if valid is None else np.zeros)(len(given), np.int64), 0
+        while True:
+            flags = NO_LETTERS if valid is None else valid
+            arrays = {"given": given, "valid": flags, "found": found, **self._table}
+            numbers = {
+                "rows": len(given), "at": at, "nulls": int(valid is not None), "kind": kind, "mask": self.mask,
+                "places": len(self.first),
+            }  # fmt: skip
+            full, seen = call(FIND_NUMBERS, len(given), arrays, numbers)
+            if not full:
+                return found
+            at = seen.at
+            self.make_room(0)
+
     def codes_of(self, column: pa.Array) -> Array:
-        """The codes of a column of strings; that of a null is 0, and means nothing."""
+        """The codes of a column of strings; that of a null is 0, a placeholder."""
         offsets, given, valid = _buffers(column)
-        found, at = np.zeros(len(column), np.int64), 0
+        kernel = FIND if offsets.dtype == np.int32 else FIND_LARGE
+        nulls = int(column.null_count > 0)
+        found, at = (np.zeros if nulls else np.empty)(len(column), np.int64), 0
         while True:
             arrays = self._arrays(offsets, given, valid, found)
             numbers = {
-                "rows": len(column), "at": at, "nulls": int(column.null_count > 0), "mask": self.mask,
+                "rows": len(column), "at": at, "nulls": nulls, "mask": self.mask, "size": len(given),
                 "places": len(self.first), "room": len(self.letters),
             }  # fmt: skip
-            full, seen = call(FIND, len(column), arrays, numbers)
+            full, seen = call(kernel, len(column), arrays, numbers)
             if not full:
                 return found
             at = seen.at
             self.make_room(int(offsets[at + 1] - offsets[at]))
 
     def _arrays(self, offsets: Array, given: Array, valid: Array, found: Array) -> dict[str, Array]:
+        of_column = {"offsets": offsets, "given": given, "valid": valid, "found": found}
+        return {**of_column, **self._table, "letters": self.letters}
+
+    @property
+    def _table(self) -> dict[str, Array]:
         return {
-            "state": self.state, "offsets": offsets, "given": given, "valid": valid, "found": found,
-            "slots": self.slots, "first": self.first, "length": self.length, "same": self.same,
-            "letters": self.letters, "free": self.free,
+            "state": self.state, "slots": self.slots, "first": self.first, "length": self.length, "same": self.same,
+            "free": self.free,
         }  # fmt: skip
 
     def column(self, codes: Array, valid: Array) -> pa.Array | None:
-        """Strings by their codes as a column; None where that is not possible: letters are too many, or no Unicode."""
+        """Strings by their codes as a column; None if there are too many letters, or invalid Unicode."""
         if self.odd:
             return None
         all_there = bool(valid.all())
@@ -326,33 +385,36 @@ class Texts:
     # --- the table
 
     def _listed(self) -> Array:
-        """The codes of strings in the table."""
+        """The codes of strings and numbers in the table."""
         return self.slots[::2][self.slots[::2] > 0] - 1
 
     def _index(self, size: int, codes: Array) -> None:
-        """Makes the table anew, with room for so many strings, of these."""
+        """Build the table of some strings and numbers, with room for `size`."""
         self.slots = np.zeros(2 << max(FIRST, size).bit_length(), np.int64)
         self._view = memoryview(self.slots.view(np.uint64))  # type: ignore[arg-type]
         self.state[USED] = len(codes)
         if len(codes):
             arrays = self._arrays(NOBODY, NO_LETTERS, NO_LETTERS, np.ascontiguousarray(codes))
-            call(INDEX, len(codes), arrays, {"rows": len(codes), "mask": self.mask})
+            numbers = {"rows": len(codes), "mask": self.mask, "room": len(self.letters)}
+            call(INDEX, len(codes), arrays, numbers)
 
-    # --- what is forgotten
+    # --- dropping values
 
     def keep(self, held: Array) -> None:
-        """Forgets all values but those whose codes are held: strings go, and the codes of all are free."""
-        codes = np.flatnonzero((self.length[: len(held)] >= 0) & held)
+        """Drop all values except those whose codes are held: strings go, and codes become free."""
+        kept = np.where(held, self.length[: len(held)], -1)
+        codes, numbers = np.flatnonzero(kept >= 0), np.flatnonzero((kept == INT) | (kept == FLOAT))
         offsets = np.zeros(len(codes) + 1, np.int64)
         np.cumsum(self.length[codes], out=offsets[1:])
         letters = self._copied(codes, np.ones(len(codes), bool), True, offsets)
-        length = self.length[codes]
         self.length[:] = -1
-        self.first[codes], self.length[codes] = offsets[:-1], length
+        self.length[: len(held)] = kept
+        self.first[codes] = offsets[:-1]
         self.letters, self.state[FILLED] = letters, int(offsets[-1])
         self._make_letters(LETTERS)
         self.set_free(np.flatnonzero(~held))
-        self._index(max(4 * len(codes), int(self.state[USED])), codes)  # as many may come again
+        listed = np.concatenate([codes, numbers])
+        self._index(max(4 * len(listed), int(self.state[USED])), listed)  # as many may come back
         self.state[RANKED] = 0
 
     def set_free(self, codes: Array) -> None:
@@ -366,7 +428,7 @@ def _buffers(column: pa.Array) -> tuple[Array, Array, Array]:
     large = pa.types.is_large_string(column.type)
     _, offsets, data = column.buffers()
     size, kind = (8, np.int64) if large else (4, np.int32)
-    places = np.frombuffer(offsets, kind, len(column) + 1, column.offset * size).astype(np.int64)
+    places = np.frombuffer(offsets, kind, len(column) + 1, column.offset * size)
     letters = np.frombuffer(data, np.uint8) if data is not None and data.size else NO_LETTERS
     valid = NO_LETTERS
     if column.null_count:

@@ -1,4 +1,4 @@
-"""Times by key: of each key the latest that was noted. Those before ``over`` go when the table is enlarged."""
+"""Times by key: the latest recorded time of each key. Those before ``over`` go when the table is enlarged."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ LONG_AGO = -(2**63)
 
 
 def times_layout(kinds: str) -> Layout:
-    """Times by keys of these kinds."""
+    """Layout of times by keys of these kinds."""
     return Layout(("over", "slot_wanted", *NUMBERS), slot_columns(kinds, {"latest": "i64"}))
 
 
 class Times(Keyed):
-    """A time for each key. A key that was never noted has one before all others."""
+    """A time for each key. A key without a recorded time has one before all others."""
 
     empty: ClassVar[dict[str, int]] = {"latest": LONG_AGO}
 

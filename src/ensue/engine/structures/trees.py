@@ -1,9 +1,9 @@
-"""Trees of the rows of a group by a value, as source: how many there are before a place, and how many are different.
+"""Trees of the rows of a group by a value, as source: for the row at a rank, and the number of different values.
 
 A tree has the columns ``name_left``, ``name_right``, ``name_up`` and ``name_size`` in rows, and ``name_root`` and
-``name_kinds`` (how many different values) in slots; 0 is none. Rows are in the order of their values, and of their
-places among those that are equal. It is a treap: a row is above another by a number that is mixed from its place, so
-that the shape depends on nothing but the rows that are there, and its depth is of the order of the logarithm.
+``name_kinds`` (the number of different values) in slots; 0 is none. Rows are in the order of their values, and of their
+places among those that are equal. It is a treap: the priority of a row is a hash of its place, so that the shape
+depends only on the present rows, and the depth is logarithmic.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def mixed(row: int) -> int:
 def tree(name: str, column: str, before: str, slots: str = "groups") -> str:
     """Source of ``add_name``, ``remove_name`` and ``nth_name`` for a tree in the columns that begin with `column`.
 
-    `before` says whether the value of the row `one` comes before that of the row `other`; `slots` is the structure that
-    has the root, where it is not the one with the rows.
+    `before` is source that is true if the value of the row `one` comes before that of the row `other`; `slots` is the
+    structure that has the root, where it is not the one with the rows.
     """
     return f"""
 def before_{name}(groups: Groups, one: int, other: int) -> bool:

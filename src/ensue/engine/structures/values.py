@@ -1,9 +1,9 @@
-"""Values that are no numbers, each with a code: strings, lists, and values of types that change from row to row.
+"""Dictionary of values other than numbers, each with a code: strings, lists, and values of varying types.
 
 There is one dictionary for the life of a state; the code of a value is its place in it. Two values that are equal (1
-and 1.0) may have two codes; ``same`` gives one of them for both, and -1 for what equals nothing. ``rank`` is the place
-of each in the order of values, for the first ``ranked`` codes; strings are compared by their letters (`Texts`). Every
-unit of a run sees the same dictionary (`Values`).
+and 1.0) may have two codes; ``same`` gives one of them for both, and -1 for values that equal nothing. ``rank`` is the
+place of each in the order of values, for the first ``ranked`` codes; strings are compared by their letters (`Texts`).
+Every unit of a run sees the same dictionary (`Values`).
 """
 
 from __future__ import annotations
@@ -14,46 +14,47 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ensue.data.errors import DataError, shortened
-from ensue.data.raw import decoded
+from ensue.data.errors import NotTextError, shortened
+from ensue.data.raw import decoded, is_readable
 from ensue.engine import machine
 from ensue.engine.limits import TEXT
 from ensue.engine.machine.builtin import ask
 from ensue.engine.structures.capacity import USUAL, Capacity
+from ensue.engine.structures.number_codes import bits_of, number, number_of
 from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
 from ensue.engine.structures.texts import RANKED, SPARE, Texts
-from ensue.values import equality, order
+from ensue.language.semantics import equality, order
 
 
 class Dictionary:
-    """Gives each value a code. The place of a value that was forgotten waits for another."""
+    """Gives each value a code. The places of dropped values are used again."""
 
     def __init__(self, capacity: Capacity = USUAL) -> None:
         self._least, self._many_texts = capacity.values, capacity.texts
         self._codes: dict[Any, int] = {}
-        """The codes of values that Python has; strings of columns may not be among them."""
+        """The codes of values that Python has seen; strings and numbers of columns may not be among them."""
         self._values: list[Any] = []
-        """By code, as far as Python has asked; None for a string that it has not, and for what was forgotten."""
+        """Values by code, as far as Python has needed them; None for others, and for dropped values."""
         self.texts = Texts()
         self._equal: dict[Any, int] = {}
         self._enough = self._least
         self._views: list[Values] = []
 
     def __len__(self) -> int:
-        """How many values have codes."""
+        """Number of values with codes."""
         return self.texts.past - int(self.texts.state[SPARE])
 
     def attach(self, view: Values) -> None:
-        """Has a unit see the dictionary."""
+        """Connect a unit to the dictionary."""
         self._views.append(view)
         view.show(self)
 
     def detach(self, view: Values) -> None:
-        """Forget a unit that sees the dictionary."""
+        """Disconnect a unit from the dictionary."""
         self._views = [each for each in self._views if each is not view]
 
     def show(self) -> None:
-        """Tell all units where things lie."""
+        """Give all units the current arrays."""
         for view in self._views:
             view.show(self)
 
@@ -68,9 +69,15 @@ class Dictionary:
                     self.show()
             return found
         if type(value) is float:
-            value += 0.0  # nobody sees the sign of zero
+            value += 0.0  # the sign of zero is never visible
         key = exactly(value)
         found = self._codes.get(key)
+        as_number = number_of(value) if found is None else None
+        if as_number is not None:
+            found, moved = self.texts.number_code(*as_number)
+            self._know(found, value, key)
+            if moved:
+                self.show()
         if found is None:
             if self.texts.make_room(0):
                 self.show()
@@ -89,9 +96,9 @@ class Dictionary:
     def value(self, code: int) -> Any:
         """The value of a code."""
         found = self._values[code] if code < len(self._values) else None
-        if found is None and self.texts.length[code] >= 0:
-            found = self.texts.text(code)
-            self._know(code, found, found)
+        if found is None and (length := int(self.texts.length[code])) != -1:
+            found = self.texts.text(code) if length >= 0 else number(length, int(self.texts.first[code]))
+            self._know(code, found, found if length >= 0 else exactly(found))
         return found
 
     def __getitem__(self, codes: Any) -> Any:
@@ -101,13 +108,13 @@ class Dictionary:
         return self.value(codes)
 
     def others(self) -> Iterator[tuple[int, Any]]:
-        """The values that are no strings, with their codes."""
-        for code in np.flatnonzero(self.texts.length[: len(self._values)] < 0).tolist():
+        """The values other than strings and numbers, with their codes."""
+        for code in np.flatnonzero(self.texts.length[: len(self._values)] == -1).tolist():
             if self._values[code] is not None:
                 yield code, self._values[code]
 
     def rank_all(self) -> None:
-        """Finds the place of each value in the order of values; equal ones have the same."""
+        """Compute the rank of each value; equal ones have the same."""
         keys = [order(self.value(code)) for code in range(self.texts.past)]
         places = {key: place for place, key in enumerate(sorted(set(keys)))}
         self.texts.rank[: len(keys)] = [places[key] for key in keys]
@@ -115,35 +122,49 @@ class Dictionary:
 
     # --- columns
 
-    def encode(self, column: pa.Array, name: str = "") -> Array:
-        """The codes of a column; that of a null is 0, and means nothing. `name` is what a message calls it."""
+    def encode(self, column: pa.Array, name: str = "", tuples: bool = True) -> Array:
+        """The codes of a column; that of a null is 0, a placeholder. `name` is its name in messages.
+
+        Lists are `tuples`, as in attributes that are declared as lists; else they are as single events have them.
+        """
         if not len(column):
             return np.empty(0, np.int64)
         many = len(column) >= self._many_texts
         strings = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         try:
             if strings and many and machine.available():
-                column.validate(full=True)
+                if not is_readable(column):
+                    raise NotTextError(_not_text(column, name))
                 return self._encode_texts(column)
-            if strings and many:
+            numbers = bits_of(column) if many and machine.available() else None
+            if numbers is not None:
+                return self._encode_numbers(column, *numbers)
+            repeats = many and (strings or pa.types.is_primitive(column.type))
+            if repeats:
                 column = column.dictionary_encode()
             if not pa.types.is_dictionary(column.type):
-                return self._encode_each(column)
-            each = self._encode_each if strings else self.encode
+                return self._encode_each(column, tuples)
+            each = self._encode_each if repeats else self.encode
             codes = each(column.dictionary) if len(column.dictionary) else np.zeros(1, np.int64)
         except (UnicodeDecodeError, pa.ArrowInvalid):
-            raise DataError(_not_text(column, name)) from None
+            raise NotTextError(_not_text(column, name)) from None
         found: Array = codes[column.indices.fill_null(0).to_numpy(zero_copy_only=False)]
         return found
 
-    def _encode_each(self, column: pa.Array) -> Array:
-        lists = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
+    def _encode_each(self, column: pa.Array, tuples: bool = False) -> Array:
+        lists = tuples and (pa.types.is_list(column.type) or pa.types.is_large_list(column.type))
         held = [_plain(v) if lists else v for v in column.to_pylist()]
         return np.array([0 if v is None else self.code(v) for v in held], np.int64)
 
     def _encode_texts(self, column: pa.Array) -> Array:
         codes = self.texts.codes_of(column)
         self.texts.state[RANKED] = 0
+        self.show()
+        return codes
+
+    def _encode_numbers(self, column: pa.Array, kind: int, bits: Array) -> Array:
+        valid = column.is_valid().to_numpy(zero_copy_only=False).view(np.uint8) if column.null_count else None
+        codes = self.texts.codes_of_numbers(kind, bits, valid)
         self.show()
         return codes
 
@@ -159,15 +180,15 @@ class Dictionary:
         texts = pa.array([self.value(code) for code in used.tolist()], pa.string())
         return texts.take(pa.array(places, mask=None if valid.all() else ~valid))
 
-    # --- what is forgotten
+    # --- dropping values
 
     @property
     def many(self) -> bool:
-        """Whether it is time to forget some."""
+        """True if there are so many values that some should be dropped."""
         return len(self) > self._enough
 
     def forget(self, used: Iterable[Array]) -> None:
-        """Forgets all values but those whose codes are still used."""
+        """Drop all values except those whose codes are still used."""
         held = np.zeros(self.texts.past, bool)
         for codes in used:
             held[codes[(codes >= 0) & (codes < len(held))]] = True
@@ -189,7 +210,7 @@ class Dictionary:
         return [[self.value(code) for code in range(self.texts.past)], sorted(free.tolist())]
 
     def restore(self, state: Sequence[Any]) -> None:
-        """Takes the values of a saved state; their codes are those they had."""
+        """Restore the values of a saved state, with the codes they had."""
         held, free = state
         self._codes, self._values, self._equal, self.texts = {}, [], {}, Texts()
         gone = set(free)
@@ -221,12 +242,11 @@ def values_layout() -> Layout:
 
 
 RANKS, LONG = 0, 1
-"""A question to Python: the ranks of all values, or whether a string that was made is too long."""
+"""Requests to Python: the ranks of all values, or a check of the length of a new string."""
 
 
 class Values(Structure):
-    """The dictionary as a unit sees it; and a string that is being made: ``count`` letters of ``least`` there is room
-    for, ``wanted`` more to come."""
+    """The dictionary as a unit sees it; and a new string: ``count`` letters, room for ``least``, ``wanted`` to come."""
 
     keeps = counted = False
     dictionary: Dictionary
@@ -248,7 +268,7 @@ class Values(Structure):
         return self.arrays["new_"][: self.count].tobytes().decode("utf-8", "surrogatepass")
 
     def grow(self) -> None:
-        """Makes room for the string that is being made, and for it in the dictionary."""
+        """Make room for the string that is being made, and for it in the dictionary."""
         while self.count + self.wanted > self.least:
             self.put("new_", np.concatenate([self.arrays["new_"], np.zeros_like(self.arrays["new_"])]))
             self.least *= 2
@@ -257,13 +277,13 @@ class Values(Structure):
 
 
 def exactly(value: Any) -> Any:
-    """A key for values that are the same in type, too."""
+    """A key that is equal for values equal in type, too."""
     match value:
         case tuple():
             types = set(map(type, value))
             if len(types) == 1 and not types.isdisjoint((int, str, bool)):
                 return (tuple, *types, value)
-            if types == {float} and (total := sum(value)) == total:  # none of them is no number
+            if types == {float} and (total := sum(value)) == total:  # none of them is NaN
                 return (tuple, float, value)
             return (tuple, *map(exactly, value))
         case int() | float() | str() | bool():
@@ -277,14 +297,14 @@ def _plain(value: Any) -> Any:
 
 
 def rank_of(values: Values, code: int) -> int:
-    """The place of a value in the order of values."""
+    """The rank of a value."""
     if code >= values.state[4]:
         ask(values, 0)
     return values.rank[code]
 
 
 def text_order(values: Values, one: int, other: int) -> int:
-    """How a string compares with another: -1, 0 or 1."""
+    """Compare two strings: -1, 0 or 1."""
     if one == other:
         return 0
     length = min(values.length[one], values.length[other])

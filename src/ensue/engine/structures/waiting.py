@@ -1,8 +1,8 @@
 """Instances that wait to be chosen: rows by key, those of a key in their order.
 
-Rows lie in a pool. Those of a key are linked both ways, from ``oldest`` to ``newest``, so that any of them can be taken
-out; those that are free are linked by ``older``, from ``free`` on. Where the pool is full, rows that are over, or that
-a newer one always comes before, are let go of; if that is not enough, it is enlarged.
+Rows lie in a pool. Those of a key are linked both ways, from ``oldest`` to ``newest``, so that any of them can be
+removed; free ones are linked by ``older``, from ``free`` on. Where the pool is full, rows that have expired, or that a
+newer one always precedes, are removed; if that is not enough, it is enlarged.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ensue.engine.structures.key_numbers import QUADRUPLED, ByKey, head_columns
 from ensue.engine.structures.structure import Array, Element, Frame, Layout, row_columns
 
 NUMBERS = ("free", "count", "capacity", "heads")
-"""The first row that is free, how many rows were ever used, and how many there are; and how many keys may be."""
+"""The first free row, the number of rows ever used, and the number of all rows; and the number of key places."""
 
 
 def waiting_layout(fields: dict[str, Element]) -> Layout:
-    """Rows with these fields besides ``start`` and ``end``."""
+    """Layout of rows with these fields besides ``start`` and ``end``."""
     rows: dict[str, Element] = {"older": "i64", "newer": "i64", "start": "i64", "end": "i64", **fields}
     return Layout(NUMBERS, (*head_columns({"oldest": "i64", "newest": "i64"}), *row_columns("rows", rows)))
 
 
 class Waiting(ByKey):
-    """Rows that wait, by key."""
+    """Waiting rows, by key."""
 
     empty: ClassVar[dict[str, int]] = {"oldest": -1, "newest": -1}
 
@@ -68,7 +68,7 @@ class Waiting(ByKey):
         self.restore_heads(keys, heads)
 
     def live(self) -> int:
-        """How many rows wait."""
+        """Number of waiting rows."""
         older = self.arrays["rows"][:, self.layout.column("older").place]
         found, at = 0, self.head("newest")
         while len(at := at[at >= 0]):
@@ -82,7 +82,7 @@ class Waiting(ByKey):
 
 
 def new_row(waiting: Waiting) -> int:
-    """A row that is free; there must be one."""
+    """A free row; there must be one."""
     row = waiting.free
     if row < 0:
         waiting.count += 1
@@ -92,7 +92,7 @@ def new_row(waiting: Waiting) -> int:
 
 
 def put_in(waiting: Waiting, at: int, row: int, older: int) -> None:
-    """Links a row into those of a key, behind another one; behind -1 it is the oldest."""
+    """Link a row into those of a key, behind another one; behind -1 it is the oldest."""
     newer = -1
     if older >= 0:
         newer = waiting.newer[older]
@@ -109,7 +109,7 @@ def put_in(waiting: Waiting, at: int, row: int, older: int) -> None:
 
 
 def take_out(waiting: Waiting, at: int, row: int) -> None:
-    """Takes a row out of those of a key. What it holds stays until a row is needed."""
+    """Remove a row from those of a key. Its contents stay until a row is needed."""
     older = waiting.older[row]
     newer = waiting.newer[row]
     if older >= 0:
@@ -125,7 +125,7 @@ def take_out(waiting: Waiting, at: int, row: int) -> None:
 
 
 def take_out_to(waiting: Waiting, at: int, row: int) -> None:
-    """Takes out a row and all older ones of its key; none if there is no row."""
+    """Remove a row and all older ones of its key; none if there is no row."""
     if row < 0:
         return
     newer = waiting.newer[row]
@@ -139,7 +139,7 @@ def take_out_to(waiting: Waiting, at: int, row: int) -> None:
 
 
 def let_go(waiting: Waiting, at: int, time: int, life_end: int) -> None:
-    """Takes out a few of the oldest rows of a key, if they are over."""
+    """Remove a few of the oldest rows of a key, if they have expired."""
     for _ in range(2):
         row = waiting.oldest[at]
         if row >= 0 and time - waiting.end[row] > life_end:
@@ -147,11 +147,11 @@ def let_go(waiting: Waiting, at: int, time: int, life_end: int) -> None:
 
 
 def make_way(waiting: Waiting, time: int, life_start: int, life_end: int, ripe: int, by_start: int) -> None:
-    """Makes room in a pool that is full, without rows that are over, or that a newer one always comes before.
+    """Make room in a full pool, by removing rows that have expired, or that a newer one always precedes.
 
-    A newer row does that if it has ended `ripe` ago and, where `by_start` is set, does not start earlier.
+    A newer row precedes if it has ended `ripe` ago and, where `by_start` is set, does not start earlier.
     """
-    if waiting.heads > 16 * waiting.capacity:  # there is more to look at than can be let go of
+    if waiting.heads > 16 * waiting.capacity:  # there are more keys to visit than rows to remove
         grow(waiting)
         return
     kept = 0

@@ -1,7 +1,7 @@
 """Checking: from a syntax tree to a typed program, with everything that is wrong reported in one go.
 
-In order: what is declared, static rules, event rules, tests and reactions. What can never happen, and recursion, are
-checked after that by temporal reasoning (`ensue.temporal.check`).
+In order: declarations, static rules, event rules, tests and reactions. Temporal reasoning checks patterns that can
+never match, and recursion, after that (`ensue.temporal.check`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def check_statements(
 ) -> typed.Program:
     """The typed program without its strata; it means something only if nothing is reported as an error.
 
-    `known` are types of attributes of events that are not declared, where something else tells them; `functions` are
-    functions that were handed over.
+    `known` holds attribute types of undeclared events, where another source provides them; `functions` are the user's
+    own functions.
     """
     parameters = declared_parameters(file, report)
     file = with_paths(with_values(file, parameters, report), functions or {})
@@ -77,7 +77,7 @@ def _title_span(test: syntax.Test, report: Report) -> Span:
 
 
 def _events(declarations: Declarations) -> dict[str, typed.EventType]:
-    """The event types in the order that decides between events alike."""
+    """The event types in the order that breaks ties between events."""
     known = declarations.events.values()
     declared = [e for e in known if e.declared]
     derived = [e for e in known if e.derived and not e.declared]

@@ -1,9 +1,8 @@
-"""Atoms: events with their arguments, and timers; what of a body means events, and where variables are bound."""
+"""Atoms: events with their arguments, and timers. Finds the patterns of a body, and where variables are bound."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import count
 
 from ensue.language import syntax, typed
@@ -17,13 +16,14 @@ from ensue.language.functions import TIMERS
 from ensue.language.limits import FARTHEST
 from ensue.language.source import Span
 from ensue.language.types import common, comparable
+from ensue.records import dataclass
 
 RELATIVE_TIMERS = frozenset({"extend", "extend_backward", "shift", "following", "preceding"})
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A variable that must not be bound outside a part of the rule: what to say if it is."""
+    """A variable that must not be bound outside a part of the rule, and the error if it is."""
 
     code: str
     name: str
@@ -31,7 +31,7 @@ class Elsewhere:
     message: str
     hint: str
     place: Span | None = None
-    """Where to say it; None is where the variable is bound outside."""
+    """Position to report; None is the position where the variable is bound outside."""
 
 
 class Atoms:
@@ -56,7 +56,7 @@ class Atoms:
         self.elsewhere: list[Elsewhere] = []
         """Names that must not be bound outside a part of the rule."""
         self.excused: set[Span] = set()
-        """Repetitions without neighbours of which nothing needs to be said."""
+        """Repetitions without neighbours that are not reported."""
 
     @property
     def names(self) -> set[str]:
@@ -64,7 +64,7 @@ class Atoms:
         return self.expressions.written | self.bare
 
     def _atom_variables(self, node: syntax.Node) -> list[str]:
-        """The variables of each atom of a pattern or body, each once for an atom; what only conditions use aside."""
+        """The variables of each atom of a pattern or body, each once for an atom; those of conditions are left out."""
         found: list[str] = []
         waiting: list[syntax.Node] = [node.body if isinstance(node, syntax.EventRule) else node]
         while waiting:
@@ -88,7 +88,7 @@ class Atoms:
         return found
 
     def is_event_name(self, name: syntax.Name) -> bool:
-        """Whether a call by this name is an event: one that is declared or derived, or nothing else that is known."""
+        """True if a call of this name is an event: declared, derived, quoted, or known as nothing else."""
         known, text = self.declarations, name.text
         other = text in known.predicates or known.signature(text) is not None or text in AGGREGATES
         return text in known.events or name.quoted or not other
@@ -96,7 +96,7 @@ class Atoms:
     # --- what is a pattern
 
     def is_pattern(self, node: syntax.Node) -> bool:
-        """Whether something means events; otherwise it is a condition."""
+        """True if a node is a pattern of events; otherwise it is a condition."""
         match node:
             case syntax.Call(name=name):
                 return self.is_event_name(name)
@@ -171,7 +171,7 @@ class Atoms:
         if found is not None and not (found.open and positional):
             return found
         if name.text in self.declarations.lost:
-            return None  # its declaration is wrong, which has been said
+            return None  # its declaration is wrong, which is reported already
         if found is None and not name.quoted and (other := self._other_use(name.text)) is not None:
             self.report.error("E408", name.span, f"`{name.text}` is {other[0]}, and an event is needed here", other[1])
             return None
@@ -187,17 +187,17 @@ class Atoms:
         return known[name.text]
 
     def _other_use(self, name: str) -> tuple[str, str] | None:
-        """What a name is, if not an event, and where that stands."""
+        """Kind of a name that is no event, and a hint where such a name belongs."""
         if name in self.declarations.predicates:
-            return "a table or static predicate", "give it an item of its own, after a comma, or put it behind `where`"
+            return "a table or static predicate", "make it a separate item, after a comma, or put it after `where`"
         if self.declarations.signature(name) is not None:
-            return "a function", "put it into a condition, behind `where`"
+            return "a function", "put it into a condition, after `where`"
         if name in AGGREGATES:
-            return "an aggregate", "aggregates stand in the head and behind `where`"
+            return "an aggregate", "use aggregates in the head and after `where`"
         return None
 
     def _arguments(self, call: syntax.Call, event: Event) -> list[tuple[str, syntax.Expression]]:
-        """Which attribute equals what."""
+        """Pairs of an attribute and the expression that it must equal."""
         if event.open:
             for argument in call.arguments:
                 if argument.name is not None:
@@ -218,7 +218,7 @@ class Atoms:
             case syntax.Literal(value=None):
                 self.report.error(
                     "E202", node.span, "nothing is equal to null, so this never matches",
-                    "use a variable, and `x is null` behind `where`",
+                    "use a variable, and `x is null` after `where`",
                 )  # fmt: skip
                 return typed.Constant(None, "null")
             case syntax.Literal(value=str() as text, timestamp=known) if known or wanted == "timestamp":
@@ -292,7 +292,7 @@ class Atoms:
 
 
 def is_timer(node: syntax.Node) -> bool:
-    """Whether something is a timer, with or without a name."""
+    """True if a node is a timer, with or without a label."""
     match node:
         case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)):
             return name.text in TIMERS and not name.quoted
@@ -301,7 +301,7 @@ def is_timer(node: syntax.Node) -> bool:
 
 
 def is_relative_timer(node: syntax.Node) -> bool:
-    """Tell whether something is ``extend(…)``, ``following(…)`` or the like, with or without a name."""
+    """True if something is ``extend(…)``, ``following(…)`` or the like, with or without a name."""
     match node:
         case syntax.Call(name=name) | syntax.Labelled(pattern=syntax.Call(name=name)):
             return name.text in RELATIVE_TIMERS and not name.quoted

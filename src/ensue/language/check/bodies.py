@@ -1,13 +1,13 @@
-"""Bodies: items sorted into what they are, names made visible, suffixes, absences, collections and windows."""
+"""Bodies: items sorted by kind, names made visible, suffixes, absences, collections and windows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ensue.language import syntax, typed
 from ensue.language.check.atoms import Elsewhere, given_names, is_relative_timer, is_timer
-from ensue.language.check.patterns import POLICIES, Patterns, Pending, Place
+from ensue.language.check.patterns import POLICIES, BodyPosition, Patterns, Pending
 from ensue.language.check.scope import Label, Scope
 from ensue.language.diagnostics import did_you_mean
 from ensue.language.limits import MOST_TIMERS
@@ -15,13 +15,14 @@ from ensue.language.source import Span
 from ensue.language.types import comparable
 from ensue.language.walk import names_used, pairs, visible_variables
 from ensue.language.windows import WINDOWS, WORDS, kind_written
+from ensue.records import dataclass
 
 Windowed = syntax.Window | syntax.SinceWindow
 
 
 @dataclass
 class Sorted:
-    """The items of a body by what they are."""
+    """The items of a body by kind."""
 
     patterns: list[syntax.Node] = field(default_factory=list)
     gaps: list[syntax.NotIn] = field(default_factory=list)
@@ -37,9 +38,9 @@ class Sorted:
 class Bodies(Patterns):
     """Checks the bodies of one rule."""
 
-    def body(self, node: syntax.Body, place: Place) -> tuple[typed.Body, Scope]:
+    def body(self, node: syntax.Body, place: BodyPosition) -> tuple[typed.Body, Scope]:
         policy = self._policy(node) or place.policy
-        place = Place(policy, place.group, place.outer, place.positive)
+        place = BodyPosition(policy, place.group, place.outer, place.positive)
         items = self._sort(node, place.outer)
         pending = Pending()
         pattern, scope = self._constituents(items, place, pending)
@@ -77,7 +78,7 @@ class Bodies(Patterns):
                     lasting = value
                 case syntax.Once() | syntax.AtMost() if place.group is not None:
                     self.report.error(
-                        "E411", suffix.span, "how often a rule derives is said at its end, not inside it",
+                        "E411", suffix.span, "`once` and `at most` stand at the end of a rule, not inside it",
                         "put it behind the whole body, after the last parenthesis",
                     )  # fmt: skip
         keep = self.declarations.keep
@@ -95,7 +96,7 @@ class Bodies(Patterns):
             self._check_restricted(node, items)
         return found, scope
 
-    def _report_no_event(self, node: syntax.Body, items: Sorted, place: Place) -> None:
+    def _report_no_event(self, node: syntax.Body, items: Sorted, place: BodyPosition) -> None:
         self.expressions.incomplete = True
         items.conditions.clear()
         if place.group is not None:
@@ -163,7 +164,7 @@ class Bodies(Patterns):
                 return is_relative_timer(node)
 
     def _sort_related(self, node: syntax.Temporal, items: Sorted, labels: set[str], outer: Scope | None) -> None:
-        """``o before s``; where one side is a pattern or a timer, it becomes an item with a name of its own."""
+        """Sort ``o before s``; a side that is a pattern or a timer becomes an item with a new name."""
         names: list[syntax.Expression] = []
         for side in (node.left, node.right):
             match side:
@@ -203,7 +204,7 @@ class Bodies(Patterns):
                 case _:
                     self.report.error(
                         "E408", side.span, "a temporal operator relates events, this is a value",
-                        "relate patterns or names of matched events; values are compared behind `where`",
+                        "relate patterns or names of matched events; values are compared after `where`",
                     )  # fmt: skip
                     return
             labels.add(name.text)
@@ -213,14 +214,14 @@ class Bodies(Patterns):
 
     # --- constituents
 
-    def _constituents(self, items: Sorted, place: Place, pending: Pending) -> tuple[typed.Pattern | None, Scope]:
+    def _constituents(self, items: Sorted, place: BodyPosition, pending: Pending) -> tuple[typed.Pattern | None, Scope]:
         parts = []
         for item in items.patterns:
             if isinstance(item, syntax.NotIn):
                 if POLICIES.get(place.policy or "") is not None:
                     self.report.error(
                         "E401", item.span, f"`policy {place.policy}` cannot apply to `not … in`",
-                        "leave the policy out, or put one of them into a rule of its own",
+                        "leave the policy out, or put one of them into a separate rule",
                     )  # fmt: skip
                 for side in (item.first, item.last):
                     if isinstance(side, syntax.InContext):
@@ -229,7 +230,7 @@ class Bodies(Patterns):
                         )
                 first, last = (s.pattern if isinstance(s, syntax.InContext) else s for s in (item.first, item.last))
                 pair = syntax.Temporal("seq", (), _grouped(first), _grouped(last), span=item.span)
-                found = self.constituent(pair, Place(None, place.group, place.outer, place.positive), pending)
+                found = self.constituent(pair, BodyPosition(None, place.group, place.outer, place.positive), pending)
                 assert isinstance(found.pattern, typed.Pair)
                 pending.absences.append((typed.Between(found.pattern.id), item.absent, found.scope))
                 parts.append(found)
@@ -240,7 +241,7 @@ class Bodies(Patterns):
         return self.conjunction(parts, place)
 
     def _pairing_scope(self, pattern: typed.Pattern | None, scope: Scope) -> Scope:
-        """What `on` and relations see: each instance of a cumulative constituent on its own, when it is paired."""
+        """Scope of `on` and of relations: they see each instance of a cumulative constituent, when it is paired."""
         seen = Scope(dict(scope.variables), dict(scope.labels), scope.partial, scope.gathered, scope.outer)
         for pair in pairs(pattern):
             for gathering in (pair.left_gathering, pair.right_gathering):
@@ -266,7 +267,7 @@ class Bodies(Patterns):
                         name, other = min(names & own), min(names - reached)
                         self.report.error(
                             "E301", at, f"`{name}` of the cumulative constituent is not paired with `{other}`",
-                            f"compare `{name}` with the other side of its own pair, or in an aggregate behind `where`",
+                            f"compare `{name}` with the other side of its own pair, or in an aggregate after `where`",
                         )  # fmt: skip
 
     # --- timers, lookups, relations
@@ -276,7 +277,7 @@ class Bodies(Patterns):
         if len(calls) > MOST_TIMERS:
             self.report.error(
                 "E004", calls[MOST_TIMERS][0].span, f"this has {len(calls)} timers: there can be {MOST_TIMERS}",
-                "give some of them a rule of their own, and use its head here",
+                "move some of them to a separate rule, and use its head here",
             )  # fmt: skip
             self.expressions.incomplete = True
             calls = calls[:MOST_TIMERS]
@@ -306,7 +307,7 @@ class Bodies(Patterns):
         return tuple(found)
 
     def _report_circle(self, waiting: list[tuple[syntax.Call, syntax.Name | None]]) -> bool:
-        """Says so if timers refer to each other, and to no event."""
+        """Reports timers that refer to each other, and to no event."""
         labels = {label.text for _, label in waiting if label is not None}
         owners = [owner for call, _ in waiting if (owner := _timer_owner(call)) is not None]
         if any(owner.text not in labels for owner in owners):
@@ -333,7 +334,7 @@ class Bodies(Patterns):
         if length is None:
             self.report.error(
                 "E405", call.arguments[1].span, f"the length of the timer `{name}` must be a constant",
-                f"as in `{name}({owner.text}, 6h)`; other lengths are compared behind `where`, `s.start - o.end < x`",
+                f"as in `{name}({owner.text}, 6h)`; other lengths are compared after `where`, `s.start - o.end < x`",
             )  # fmt: skip
             return None
         if scope.find_label(owner.text) is None:
@@ -355,7 +356,7 @@ class Bodies(Patterns):
     def report_no_label(
         self, name: syntax.Name, scope: Scope, example: str = "order(id)", instead: str = "relate what is not collected"
     ) -> None:
-        """Says why a name stands for no matched event here; `instead` is what to do with collected ones."""
+        """Reports why a name stands for no matched event here; `instead` is the hint for collected ones."""
         self.expressions.report_no_event(name, scope, instead, example)
 
     def _lookup(self, call: syntax.Call, scope: Scope) -> typed.Lookup | None:
@@ -395,14 +396,14 @@ class Bodies(Patterns):
     # --- absence and accumulation
 
     def inner(
-        self, node: syntax.Expression, outer: Scope, place: Place
+        self, node: syntax.Expression, outer: Scope, place: BodyPosition
     ) -> tuple[typed.Pattern, Scope, tuple[str, ...], bool]:
-        """What is negated or collected: its pattern, what it binds, what it shares, whether it needs nothing else."""
+        """Negated or collected pattern, its scope, the variables that it shares, and True if it is self-contained."""
         group = node.span if isinstance(node, syntax.Group) else None
         body = node.body if isinstance(node, syntax.Group) else syntax.Body((node,), span=node.span)
         known, asked = len(self.bound), len(outer.asked)
         policy = place.policy if place.policy == "restricted" else None
-        found, scope = self.body(body, Place(policy, group, outer, positive=False))
+        found, scope = self.body(body, BodyPosition(policy, group, outer, positive=False))
         del self.bound[known:]
         self_contained = len(outer.asked) == asked
         pattern: typed.Pattern = typed.Nested(next(self.ids), found)
@@ -411,11 +412,13 @@ class Bodies(Patterns):
         shared = tuple(name for name in scope.variables if self._visible(name, outer, place))
         return pattern, scope, shared, self_contained
 
-    def _visible(self, name: str, scope: Scope, place: Place) -> bool:
-        """Whether a body binds a variable: itself, or where nothing encloses it, what is around it."""
+    def _visible(self, name: str, scope: Scope, place: BodyPosition) -> bool:
+        """True if a body binds a variable itself, or if its surroundings do and nothing encloses it."""
         return name in scope.variables if place.group is not None else scope.find_variable(name) is not None
 
-    def _absences(self, items: Sorted, pending: Pending, scope: Scope, place: Place) -> tuple[typed.Absence, ...]:
+    def _absences(
+        self, items: Sorted, pending: Pending, scope: Scope, place: BodyPosition
+    ) -> tuple[typed.Absence, ...]:
         found = []
         waiting: list[tuple[typed.Scope, syntax.Expression, Scope]] = list(pending.absences)
         for item in items.absences:
@@ -437,7 +440,9 @@ class Bodies(Patterns):
             found.append(typed.Absence(where, pattern, shared, self_contained, node.span))
         return tuple(found)
 
-    def _gatherings(self, items: Sorted, pending: Pending, scope: Scope, place: Place) -> tuple[typed.Gathering, ...]:
+    def _gatherings(
+        self, items: Sorted, pending: Pending, scope: Scope, place: BodyPosition
+    ) -> tuple[typed.Gathering, ...]:
         found = []
         waiting: list[tuple[typed.Scope, syntax.Expression, int, int | None, Scope]] = [
             (between, node.pattern, node.low, node.high, local) for between, node, local in pending.gatherings
@@ -455,8 +460,8 @@ class Bodies(Patterns):
             found.append(typed.Gathering(id_, where, pattern, shared, self_contained, low, high, node.span))
         return tuple(found)
 
-    def _keep_inside(self, node: syntax.Expression, inner: Scope, shared: tuple[str, ...], place: Place) -> None:
-        """Names of what is negated or collected in parentheses must not be bound outside these only."""
+    def _keep_inside(self, node: syntax.Expression, inner: Scope, shared: tuple[str, ...], place: BodyPosition) -> None:
+        """Names in negated or collected patterns in parentheses must not be bound outside these only."""
         if place.group is None:
             return
         for name in inner.variables:
@@ -468,14 +473,14 @@ class Bodies(Patterns):
                     )
                 )  # fmt: skip
 
-    def _window(self, windows: list[Windowed], scope: Scope, place: Place) -> typed.Window | None:
+    def _window(self, windows: list[Windowed], scope: Scope, place: BodyPosition) -> typed.Window | None:
         if not windows:
             return None
         for extra in windows[1:]:
             self.expressions.incomplete = True
             self.report.error(
                 "E406", extra.span, f"a body has at most one `while {'`, `'.join(WORDS[:-1])}` or `{WORDS[-1]}`",
-                "put the other into a rule of its own",
+                "put the other into a separate rule",
             )  # fmt: skip
         node = windows[0]
         beginning: typed.Pattern | None = None
@@ -501,7 +506,7 @@ class Bodies(Patterns):
             name = scope.asked[asked]
             self.report.error(
                 "E406", _mention(node.pattern, name), f"what a window collects cannot use `{name}` from outside it",
-                "put the condition into a rule of its own, or behind `where`",
+                "put the condition into a separate rule, or after `where`",
             )  # fmt: skip
         id_ = next(self.ids)
         keys = tuple(n for n in inner.variables if n not in shared and n in self.head_variables and place.group is None)
@@ -554,7 +559,7 @@ class Bodies(Patterns):
             )  # fmt: skip
 
     def _unrestricted(self, node: syntax.Node) -> Iterator[tuple[Span, str]]:
-        """What in a pattern has no meaning under ``policy restricted``; what is nested is looked at on its own."""
+        """Operators that ``policy restricted`` does not allow, with their spans; nested bodies are checked apart."""
         match node:
             case syntax.Temporal(relation=word, left=left, right=right):
                 if word != "seq":
@@ -594,7 +599,7 @@ def _timer_owner(call: syntax.Call) -> syntax.Name | None:
 
 
 def _argument(node: syntax.Node, name: str) -> Span:
-    """Where a variable is an argument inside a node."""
+    """Span of the first argument that is this variable; the node's own span if there is none."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
@@ -606,7 +611,7 @@ def _argument(node: syntax.Node, name: str) -> Span:
 
 
 def _mention(node: syntax.Node, name: str) -> Span:
-    """Where a name stands inside a node."""
+    """Span of the first mention of a name inside a node; the node's own span if there is none."""
     waiting = [node]
     while waiting:
         current = waiting.pop()

@@ -1,11 +1,11 @@
-"""Tests and reactions: events written with their times, and what is done when one is detected."""
+"""Tests and reactions: events written with their times, and actions for detections."""
 
 from __future__ import annotations
 
 from ensue.language import syntax, typed
 from ensue.language.check.bodies import Bodies
 from ensue.language.check.declarations import Declarations, Event
-from ensue.language.check.patterns import Pending, Place
+from ensue.language.check.patterns import BodyPosition, Pending
 from ensue.language.check.phrases import a, written
 from ensue.language.check.scope import Scope
 from ensue.language.check.static import constant
@@ -55,7 +55,7 @@ def _as_written(point: syntax.Point) -> str:
 
 
 def _timestamps(points: list[syntax.Point], declarations: Declarations) -> bool | None:
-    """Whether a test's times are timestamps: where no unit is stated, durations and text say so. None if they mix."""
+    """True if a test's times are timestamps: no unit is stated, and durations or text occur. None if they mix."""
     if declarations.unit is not None or "unit" in declarations.lost:
         return False
     plain = [p for p in points if isinstance(p.value, syntax.Amount) and not p.value.timed]
@@ -80,7 +80,7 @@ def _time(point: syntax.Point, declarations: Declarations) -> int:
 def _derived(name: syntax.Name, declarations: Declarations) -> Event | None:
     event = declarations.events.get(name.text)
     if event is None and name.text in declarations.lost:
-        return None  # its rule is wrong, which has been said
+        return None  # its rule is wrong, which is reported already
     if event is None or not event.derived:
         known = [n for n, e in declarations.events.items() if e.derived]
         guess = did_you_mean(name.text, known)
@@ -151,7 +151,7 @@ def _value(node: syntax.Expression, event: Event, name: str, declarations: Decla
 
 def check_reaction(reaction: syntax.Reaction, declarations: Declarations) -> typed.Reaction | None:
     bodies = Bodies(declarations, reaction, set())
-    pattern, scope = bodies.pattern(reaction.event, Place(), Pending())
+    pattern, scope = bodies.pattern(reaction.event, BodyPosition(), Pending())
     if not isinstance(pattern, typed.Atom):
         if isinstance(pattern, typed.Moment) and pattern.time == 0 and scope == Scope():
             return None  # reported

@@ -45,7 +45,7 @@ class Comparisons(Names):
         return self._compared(node.operator, Side(left, node.left.span), Side(right, node.right.span), node.span)
 
     def _report_many(self, node: syntax.Comparison, scope: Scope) -> None:
-        """Say how all values of what is collected are compared, where one of them is meant to be."""
+        """Report a comparison of a collected variable, which has many values, and suggest an aggregate."""
         extreme = {">": "min", ">=": "min", "<": "max", "<=": "max"}.get(node.operator)
         if extreme is None or not isinstance(node.left, syntax.Name) or self.incomplete:
             return
@@ -169,12 +169,12 @@ class Comparisons(Names):
 
 
 def is_null(expression: typed.Expression) -> bool:
-    """Tell whether an expression is the constant null, as it is written."""
+    """True if an expression is the constant null, as it is written."""
     return isinstance(expression, typed.Constant) and expression.value is None and expression.type == "null"
 
 
 def _comparable(left: typed.Expression, right: typed.Expression) -> str:
-    """How to make two values comparable."""
+    """Hint that makes two values comparable."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, typed.Constant) and other.type in NUMBERS and re.fullmatch(r"[\d.]+", str(one.value)):
             return f"without the quotes it is a number: `{one.value}`"

@@ -1,9 +1,9 @@
-"""What a program declares: its unit of time, events, tables; and what heads and facts declare by being there."""
+"""Declarations of a program: unit of time, events and tables; heads and facts declare their names implicitly."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 
 from ensue.language import syntax
@@ -16,6 +16,7 @@ from ensue.language.own import OwnFunction
 from ensue.language.parameters import Parameter
 from ensue.language.source import NOWHERE, Span
 from ensue.language.types import DECLARED, Type
+from ensue.records import dataclass
 
 RESERVED_ATTRIBUTES = frozenset({"type", "start", "end", "time"})
 
@@ -24,7 +25,7 @@ OTHER_WORDS = {
     "decimal": "float", "str": "string", "text": "string", "varchar": "string", "boolean": "bool",
     "datetime": "timestamp", "date": "timestamp", "time": "timestamp",
 }  # fmt: skip
-"""What people call the types elsewhere."""
+"""Names of the types in other languages, for hints."""
 
 
 Known = Mapping[str, Mapping[str, Type]]
@@ -42,11 +43,11 @@ class Event:
     derived: bool = False
     instant: bool = False
     open: bool = False
-    """Neither declared nor derived: any attribute may be asked for."""
+    """Neither declared nor derived: rules may use any attribute."""
     place: Span = NOWHERE
-    """Where it is declared, or first used."""
+    """Position of its declaration, or of its first use."""
     each: bool = False
-    """Each match of a rule for it is an event of its own."""
+    """True if each match of its rules is a separate event."""
     clashing: bool = False
     """Two of its attributes have the same name, which has been reported."""
 
@@ -76,15 +77,15 @@ class Declarations:
     mixed: bool = False
     """True where timestamps stand beside times of events or lengths with units."""
     keep: int | None = None
-    """The largest lifetime, in the time column's unit."""
+    """The longest lifetime, in the time column's unit."""
     events: dict[str, Event] = field(default_factory=dict)
     predicates: dict[str, Predicate] = field(default_factory=dict)
     lost: frozenset[str] = frozenset()
     """Names whose declarations are wrong, which has been reported."""
     known: Known = field(default_factory=dict)
-    """What is known of events that are not declared."""
+    """Attribute types of undeclared events."""
     functions: Mapping[str, OwnFunction] = field(default_factory=dict)
-    """Functions that were handed over."""
+    """The user's own functions, by name."""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
     def signature(self, function: str) -> Signature | None:
@@ -97,7 +98,7 @@ class Declarations:
         return self.not_too_long(self.duration(amount), amount.span)
 
     def not_too_long(self, length: int, span: Span, what: str = "this length of time is") -> int:
-        """The same length; says so if it is longer than the longest there can be, in which case it is 1."""
+        """The same length; reports an error if it exceeds the longest length, and returns 1 then."""
         if abs(length) <= LONGEST:
             return length
         self.report.error(
@@ -131,7 +132,9 @@ class Declarations:
         try:
             found = datetime.fromisoformat(text)
         except ValueError:
-            self.report.error("E506", span, f'"{text}" is no timestamp', 'write it in ISO 8601: "2026-12-25T12:00:00Z"')
+            self.report.error(
+                "E506", span, f'"{text}" is not a timestamp', 'write it in ISO 8601: "2026-12-25T12:00:00Z"'
+            )
             return 0
         if found.tzinfo is None:
             found = found.replace(tzinfo=UTC)
@@ -144,7 +147,7 @@ def declare(
     functions: Mapping[str, OwnFunction],
     parameters: Mapping[str, Parameter] | None = None,
 ) -> Declarations:
-    """Reads all declarations; heads and facts declare what has no statement of its own."""
+    """Reads all declarations; heads and facts declare names that no statement declares."""
     declarations = Declarations(report, lost=file.lost, functions=functions, parameters=parameters or {})
     labels: dict[str, Span] = {}
     for statement in file.statements:
@@ -205,7 +208,7 @@ def _declare_keep(statement: syntax.Keep, declarations: Declarations) -> None:
 
 
 def _claim(name: syntax.Name, declarations: Declarations, of_event: bool) -> bool:
-    """Tell whether a name is free for an event or table; says so if it is not.
+    """True if a name is free for an event or table; reports an error if it is not.
 
     An event may be called like a function, which stands elsewhere, and in backticks like a timer.
     """
@@ -219,8 +222,8 @@ def _claim(name: syntax.Name, declarations: Declarations, of_event: bool) -> boo
         return False
     if not of_event and word in declarations.functions:
         report.error(
-            "E106", name.span, f"`{word}` is the name of a function that was handed over",
-            "choose another name, or hand the function over under another one",
+            "E106", name.span, f"`{word}` is the name of one of your functions",
+            "choose another name, or pass the function under another one",
         )  # fmt: skip
         return False
     if word in declarations.parameters:
@@ -333,7 +336,7 @@ def _declare_predicate(head: syntax.Call, statement: syntax.Statement, declarati
     known = declarations.predicates.get(name)
     if known is None:
         if name in declarations.events:
-            what, hint = "facts", "facts are of tables; events come with the data, or in a test behind `given`"
+            what, hint = "facts", "facts are of tables; events come with the data, or in a test after `given`"
             if derived:
                 what, hint = "static rules", "an event is derived with `<-`; or choose another name"
             declarations.report.error("E106", head.name.span, f"`{name}` is an event, and cannot have {what} too", hint)

@@ -13,6 +13,7 @@ from ensue.language.check.phrases import a, counted, given
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import FUNCTIONS, TIMERS, Signature, result_type
+from ensue.language.print import path
 from ensue.language.source import Span
 from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, fits, is_list
 from ensue.language.walk import conjuncts
@@ -144,7 +145,7 @@ class Expressions(Comparisons, Calls):
         return typed.AttributeOf(owner, attribute, self.attribute_type(label.event, node.name))
 
     def attribute_type(self, event: str, name: syntax.Name) -> Type:
-        """The type of an event's attribute; says so if it has none such."""
+        """The type of an event's attribute; reports an error if there is no such attribute."""
         known = self.declarations.events[event]
         if name.text in known.types:
             return known.types[name.text]
@@ -212,7 +213,7 @@ class Expressions(Comparisons, Calls):
             if argument.name is not None and signature is not None:
                 self.report.error(
                     "E201", argument.span, f"the function `{name}` takes no named arguments",
-                    "leave the name out; a comparison as an argument stands in parentheses: `(x = 1)`",
+                    "leave the name out; write a comparison as an argument in parentheses: `(x = 1)`",
                 )  # fmt: skip
                 return UNKNOWN
         if signature is not None:
@@ -228,12 +229,12 @@ class Expressions(Comparisons, Calls):
                 f"make it an item of the body: `w: {name}(…)`",
             )  # fmt: skip
         if name in self.declarations.lost:
-            return UNKNOWN  # what is wrong with it has been said
+            return UNKNOWN  # its error is reported already
         known = [*FUNCTIONS, *self.declarations.functions, *AGGREGATES, *self.declarations.predicates]
         self.report.error(
             "E103", node.name.span, f"there is no function or table `{name}`",
             did_you_mean(name, known)
-            or f'the language reference lists all functions; yours are handed over: `functions={{"{name}": …}}`',
+            or f'the language reference lists all functions; pass your own with `functions={{"{name}": …}}`',
         )  # fmt: skip
         return UNKNOWN
 
@@ -297,7 +298,7 @@ class Expressions(Comparisons, Calls):
     ) -> list[syntax.Expression | None] | None:
         """The arguments of a call in the order of the columns: all of them by position, or some by name."""
         known = node.name.text not in self.declarations.lost
-        report = self.report if known else Report(self.report.source)  # a declaration that is lost may say more
+        report = self.report if known else Report(self.report.source)  # a lost declaration may have more attributes
         named = [argument for argument in node.arguments if argument.name is not None]
         if named and len(named) < len(node.arguments):
             first = node.arguments[0].name is None
@@ -324,10 +325,11 @@ class Expressions(Comparisons, Calls):
         elif node.arguments:
             if len(node.arguments) != len(columns):
                 has = f"{counted(len(columns), part)} ({', '.join(columns)})" if columns else f"no {part}s"
+                one = f"{path(columns[0])} = x" if columns else ""
                 report.error(
                     "E201", node.span, f"{what} has {has}, {given(len(node.arguments))}",
-                    f"give all of them (`_` for any), or some by name: `{columns[0]} = x`" if columns
-                    else f"write `{node.name.text}()`",
+                    f"give all of them (`_` for any), or some by name: {f'`` {one} ``' if '`' in one else f'`{one}`'}"
+                    if columns else f"write `{node.name.text}()`",
                 )  # fmt: skip
                 return None
             values = {c: argument.value for c, argument in zip(columns, node.arguments, strict=True)}
@@ -339,7 +341,7 @@ class Expressions(Comparisons, Calls):
         if not aggregates:
             self.report.error(
                 "E304", node.span, f"the aggregate `{name}` cannot stand here",
-                "aggregates stand in the head of an event rule and behind its `where`",
+                "use aggregates in the head of an event rule and after its `where`",
             )  # fmt: skip
             return UNKNOWN
         if AGGREGATES[name].fraction:
@@ -350,7 +352,7 @@ class Expressions(Comparisons, Calls):
             ):
                 self.report.error(
                     "E201", written.span, "`distinct` takes a value, and `*` is none",
-                    "`count(distinct x)` says how many different values there are, `count(*)` how much was collected",
+                    "`count(distinct x)` counts different values, `count(*)` everything collected",
                 )  # fmt: skip
                 return UNKNOWN
             case (syntax.Argument(value=syntax.Star()),):
@@ -359,7 +361,7 @@ class Expressions(Comparisons, Calls):
                 if name != "count":
                     self.report.error(
                         "E201", written.span, f"`{name}` takes no `distinct`",
-                        "`count(distinct x)` says how many different values there are",
+                        "`count(distinct x)` counts different values",
                     )  # fmt: skip
                     return UNKNOWN
                 return self._aggregate_of("count_distinct", operand, node, scope)

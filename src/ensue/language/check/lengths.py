@@ -32,7 +32,7 @@ def units_of(expression: typed.Expression | None) -> frozenset[str]:
 
 
 def mix_units(values: Iterable[typed.Expression]) -> bool:
-    """Whether values that are compared, added or chosen from are of two units, unless microseconds are the unit.
+    """True if values that are compared, added or chosen from mix two units of time.
 
     Constant timestamps are converted to the unit of times that they stand beside.
     """

@@ -1,27 +1,28 @@
 """Names for values: an item ``k = expression`` where nothing else binds `k`.
 
-Such a name stands for its expression. Before a rule is checked each use of it is replaced by that, so that whatever
-comes after knows nothing of such names, and a condition is decided as soon as what it is about is known:
+Such a name stands for its expression. Before a rule is checked each use of it is replaced by that, so that later
+stages know nothing of such names, and a condition is decided as soon as its variables are bound:
 
     hot(m, excess) <- reading(m, t), limit(m, l), excess = t - l, excess > 5.
     hot(m, t - l)  <- reading(m, t), limit(m, l), t - l > 5.
 
-So a name is seen wherever the variables of its expression are: also outside parentheses, in aggregates where it is made
-of what is collected, and not outside ``not`` or a side of an ``or``.
+So a name is visible wherever the variables of its expression are: also outside parentheses, in aggregates where it
+uses collected values, and not outside ``not`` or a side of an ``or``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 from ensue.language import syntax
 from ensue.language.diagnostics import Report
 from ensue.language.source import Span
+from ensue.records import dataclass
 
 MOST_NODES = 2_000
-"""How large an expression may become by filling names in."""
+"""Largest number of nodes of an expression after names are replaced by their values."""
 
 Values = dict[str, syntax.Expression]
 
@@ -40,7 +41,7 @@ class Filled:
     body: syntax.Body
     values: Values = field(default_factory=dict)
     unused: tuple[tuple[str, syntax.Expression], ...] = ()
-    """Names that nothing asks for, and their values; they are checked all the same."""
+    """Unused names and their values; they are checked all the same."""
 
     def term(self, node: syntax.Expression) -> syntax.Expression:
         """A term of the head with its names filled in."""
@@ -73,12 +74,12 @@ def _without(node: Any, taken: Collection[str], places: dict[str, Span], written
         return node
     if isinstance(node, syntax.Body):
         named = [(item, *found) for item in node.items if (found := _named(item, taken)) is not None]
-        if named and len(named) < len(node.items):  # a body of conditions alone has no event, which is said elsewhere
+        if named and len(named) < len(node.items):  # a body of conditions alone is reported elsewhere
             for _, name, value in named:
                 if name.text in places:
                     report.error(
                         "E106", name.span, f"`{name.text}` is the name of another value already",
-                        "choose another name; values are compared behind `where`",
+                        "choose another name; values are compared after `where`",
                     )  # fmt: skip
                 else:
                     places[name.text], written[name.text] = name.span, value
@@ -122,7 +123,7 @@ def _resolved(written: Values, places: dict[str, Span], report: Report) -> Value
             if sum(1 for _ in _nodes(values[name])) > MOST_NODES:
                 report.error(
                     "E004", places[name], f"the value of `{name}` is too large once the names in it are filled in",
-                    "give a part of it a rule of its own, and use its head here",
+                    "move a part of it to a separate rule, and use its head here",
                 )  # fmt: skip
                 values[name] = syntax.Literal(None)
     return values
@@ -160,7 +161,7 @@ def _same_or(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _value_fields(node: syntax.Node) -> Iterator[str]:
-    """The fields of a node that hold values, or what has values in it."""
+    """The fields of a node that hold values, or nodes with values in them."""
     others = _NAMES.get(type(node), frozenset())
     return (part.name for part in fields(node) if part.name != "span" and part.name not in others)
 

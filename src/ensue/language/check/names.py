@@ -1,4 +1,4 @@
-"""Why a name means nothing where it stands: a variable without a value, an event that was not matched."""
+"""Errors for names that mean nothing where they stand: a variable without a value, an event that was not matched."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ensue.language.diagnostics import did_you_mean
 
 
 class Names:
-    """What is known of the names of one rule, and what has been said of them."""
+    """Names of one rule, and those that an error has been reported for."""
 
     def __init__(self, declarations: Declarations) -> None:
         self.declarations = declarations
         self.report = declarations.report
         self.incomplete = False
-        """Whether a part of the rule was refused, so that names may be missing only because of that."""
+        """True if a part of the rule was rejected: names may be missing only for that reason."""
         self.absent: set[str] = set()
         """Names that are bound under `not` only."""
         self.attributes: dict[str, tuple[str, str]] = {}
@@ -39,14 +39,14 @@ class Names:
         self.head_terms = {}
 
     def is_news(self, name: str) -> bool:
-        """Whether nothing has been said of a name yet: a wrong one is reported once for each rule."""
+        """True the first time it is called with a name, so that a wrong name is reported once for each rule."""
         if name in self._told:
             return False
         self._told.add(name)
         return True
 
     def report_unbound(self, node: syntax.Name, scope: Scope) -> None:
-        """Says why a variable has no value here."""
+        """Reports why a variable has no value here."""
         name = node.text
         if not self.is_news(name):
             return
@@ -81,7 +81,7 @@ class Names:
             self.report.error("E105", node.span, f"the variable `{name}` is never bound", self._meant(name, scope))
 
     def _meant(self, name: str, scope: Scope) -> str:
-        """What was probably meant by a variable that is never bound."""
+        """Hint for a variable that is never bound: the probable intention."""
         if name in self.head_terms:
             return f"only the head has this name; name the value in the body: `…, {name} = {self.head_terms[name]}, …`"
         if name in self.attributes:
@@ -94,7 +94,7 @@ class Names:
         return did_you_mean(name, scope.names()) or f"use it as an argument in the body, as in `order(id, {name})`"
 
     def report_no_event(self, node: syntax.Name, scope: Scope, instead: str, example: str = "order(id)") -> None:
-        """Says why a name stands for no matched event here; `instead` is what to do with collected ones."""
+        """Reports why a name stands for no matched event here; `instead` is the hint for collected ones."""
         name = node.text
         if self.incomplete or not self.is_news(name):
             return

@@ -1,4 +1,4 @@
-"""How often a rule derives: ``once per id in 1h``, ``at most 3 per id in 1h``, and ``all`` for each match."""
+"""Limits on derived events: ``once per id in 1h``, ``at most 3 per id in 1h``; ``all`` keeps each match."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def check_each(rules: list[syntax.EventRule], declarations: Declarations) -> Non
 def check_quiet(
     body: syntax.Body, head: Mapping[str, typed.Expression], event: Event, declarations: Declarations
 ) -> typed.Quiet | None:
-    """The suffix of a rule that says how often it derives, if it has one."""
+    """Check the suffix ``once`` or ``at most`` of a rule; None if it has none."""
     report = declarations.report
     written = [suffix for suffix in body.suffixes if isinstance(suffix, syntax.Once | syntax.AtMost)]
     for suffix in written[1:]:
-        report.error("E411", suffix.span, "how often this rule derives is said already", "say it once")
+        report.error("E411", suffix.span, "this rule already has `once` or `at most`", "use one of them")
     if not written:
         return None
     quiet = written[0]
@@ -56,7 +56,7 @@ def check_quiet(
         if name is None:
             has = f"its terms are {', '.join(event.attributes)}" if event.attributes else "it has none; leave `per` out"
             hint = did_you_mean(key.text, head) or has
-            report.error("E411", key.span, f"`{key.text}` is no term of the head of this rule", hint)
+            report.error("E411", key.span, f"`{key.text}` is not a term of the head of this rule", hint)
         elif name in keys:
             report.error("E106", key.span, f"`{key.text}` is given already", "give it once")
         else:

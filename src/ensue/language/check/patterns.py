@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ensue.language import syntax, typed
 from ensue.language.check.atoms import Atoms, Elsewhere, is_timer
@@ -14,6 +14,7 @@ from ensue.language.limits import DEEPEST
 from ensue.language.relations import BOTH, TOLERANT, UNBOUNDED, brackets, relation
 from ensue.language.source import Span
 from ensue.language.types import common, comparable
+from ensue.records import dataclass
 
 POLICIES: dict[str, typed.Context | None] = {
     "snoop_recent": typed.Context("continuous", "chronicle"),
@@ -33,8 +34,8 @@ CONTEXT_WORDS = re.compile(r"\w+(\s*/\s*\w+)?")
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a body stands: its policy, the parentheses around it, and what it sees from outside."""
+class BodyPosition:
+    """Position of a body: its policy, the parentheses around it, and the names that it sees from outside."""
 
     policy: str | None = None
     group: Span | None = None
@@ -63,11 +64,11 @@ class Constituent:
 
 
 class Patterns(Atoms):
-    """Checks the patterns of one rule; `bodies.Bodies` adds what stands around them."""
+    """Checks the patterns of one rule; `bodies.Bodies` adds the other items of bodies."""
 
     # --- patterns
 
-    def pattern(self, node: syntax.Node, place: Place, pending: Pending) -> tuple[typed.Pattern, Scope]:
+    def pattern(self, node: syntax.Node, place: BodyPosition, pending: Pending) -> tuple[typed.Pattern, Scope]:
         match node:
             case syntax.Call() | syntax.Name():
                 return self._event(node, None)
@@ -108,17 +109,17 @@ class Patterns(Atoms):
             case _ if isinstance(node, syntax.Condition):
                 self.report.error(
                     "E408", node.span, "this is a condition, and cannot be joined to a pattern here",
-                    "give it an item of its own, after a comma, or put it behind `where`",
+                    "make it a separate item, after a comma, or put it after `where`",
                 )  # fmt: skip
                 return self._missing()
             case _:
                 self.report.error(
                     "E408", node.span, "this is a value, and an event is needed here",
-                    "relate patterns or names of matched events; values are compared behind `where`",
+                    "relate patterns or names of matched events; values are compared after `where`",
                 )  # fmt: skip
                 return self._missing()
 
-    def constituent(self, node: syntax.Node, place: Place, pending: Pending) -> Constituent:
+    def constituent(self, node: syntax.Node, place: BodyPosition, pending: Pending) -> Constituent:
         if not isinstance(node, syntax.InContext):
             return Constituent(*self.pattern(node, place, pending), None, node.span)
         if not self.check_context(node):
@@ -134,7 +135,7 @@ class Patterns(Atoms):
         return Constituent(*self.pattern(node.pattern, place, pending), words, node.span)
 
     def check_context(self, node: syntax.InContext) -> bool:
-        """Whether what stands behind a context can have one; says so if not."""
+        """True if the pattern of a context can have one; reports an error if not."""
         hint = "leave the context out; events and patterns of events take one"
         match node.pattern:
             case syntax.Repeat():
@@ -153,7 +154,7 @@ class Patterns(Atoms):
         return False
 
     def context_span(self, node: syntax.InContext) -> Span:
-        """The words of a context, without what stands behind them."""
+        """The words of a context, without the pattern behind them."""
         words = CONTEXT_WORDS.match(self.report.source.text, node.span.start)
         return Span(*words.span()) if words else node.span
 
@@ -165,7 +166,7 @@ class Patterns(Atoms):
 
     # --- atoms
 
-    def _labelled(self, node: syntax.Labelled, place: Place) -> tuple[typed.Pattern, Scope]:
+    def _labelled(self, node: syntax.Labelled, place: BodyPosition) -> tuple[typed.Pattern, Scope]:
         match node.pattern:
             case syntax.Call() | syntax.Name():
                 found, scope = self._event(node.pattern, node.name)
@@ -181,9 +182,9 @@ class Patterns(Atoms):
     # --- composition
 
     def _nested(
-        self, body: syntax.Body, span: Span, label: syntax.Name | None, place: Place
+        self, body: syntax.Body, span: Span, label: syntax.Name | None, place: BodyPosition
     ) -> tuple[typed.Pattern, Scope]:
-        found, scope = self.body(body, Place(place.policy, span, place.outer, place.positive))
+        found, scope = self.body(body, BodyPosition(place.policy, span, place.outer, place.positive))
         visible = Scope(dict(scope.variables), dict(scope.labels), set(scope.partial), dict(scope.gathered))
         if label is not None:
             if label.text in visible.labels:
@@ -191,10 +192,10 @@ class Patterns(Atoms):
             visible.labels[label.text] = Label(None, label.span)
         return typed.Nested(next(self.ids), found, label.text if label else None), visible
 
-    def body(self, node: syntax.Body, place: Place) -> tuple[typed.Body, Scope]:
+    def body(self, node: syntax.Body, place: BodyPosition) -> tuple[typed.Body, Scope]:
         raise AssertionError("made in bodies.Bodies")
 
-    def _either(self, node: syntax.Or, place: Place, pending: Pending) -> tuple[typed.Pattern, Scope]:
+    def _either(self, node: syntax.Or, place: BodyPosition, pending: Pending) -> tuple[typed.Pattern, Scope]:
         parts = []
         for operand in node.operands:
             if self.is_pattern(operand):
@@ -202,7 +203,7 @@ class Patterns(Atoms):
                 continue
             self.report.error(
                 "E408", operand.span, "this is a condition, and another side of the `or` is an event",
-                "write a rule for each side, or put the condition behind `where`",
+                "write a rule for each side, or put the condition after `where`",
             )  # fmt: skip
             parts.append(self._missing())
         scopes = [scope for _, scope in parts]
@@ -240,12 +241,12 @@ class Patterns(Atoms):
             scope.gathered.update(each.gathered)
         return typed.Either(next(self.ids), tuple(p for p, _ in parts), node.span), scope
 
-    def conjunction(self, parts: list[Constituent], place: Place) -> tuple[typed.Pattern, Scope]:
+    def conjunction(self, parts: list[Constituent], place: BodyPosition) -> tuple[typed.Pattern, Scope]:
         """All of the parts, paired from the left."""
         if len(parts) > DEEPEST:
             self.report.error(
                 "E004", parts[DEEPEST].span, f"this joins {len(parts)} events: there can be {DEEPEST}",
-                "give some of them a rule of their own, and use its head here",
+                "move some of them to a separate rule, and use its head here",
             )  # fmt: skip
             parts = parts[:DEEPEST]
             self.expressions.incomplete = True
@@ -257,8 +258,8 @@ class Patterns(Atoms):
             self._report_idle_context(together.words)
         return together.pattern, together.scope
 
-    def _chain(self, node: syntax.Temporal, place: Place, pending: Pending) -> tuple[typed.Pattern, Scope]:
-        """A chain of temporal operators from the left; what is repeated between two `seq` is gathered between them."""
+    def _chain(self, node: syntax.Temporal, place: BodyPosition, pending: Pending) -> tuple[typed.Pattern, Scope]:
+        """A chain of temporal operators from the left; a repetition between two `seq` is gathered between them."""
         operands: list[syntax.Expression] = [node.right]
         operators: list[syntax.Temporal] = [node]
         left = node.left
@@ -295,7 +296,7 @@ class Patterns(Atoms):
         return together.pattern, together.scope
 
     def _stands_between(self, operands: list[syntax.Expression], operators: list[syntax.Temporal], at: int) -> bool:
-        """Whether a repetition has neighbours on both sides, in a chain of `seq`, that are not repeated themselves."""
+        """True if a repetition in a chain of `seq` has neighbours on both sides that are not repeated themselves."""
         return (
             at + 1 < len(operands)
             and operators[at - 1].relation == operators[at].relation == "seq"
@@ -303,7 +304,7 @@ class Patterns(Atoms):
             and not isinstance(operands[at + 1], syntax.Repeat)
         )
 
-    def _check_repeat(self, node: syntax.Repeat, place: Place) -> None:
+    def _check_repeat(self, node: syntax.Repeat, place: BodyPosition) -> None:
         if node.high is not None and node.low > node.high:
             self.report.error(
                 "E404", node.span, f"this repeats at least {node.low} and at most {node.high} times",
@@ -315,7 +316,7 @@ class Patterns(Atoms):
                 "use contexts on the constituents that are not repeated",
             )  # fmt: skip
 
-    def _run(self, node: syntax.Repeat, place: Place) -> tuple[typed.Pattern, Scope]:
+    def _run(self, node: syntax.Repeat, place: BodyPosition) -> tuple[typed.Pattern, Scope]:
         self._check_repeat(node, place)
         if node.low == node.high == 0:
             self.report.error("E404", node.span, "this repeats zero times", "give it a number above zero: `p{3}`")
@@ -325,7 +326,7 @@ class Patterns(Atoms):
                 "put it between two events in one chain, `a seq p+ seq b`, or give it a fixed number: `p{3}`",
             )  # fmt: skip
         pending = Pending()
-        pattern, inner = self.pattern(node.pattern, Place(None, place.group, None, place.positive), pending)
+        pattern, inner = self.pattern(node.pattern, BodyPosition(None, place.group, None, place.positive), pending)
         if pending.absences or pending.gatherings:
             pattern, inner = self._nested(syntax.Body((node.pattern,), span=node.pattern.span), node.span, None, place)
         within = Counter(self._atom_variables(node.pattern))
@@ -363,7 +364,7 @@ class Patterns(Atoms):
         return relation(word, tuple(self._bound(bound, word) for bound in bounds))
 
     def operator_span(self, node: syntax.Temporal) -> Span:
-        """Where the word of a temporal operator stands."""
+        """Span of the word of a temporal operator."""
         word = re.compile(rf"\b{node.relation}\b")
         found = word.search(self.report.source.text, node.left.span.end, node.right.span.start)
         return Span(*found.span()) if found else node.span
@@ -386,7 +387,7 @@ class Patterns(Atoms):
         return low, high
 
     def _pair(
-        self, related: typed.Relation, left: Constituent, right: Constituent, initiator: int | None, place: Place
+        self, related: typed.Relation, left: Constituent, right: Constituent, initiator: int | None, place: BodyPosition
     ) -> tuple[typed.Pattern, Scope]:
         contexts = self._contexts(left, right, initiator, place)
         shared = tuple(name for name in left.scope.variables if name in right.scope.variables)
@@ -429,7 +430,7 @@ class Patterns(Atoms):
         return merged
 
     def bound_place(self, name: str, span: Span) -> Span:
-        """Where a variable is bound inside a span."""
+        """Position where a variable is first bound inside a span; the span itself if it is not."""
         places = (at for bound, at in self.bound if bound == name and span.start <= at.start and at.end <= span.end)
         return next(places, span)
 
@@ -437,7 +438,7 @@ class Patterns(Atoms):
         self.report.error("E106", span, f"`{label}` names two matched events", "give each of them its own name")
 
     def _contexts(
-        self, left: Constituent, right: Constituent, initiator: int | None, place: Place
+        self, left: Constituent, right: Constituent, initiator: int | None, place: BodyPosition
     ) -> tuple[typed.Context | None, typed.Context | None]:
         whole = POLICIES.get(place.policy or "")
         if whole is not None:
@@ -474,7 +475,7 @@ class Patterns(Atoms):
 
 
 def _initiator(related: typed.Relation) -> int | None:
-    """Which side of a relation always ends first, so that only it can be the initiator."""
+    """Side of a relation that always ends first, so that only it can be the initiator; None if neither does."""
     if related.word not in ("seq", "before", "after"):
         return None
     gap = related.distances[0].low

@@ -23,7 +23,7 @@ def a(type_: Type) -> str:
 
 
 def converted(wanted: Type) -> str | None:
-    """How to get a value of a type."""
+    """Hint on converting a value to a type."""
     match wanted:
         case "number":
             return "convert it with `int(…)` or `float(…)`"
@@ -40,7 +40,7 @@ def converted(wanted: Type) -> str | None:
 
 
 def written(wanted: Type) -> str | None:
-    """How a constant of a type is written."""
+    """Notation of constants of a type, by an example."""
     if is_list(wanted):
         return f"{a(wanted)} is written `[…]`"
     example = {
@@ -51,7 +51,7 @@ def written(wanted: Type) -> str | None:
 
 
 def given(count: int) -> str:
-    """How many there are."""
+    """Phrase a count: `here are 3`."""
     return "here is none" if not count else f"here {'is' if count == 1 else 'are'} {count}"
 
 

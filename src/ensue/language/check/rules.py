@@ -11,7 +11,7 @@ from ensue.language.check.bodies import Bodies
 from ensue.language.check.declarations import Declarations, Event
 from ensue.language.check.named_values import fill_in, names_in
 from ensue.language.check.often import check_each, check_quiet
-from ensue.language.check.patterns import Place
+from ensue.language.check.patterns import BodyPosition
 from ensue.language.check.phrases import a, converted, counted
 from ensue.language.check.static import constant
 from ensue.language.diagnostics import Report, did_you_mean
@@ -27,7 +27,7 @@ def check_rules(rules: list[syntax.EventRule], declarations: Declarations) -> tu
 
 
 def _infer_types(rules: list[syntax.EventRule], declarations: Declarations) -> None:
-    """Types of the attributes of events that no statement declares: what their heads give, taken together.
+    """Infer the attribute types of undeclared events: the common types of their heads.
 
     A rule is looked at again only when the type of an event that it mentions has changed.
     """
@@ -75,7 +75,7 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
     plain = {each.value.text for each in head.arguments if isinstance(each.value, syntax.Name)} - set(filled.values)
     bodies = Bodies(declarations, filled.body, plain)
     bodies.expressions.head_terms = {each.name.text: show(each.value) for each in head.arguments if each.name}
-    body, scope = bodies.body(filled.body, Place())
+    body, scope = bodies.body(filled.body, BodyPosition())
     for name, value in filled.unused:
         absent = sorted(names_in(value) & set(bodies.expressions.absent))
         if absent and scope.find_variable(absent[0]) is None:
@@ -160,7 +160,7 @@ def _aggregated(node: syntax.Node) -> bool:
 def _terms(head: syntax.Call, event: Event, report: Report) -> list[tuple[str, syntax.Expression]]:
     """The head's terms by attribute: by name where one is written, else by position."""
     terms: dict[str, syntax.Expression] = {}
-    report = Report(report.source) if event.clashing else report  # what is wrong with it has been said
+    report = Report(report.source) if event.clashing else report  # its error is reported already
     unknown = False
     for position, argument in enumerate(head.arguments):
         if argument.name is not None:
@@ -200,7 +200,7 @@ def _has(event: Event) -> str:
 def _check_bound_elsewhere(bodies: Bodies) -> None:
     """Names that must not be bound outside a part of the rule: sides of `or`, negations, cumulative constituents.
 
-    What is bound on one side of an `or`, or has many values, cannot be used in what is negated or collected either.
+    Names that are bound on one side of an `or`, or have many values, cannot be used in negated or collected patterns.
     """
     if bodies.expressions.incomplete:
         return

@@ -1,11 +1,12 @@
-"""What can be named at a place in a rule: variables with their types, matched events, and what was gathered."""
+"""Names that are visible at a place in a rule: variables with their types, labels of events, and gatherings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ensue.language.source import NOWHERE, Span
 from ensue.language.types import Type
+from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class Label:
 
     event: str | None
     span: Span = field(default=NOWHERE, compare=False)
-    """Where it is given."""
+    """Position where it is bound."""
 
 
 @dataclass
@@ -26,11 +27,11 @@ class Scope:
     partial: set[str] = field(default_factory=set)
     """Bound on some sides of an `or` only."""
     gathered: dict[int, Scope] = field(default_factory=dict)
-    """What is collected, repeated or cumulative, by the id of the gathering; visible to aggregates only."""
+    """Scopes of collected, repeated and cumulative patterns, by the gathering's id; visible to aggregates only."""
     outer: Scope | None = None
-    """What a negated or collected pattern sees from outside."""
+    """Scope around a negated or collected pattern."""
     asked: list[str] = field(default_factory=list)
-    """What was found here from a scope inside."""
+    """Names of this scope that an inner scope looked up."""
 
     def find_variable(self, name: str) -> Type | None:
         if name in self.variables:
@@ -49,7 +50,7 @@ class Scope:
         return found
 
     def names_event(self, name: str) -> bool:
-        """Whether a name stands for a matched event here, and not for a value."""
+        """True if a name stands for a matched event here, and not for a value."""
         return name in self.labels and name not in self.variables
 
     def binds(self, name: str) -> bool:
@@ -67,7 +68,7 @@ class Scope:
         return found
 
     def inside(self, path: tuple[int, ...]) -> Scope:
-        """Everything that is known for one gathered event: what is outside, and what each level binds."""
+        """Scope of one gathered event: the names outside, and those that each level binds."""
         merged = Scope(dict(self.variables), dict(self.labels), outer=self.outer)
         scope = self
         for id_ in path:

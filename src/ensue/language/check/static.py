@@ -47,7 +47,7 @@ class Static:
     def _fact(self, fact: syntax.Fact) -> tuple[typed.Value, ...] | None:
         predicate = self.declarations.predicates.get(fact.call.name.text)
         if predicate is None or fact.call.name.text in self.declarations.lost:
-            return None  # what is wrong with it has been said
+            return None  # its error is reported already
         arguments = self.expressions.predicate_arguments(fact.call)
         if arguments is None:
             return None
@@ -152,7 +152,7 @@ class Static:
         )
 
     def _compute(self, items: list[syntax.Expression], scope: Scope) -> list[syntax.Expression]:
-        """Binds variables that items say the value of (`k = m * 2`); those that bind none are conditions."""
+        """Binds variables whose values items give (`k = m * 2`); returns the other items, which are conditions."""
         waiting, before = items, -1
         while len(waiting) != before:
             before, left = len(waiting), []
@@ -175,7 +175,7 @@ class Static:
         return typed.Variable(name, found.type)
 
     def _equality(self, variable: typed.Variable, node: syntax.Expression, scope: Scope) -> typed.Expression:
-        """That what a literal has at a place equals an expression."""
+        """Condition that a literal's value equals an expression."""
         found = self.expressions.resolve(node, scope, aggregates=False)
         self._check_comparable(node, found.type, variable.type)
         return typed.Operation("=", (variable, found), "bool")
@@ -196,7 +196,7 @@ class Static:
         return self.declarations.signature(name.text) is None and name.text not in AGGREGATES
 
     def _report_unknown(self, name: syntax.Name) -> None:
-        """Says what a name is that stands where a static predicate is needed."""
+        """Reports a name that is no static predicate, where one is needed."""
         if name.text in self.declarations.events or name.text in TIMERS:
             self._event_in_static(name)
         elif name.text not in self.declarations.lost:
@@ -277,7 +277,7 @@ class Static:
         return tuple(head)
 
     def _check_type(self, node: syntax.Expression, given: Type, predicate: Predicate, column: str) -> None:
-        """What a head gives must fit the declaration, or else the other rules and facts."""
+        """Check that a head's value fits the declaration, or without one the other rules and facts."""
         wanted, name = predicate.types[column], predicate.name
         if predicate.declared and not fits(given, wanted):
             self.report.error(
@@ -310,7 +310,7 @@ class Static:
                     through = f", through `{name}`" if name != rule.predicate else ""
                     self.report.error(
                         "E602", _asked(node.body, name), f"`{rule.predicate}` depends on its own negation{through}",
-                        "negate, or ask in a condition, only what is defined without it",
+                        "negate, or use in a condition, only what is defined without it",
                     )  # fmt: skip
         return tuple(tuple(component) for component in found)
 
@@ -327,18 +327,18 @@ def _bound_by(item: syntax.Expression, scope: Scope) -> tuple[str | None, syntax
 
 
 def _is_constant(node: syntax.Expression) -> bool:
-    """Tell whether an argument is a constant as written, and not computed."""
+    """True if an argument is a constant as written, and not computed."""
     return isinstance(node.operand if isinstance(node, syntax.Negative) else node, syntax.Literal | syntax.Amount)
 
 
 def _gap(call: syntax.Call) -> Span:
-    """Where a call leaves a value out: its first `_`, else the call."""
+    """Position of a call's first `_`, else of the call."""
     gaps = (each.span for each in call.arguments if isinstance(each.value, syntax.Name) and each.value.text == "_")
     return next(gaps, call.span)
 
 
 def _asked(body: syntax.Body, name: str) -> Span:
-    """Where a static rule asks for a predicate under `not`, else where it asks for it at all."""
+    """Position where a static rule uses a predicate under `not`, else of any use."""
     found: dict[bool, Span] = {}
     waiting: list[tuple[syntax.Node, bool]] = [(body, False)]
     while waiting:
@@ -371,7 +371,7 @@ def constant(
         case syntax.Name(text=text):
             hint = did_you_mean(text, ["true", "false", "null"])
             if hint is None:
-                hint = f'text stands in double quotes: "{text}"' if wanted == "string" else written(wanted) or instead
+                hint = f'write text in double quotes: "{text}"' if wanted == "string" else written(wanted) or instead
             declarations.report.error("E206", node.span, f"a constant is needed here, and `{text}` is a name", hint)
             return None
         case _:

@@ -26,7 +26,7 @@ async function run() {
   document.body.classList.toggle("stale", Boolean(found.failure || found.wrong));
   byId("took").textContent = "";
   if (found.failure) return showMessage(found.failure);
-  if (found.wrong) return showMessage(found.wrong === 1 ? "Mend the error in the rules to see what they find." : "Mend the errors in the rules to see what they find.", true);
+  if (found.wrong) return showMessage(found.wrong === 1 ? "Fix the error in the rules to see what they find." : "Fix the errors in the rules to see what they find.", true);
   hideMessage();
   showFound(found);
   byId("took").textContent = `${plural(Object.values(found.counts).reduce((sum, count) => sum + count, 0), "detection")} in ${plural(found.events, "event")} · ${Math.round(performance.now() - started)} ms`;
@@ -70,7 +70,7 @@ function filterFound() {
   const words = byId("found-filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = state.found.filter((row) => !state.hidden.has(row.values?.type) && words.every((word) => row.raw.toLowerCase().includes(word)));
   foundGrid.nothing.textContent = state.found.length ? "No detection fits the filter."
-    : Object.keys(state.counts ?? {}).length ? "Nothing is found. Why says what stopped it." : foundGrid.empty;
+    : Object.keys(state.counts ?? {}).length ? "Nothing is found. Why shows what stopped it." : foundGrid.empty;
   foundGrid.show(shown, new Map(), ["type", "start", "end"]);
 }
 

@@ -39,7 +39,7 @@ function showProblems(rules, problems, more) {
 async function format() {
   const rules = editor.text, {formatted, failure} = await ask("format", {rules});
   if (failure) return showMessage(failure);
-  if (formatted === null || formatted === undefined) return toast("Mend the errors first: rules that cannot be read are not formatted.");
+  if (formatted === null || formatted === undefined) return toast("Fix the errors first: rules that cannot be read are not formatted.");
   if (editor.text !== rules || formatted === rules) return toast("The rules are formatted already.");
   const {line} = editor.position();
   editor.replace(0, rules.length, formatted);

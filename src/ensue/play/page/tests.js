@@ -7,7 +7,7 @@ async function runTests() {
   const found = await evaluate("test");
   if (!current()) return;
   if (found.superseded) return byId("tests").replaceChildren();
-  if (found.wrong) found.failure = "Mend the errors in the rules to run their tests.";
+  if (found.wrong) found.failure = "Fix the errors in the rules to run their tests.";
   if (found.failure) return byId("tests").replaceChildren(prose("p", "lead failed", found.failure));
   const passed = found.tests.filter((test) => test.passed).length, failed = found.tests.length - passed;
   byId("tests-count").textContent = found.tests.length ? (failed ? `${failed} failed` : String(passed)) : "";
@@ -23,7 +23,7 @@ function testOf(test) {
   const line = element("button", "link", `line ${test.line}`);
   line.addEventListener("click", () => goToLine(test.line));
   const take = element("button", "small", "Try its events");
-  take.title = "Put the events of this test on the left, to look at them and change them";
+  take.title = "Put the events of this test into the table, to look at them and change them";
   take.addEventListener("click", () => tryTest(test.title));
   head.append(element("span", "mark", test.passed ? "passed" : "failed"), element("b", "", test.title), line, take);
   row.append(head);

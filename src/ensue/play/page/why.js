@@ -87,7 +87,7 @@ function askWhy() {
 async function showWhy() {
   const answer = byId("why-answer");
   if (!state.question) {
-    return answer.replaceChildren(element("p", "nothing", "Click a detection to see what it came from. For one that is missing, say above what should have been detected, and ask."));
+    return answer.replaceChildren(element("p", "nothing", "Click a detection to see what it came from. For one that is missing, enter above what should have been detected, and press Ask."));
   }
   const current = newest("why");
   const busy = setTimeout(() => current() && answer.replaceChildren(element("p", "nothing busy", "Looking…")), 500);

@@ -1,13 +1,14 @@
-"""What values are worth: equality, order and arithmetic, with SQL's nulls. Functions are in `ensue.language.functions`.
+"""Semantics of values: equality, order and arithmetic, with SQL's nulls. `ensue.language.functions` has functions.
 
 None is null. A comparison with null is null, and so is nearly every function of it; NaN equals nothing, and comes last
-in an order. Integers are 64 bits wide and wrap around. 0.0 and -0.0 are equal, and nobody sees which of them it was: in
-text and in what rules derive it is 0.0.
+in an order. Integers are 64 bits wide and wrap around. 0.0 and -0.0 are equal and cannot be distinguished: in text and
+in derived events it is 0.0.
 """
 
 from __future__ import annotations
 
 import math
+import operator as operators
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,11 @@ from typing import Any
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+
+COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operators.eq, "!=": operators.ne,
+    "<": operators.lt, "<=": operators.le, ">": operators.gt, ">=": operators.ge,
+}  # fmt: skip
 
 SAME = frozenset({"int", "string", "bool", "timestamp"})
 """The types of which equal values are the same, however they are written."""
@@ -73,12 +79,14 @@ def held(value: Any, type_: str) -> Any:
 
 
 def order(value: Any) -> Any:
-    """A key for the order of values: nulls first, NaN last."""
+    """A key for the order of values: nulls first, lists behind other values, NaN last."""
     if value is None:
         return (0,)
     if is_nan(value):
         return (2,)
-    return (1, kind(value), tuple(map(order, value)) if isinstance(value, tuple) else _plain(value))
+    if isinstance(value, tuple):
+        return (1, kind(value), 1, tuple(map(order, value)))
+    return (1, kind(value), 0, _plain(value))
 
 
 def _plain(value: Any) -> Any:
@@ -87,25 +95,17 @@ def _plain(value: Any) -> Any:
 
 
 def compare(operator: str, left: Any, right: Any) -> bool | None:
-    if left is None or right is None:
+    """Compare two values; null where one is null, or their kinds have no order.
+
+    >>> compare("<", 1, 2.5), compare("=", 1, "1"), compare("<", [1], ["a"])
+    (True, None, None)
+    """
+    if left is None or right is None or kind(left) != kind(right):
         return None
-    if kind(left) != kind(right):
+    try:
+        return bool(COMPARED[operator](left, right))
+    except TypeError:  # nested values, which only undeclared events carry
         return None
-    match operator:
-        case "=":
-            return bool(left == right)
-        case "!=":
-            return bool(left != right)
-        case "<":
-            return bool(left < right)
-        case "<=":
-            return bool(left <= right)
-        case ">":
-            return bool(left > right)
-        case ">=":
-            return bool(left >= right)
-        case _:
-            raise LookupError(f"there is no comparison {operator}")
 
 
 def among(value: Any, *others: Any) -> bool | None:
@@ -191,7 +191,7 @@ def as_timestamp(value: Any) -> int | None:
 
 
 def rounded(value: float, decimals: int = 0) -> Any:
-    """To so many decimals, halves away from zero."""
+    """Round to a number of decimals, halves away from zero."""
     if isinstance(value, int):
         if decimals >= 0:
             return value

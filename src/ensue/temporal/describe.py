@@ -1,4 +1,4 @@
-"""Patterns and lengths of time in the words of the language, for people who read a plan."""
+"""Patterns and lengths of time in the syntax of the language, for readers of a plan."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from ensue.language import typed
 from ensue.language.walk import atoms
 
 A_TIMER = "a timer"
-"""What there is where a pattern has no events."""
+"""Phrase for the events of a pattern that has none."""
 
 _UNITS = (("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1_000), ("us", 1))
 
 
-def pattern_said(pattern: typed.Pattern, length: Callable[[int], str] = str) -> str:
-    """A pattern in a few words; `length` says lengths of time.
+def describe_pattern(pattern: typed.Pattern, length: Callable[[int], str] = str) -> str:
+    """A pattern in a few words; `length` formats lengths of time.
 
     >>> x = typed.Variable("x", "int")
-    >>> pattern_said(typed.Atom(1, "order", (("id", x), ("qty", typed.Constant(2, "int"))), "o"))
+    >>> describe_pattern(typed.Atom(1, "order", (("id", x), ("qty", typed.Constant(2, "int"))), "o"))
     'o: order(id=x, qty=2)'
     """
     match pattern:
         case typed.Atom(event=event, fields=fields, label=label):
-            terms = [(name, term_said(term)) for name, term in fields]
+            terms = [(name, describe_term(term)) for name, term in fields]
             written = ", ".join(term if name == term else f"{name}={term}" for name, term in terms)
             return f"{f'{label}: ' if label is not None else ''}{event}({written})"
         case typed.Moment(time=time):
@@ -31,19 +31,19 @@ def pattern_said(pattern: typed.Pattern, length: Callable[[int], str] = str) -> 
         case typed.Periodic(period=period):
             return f"every({length(period)})"
         case typed.Run(pattern=inner, count=count):
-            return f"{pattern_said(inner)}{{{count}}}"
+            return f"{describe_pattern(inner)}{{{count}}}"
         case typed.Lacking(pattern=inner):
-            return pattern_said(inner)
+            return describe_pattern(inner)
         case typed.Nested(label=label) if label is not None:
             return label
         case _:
-            return events_said(pattern)
+            return describe_events(pattern)
 
 
-def scope_said(scope: typed.During) -> str:
-    """The name of a window with the brackets that say which ends are included.
+def describe_scope(scope: typed.During) -> str:
+    """The name of a window with brackets that show which ends are included.
 
-    >>> scope_said(typed.During("w")), scope_said(typed.During("w", from_start=True))
+    >>> describe_scope(typed.During("w")), describe_scope(typed.During("w", from_start=True))
     ('w', '[w)')
     """
     if not (scope.from_start or scope.to_end):
@@ -51,7 +51,7 @@ def scope_said(scope: typed.During) -> str:
     return f"{'[' if scope.from_start else '('}{scope.label}{']' if scope.to_end else ')'}"
 
 
-def events_said(pattern: typed.Pattern) -> str:
+def describe_events(pattern: typed.Pattern) -> str:
     """The names of the events in a pattern, each once."""
     return ", ".join(dict.fromkeys(_constituents(pattern))) or A_TIMER
 
@@ -74,7 +74,7 @@ def _constituents(pattern: typed.Pattern) -> list[str]:
             return []
 
 
-def term_said(term: typed.Variable | typed.Constant) -> str:
+def describe_term(term: typed.Variable | typed.Constant) -> str:
     if isinstance(term, typed.Variable):
         return term.name if term.name.isidentifier() else "_"
     match term.value:
@@ -93,27 +93,27 @@ _LOOSEST = (("or",), ("and",), ("not",), _COMPARED, ("+", "-"), ("*", "/", "//",
 _LEVELS = {name: level for level, names in enumerate(_LOOSEST) for name in names}
 
 Names = Callable[[str], str | typed.Expression]
-"""What a variable or a label is called, or what it stands for."""
+"""Gives the text for a variable or a label, or the expression that it stands for."""
 
 
-def expression_said(expression: typed.Expression, program: typed.Program, name: Names = str, level: int = 0) -> str:
-    """An expression as it could be written; from which level on operators need no parentheses.
+def describe_expression(expression: typed.Expression, program: typed.Program, name: Names = str, level: int = 0) -> str:
+    """An expression in the syntax of the language; operators below `level` get parentheses.
 
     >>> program = typed.Program({}, (), (), {}, (), (), (), (), None, False)
     >>> x, two = typed.Variable("x", "int"), typed.Constant(2, "int")
     >>> product = typed.Operation("*", (typed.Operation("+", (x, two), "int"), typed.TimeOf("o", True)), "int")
-    >>> expression_said(typed.Operation(">", (product, two), "bool"), program)
+    >>> describe_expression(typed.Operation(">", (product, two), "bool"), program)
     '(x + 2) * o.end > 2'
     """
 
     def inner(part: typed.Expression, level: int = 0) -> str:
-        return expression_said(part, program, name, level)
+        return describe_expression(part, program, name, level)
 
     match expression:
         case typed.Constant(value=int(value), type="time"):
-            return length_said(value, program)
+            return describe_length(value, program)
         case typed.Constant():
-            return term_said(expression)
+            return describe_term(expression)
         case typed.Variable(name=variable):
             found = name(variable)
             return found if isinstance(found, str) else inner(found, level)
@@ -142,8 +142,8 @@ def expression_said(expression: typed.Expression, program: typed.Program, name: 
             return f"{function}({'…' if argument is None else inner(argument)})"
 
 
-def relation_said(relation: typed.Relation, length: Callable[[int], str] = str) -> str:
-    """The word of a relation, with its bounds if it has some; `length` says lengths of time."""
+def describe_relation(relation: typed.Relation, length: Callable[[int], str] = str) -> str:
+    """The word of a relation, with its bounds if it has any; `length` formats lengths of time."""
     bounds = [_bound(d.low, d.high, length) for d in relation.distances if d.high is not None or d.low not in (0, 1)]
     tolerances = {d.high for d in relation.distances if d.low is not None and d.high == -d.low}
     if relation.word in ("meets", "met_by", "starts", "started_by", "finishes", "finished_by", "equals"):
@@ -159,11 +159,11 @@ def _bound(low: int | None, high: int | None, length: Callable[[int], str]) -> s
     return f"{shown}..{'' if high is None else length(high)}"
 
 
-def length_said(length: int, program: typed.Program) -> str:
+def describe_length(length: int, program: typed.Program) -> str:
     """A length of time with its unit, where the program states one.
 
     >>> program = typed.Program({}, (), (), {}, (), (), (), (), "s", True)
-    >>> length_said(21600, program), length_said(90, program)
+    >>> describe_length(21600, program), describe_length(90, program)
     ('6h', '1m30s')
     """
     if not program.durations and program.unit is None:

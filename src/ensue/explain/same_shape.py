@@ -1,27 +1,27 @@
-"""Rules of one shape that run as one, in the words of their rules: where constants differ, and what they are."""
+"""Rules of one shape that run as one: the places where their constants differ, and the values there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ensue.engine.generate.program import Together
+from ensue.engine.generate.program import CompilationUnit
 from ensue.engine.operators.members import Expansion
 from ensue.engine.sharing.families import LENGTH, Column, Family
 from ensue.engine.sharing.shapes import names_of
 from ensue.engine.units import families_of
-from ensue.explain.explanation import Alike, Differing
+from ensue.explain.explanation import Differing, SameShape
 from ensue.language import typed
 from ensue.language.walk import atoms
-from ensue.temporal.said import expression_said
+from ensue.temporal.describe import describe_expression
 
 
-def alike_rules(program: typed.Program, units: Sequence[Together]) -> Iterator[Alike]:
+def same_shape_rules(program: typed.Program, units: Sequence[CompilationUnit]) -> Iterator[SameShape]:
     """The families of a program as it is run in units, in the order in which they are."""
     for family in families_of(units):
-        yield _alike(family, program)
+        yield _same_shape(family, program)
 
 
-def rules_with(units: Sequence[Together]) -> dict[str, tuple[int, ...]]:
+def rules_with(units: Sequence[CompilationUnit]) -> dict[str, tuple[int, ...]]:
     """The rules that have each of the parts that are built once, by number."""
     found: dict[str, tuple[int, ...]] = {}
     for unit in units:
@@ -33,23 +33,23 @@ def rules_with(units: Sequence[Together]) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def _alike(family: Family, program: typed.Program) -> Alike:
+def _same_shape(family: Family, program: typed.Program) -> SameShape:
     order = sorted(range(len(family.members)), key=lambda place: family.members[place])
     members = tuple(family.members[place] for place in order)
     rule = program.rules[members[0]]
     names = names_of(rule, tuple(program.events[rule.event].attributes.values()))
-    said = _Said(family, names, program)
+    writer = _Writer(family, names, program)
     head = zip((name for name, _ in rule.head), family.head, strict=True)
-    conditions = [*said.index(), *([] if family.threshold is None else [family.threshold]), *family.conditions]
-    places = [(_columns(condition), said.condition(condition)) for condition in conditions]
-    places += [(_columns(term), f"{name} = {said.expression(term)}") for name, term in head]
+    conditions = [*writer.index(), *([] if family.threshold is None else [family.threshold]), *family.conditions]
+    places = [(_columns(condition), writer.condition(condition)) for condition in conditions]
+    places += [(_columns(term), f"{name} = {writer.expression(term)}") for name, term in head]
     where = [text for columns, text in sorted(places, key=lambda place: place[0][:1]) if columns]
     ordered = None if family.threshold is None else _columns(family.threshold)[0]
     differing = [
         Differing(column.type, column.reordered(order).values, _use(number, column, family, ordered))
         for number, column in enumerate(family.columns)
     ]
-    return Alike(members, tuple(dict.fromkeys(where)), tuple(differing))
+    return SameShape(members, tuple(dict.fromkeys(where)), tuple(differing))
 
 
 def _use(number: int, column: Column, family: Family, ordered: int | None) -> str | None:
@@ -69,8 +69,8 @@ def _columns(expression: typed.Expression | None) -> list[int]:
             return []
 
 
-class _Said:
-    """Writes what a family says of what it found: ``$1`` is the first of the constants that differ."""
+class _Writer:
+    """Writes the conditions and terms of a family: ``$1`` is the first of the constants that differ."""
 
     def __init__(self, family: Family, names: Mapping[str, str], program: typed.Program) -> None:
         self.family = family
@@ -87,7 +87,7 @@ class _Said:
                     self.attributes.setdefault(term.name, f"{atom.event}.{attribute}")
 
     def index(self) -> list[typed.Expression]:
-        """The condition that an index has taken the place of."""
+        """The condition that the family's index replaces."""
         index = self.family.index
         if index is None:
             return []
@@ -102,10 +102,10 @@ class _Said:
                 return self.expression(condition)
 
     def expression(self, expression: typed.Expression) -> str:
-        return expression_said(expression, self.program, self.name)
+        return describe_expression(expression, self.program, self.name)
 
     def name(self, name: str) -> str | typed.Expression:
-        """What a name of the family is in the rule."""
+        """The text or term of the rule that a name of the family stands for."""
         if name in self.terms:
             return self.terms[name]
         match name[0]:

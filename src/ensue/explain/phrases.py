@@ -1,4 +1,4 @@
-"""What a plan says, in the words that its text and its picture share."""
+"""Phrases of a plan that its text and its picture share."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 from ensue.explain.explanation import Differing, Explanation, Observed, RuleExplained
 from ensue.language import typed
 from ensue.partitioning import ByKey, ByRow, BySlices, Stage, Whole, hindrance
-from ensue.partitioning.obstacles import no_stages_said
+from ensue.partitioning.obstacles import describe_hindrance
 from ensue.plan.description import Description, Kept
+from ensue.temporal.describe import describe_expression, describe_length
 from ensue.temporal.memory import Kind, Memory
-from ensue.temporal.said import expression_said, length_said
 
 MOST_SHOWN = 5
-"""How many rules or constants are named, each."""
+"""Most rules or constants that are named one by one."""
 
 
-def kept_said(kept: Kept, program: typed.Program) -> str:
-    """What is kept, by which key, for how long, and after what."""
+def describe_kept(kept: Kept, program: typed.Program) -> str:
+    """Phrase for stored tuples: their key, their lifetime, and the event that must come first."""
     after = "" if kept.after is None else f", only after {kept.after}{' of its key' if kept.key else ''}"
-    return _length_said(kept, program) + after
+    return _describe_length(kept, program) + after
 
 
-def _length_said(kept: Kept, program: typed.Program) -> str:
+def _describe_length(kept: Kept, program: typed.Program) -> str:
     by = f" by {', '.join(kept.key)}" if kept.key else ""
     memory = kept.memory
     match memory.kind:
@@ -32,15 +32,15 @@ def _length_said(kept: Kept, program: typed.Program) -> str:
         case Kind.WINDOW if memory.size == 0:
             return f"{kept.what}{by}: those of one time"
         case Kind.WINDOW:
-            return f"{kept.what}{by}: for {length_said(memory.size, program)}"
+            return f"{kept.what}{by}: for {describe_length(memory.size, program)}"
         case Kind.UNTIL:
             return f"{kept.what}{by}: until the next {memory.by}{' of its key' if kept.key else ''}"
         case _:
             return f"{kept.what}{by}: for ever"
 
 
-def memory_said(memory: Memory, program: typed.Program) -> str:
-    """What bounds the memory of a part."""
+def describe_memory(memory: Memory, program: typed.Program) -> str:
+    """Phrase for the bound on the memory of a part."""
     match memory.kind:
         case Kind.NOTHING:
             return "nothing"
@@ -49,25 +49,25 @@ def memory_said(memory: Memory, program: typed.Program) -> str:
         case Kind.WINDOW if memory.size == 0:
             return "the events of one time"
         case Kind.WINDOW:
-            return f"proportional to the events of {length_said(memory.size, program)}"
+            return f"proportional to the events of {describe_length(memory.size, program)}"
         case Kind.UNTIL:
             return f"what comes before the next {memory.by}"
         case _:
             return "unbounded"
 
 
-def waits_said(rule: RuleExplained) -> str:
-    """When a session hands out what a rule detects."""
-    return "handed out at once" if rule.waits is None else f"waits for its step, because {rule.waits}"
+def describe_waiting(rule: RuleExplained) -> str:
+    """Phrase for the moment at which a session puts out the detections of a rule."""
+    return "returned at once" if rule.waits is None else f"waits for its step, because {rule.waits}"
 
 
-def others_said(rule: RuleExplained, explanation: Explanation) -> str:
-    """How many others run as one with a rule, after its name; nothing where it runs by itself."""
+def describe_others(rule: RuleExplained, explanation: Explanation) -> str:
+    """Phrase for the number of other rules that run as one with a rule; empty where it runs by itself."""
     return "" if rule.family is None else f", as one with {len(explanation.families[rule.family].rules) - 1:,} others"
 
 
-def rules_said(rules: Sequence[int], explanation: Explanation) -> str:
-    """Rules by their names, with where they are; not all of many."""
+def describe_rules(rules: Sequence[int], explanation: Explanation) -> str:
+    """Names and lines of rules; of many, only some."""
     own = [explanation.rules[number] for number in rules]
     if len(own) <= MOST_SHOWN:
         return ", ".join(f"{rule.name} (line {rule.line})" for rule in own)
@@ -75,17 +75,17 @@ def rules_said(rules: Sequence[int], explanation: Explanation) -> str:
     return f"{_listed(names)} ({len(own):,} rules, lines {min(lines)} to {max(lines)})"
 
 
-def sharing_said(part: Description, rule: RuleExplained, explanation: Explanation) -> list[str]:
-    """Which other rules have a part, too; nothing where it is the rule's own."""
+def describe_sharing(part: Description, rule: RuleExplained, explanation: Explanation) -> list[str]:
+    """Phrase for the other rules that share a part; empty where it is the rule's own."""
     if part.shared is None:
         return []
     others = rule.shared[part.shared]
-    return [f"shared with {rules_said(others, explanation)}" if others else "shared by several places of this rule"]
+    return [f"shared with {describe_rules(others, explanation)}" if others else "shared by several places of this rule"]
 
 
-def differing_said(constant: Differing, program: typed.Program) -> str:
-    """The values of a constant in rules that run as one, not all of many, and what it is good for."""
-    values = [expression_said(typed.Constant(value, constant.type), program) for value in constant.values]
+def describe_differing(constant: Differing, program: typed.Program) -> str:
+    """The values of a constant in rules that run as one, only some of many, and its purpose."""
+    values = [describe_expression(typed.Constant(value, constant.type), program) for value in constant.values]
     use = {"index": "; rules are found by it", "order": "; rules are looked at in its order", None: ""}[constant.use]
     return _listed(list(dict.fromkeys(values))) + use
 
@@ -96,9 +96,9 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def notes_of(part: Description, program: typed.Program) -> Iterator[str]:
-    """What there is to say of a part, a line each."""
+    """Notes on a part, a line each."""
     for kept in part.kept:
-        yield f"keeps {kept_said(kept, program)}"
+        yield f"keeps {describe_kept(kept, program)}"
         if kept.advice is not None:
             yield f"to bound it, {kept.advice}"
     for name in part.streams:
@@ -109,46 +109,46 @@ def notes_of(part: Description, program: typed.Program) -> Iterator[str]:
         yield f"checks {condition}"
 
 
-def observed_said(observed: Observed) -> str:
+def describe_observed(observed: Observed) -> str:
     found = f"{observed.rows_in:,} in, {observed.rows_out:,} out, at most {observed.most_kept:,} kept"
     return found if observed.suppressed is None else f"{found}, {observed.suppressed:,} suppressed"
 
 
-def stage_said(stage: Stage, program: typed.Program) -> str:
-    """How the events of a stage are parted."""
+def describe_stage(stage: Stage, program: typed.Program) -> str:
+    """Phrase for the partitioning of a stage's events."""
     match stage.parting:
         case ByKey(keys=keys):
             parts = [f"{name}({', '.join(keys[name])})" if name in keys else name for name in stage.reads]
             return f"by key: {', '.join(parts)}"
         case BySlices(extent=extent):
-            return f"by slices of time that overlap by {length_said(extent, program)}: {', '.join(stage.reads)}"
+            return f"by slices of time that overlap by {describe_length(extent, program)}: {', '.join(stage.reads)}"
         case ByRow():
             return f"row by row, without a shuffle: {', '.join(stage.reads) or 'nothing but time'}"
         case Whole():
             return f"in one part: {', '.join(stage.reads)}"
 
 
-def obstacles_said(stage: Stage, explanation: Explanation) -> Iterator[str]:
-    """Why a stage is not parted, or not by key where keys form a chain."""
+def describe_obstacles(stage: Stage, explanation: Explanation) -> Iterator[str]:
+    """Reasons why a stage is not partitioned, or not by key where keys form a chain."""
     match stage.parting:
         case Whole(obstacles=obstacles):
             for obstacle in obstacles:
-                yield f"{_line_said(obstacle.rule, explanation)}: {obstacle.reasons}"
+                yield f"{_describe_line(obstacle.rule, explanation)}: {obstacle.reasons}"
         case BySlices():
             for number in stage.rules:
                 reason = hindrance(explanation.program, number)
                 if reason is not None:
-                    yield f"{_line_said(number, explanation)}: {no_stages_said(reason)}"
+                    yield f"{_describe_line(number, explanation)}: {describe_hindrance(reason)}"
 
 
-def joined_said(stage: Stage, explanation: Explanation) -> Iterator[str]:
-    """Names for the events of a stage that no rule as it is written derives."""
+def describe_joined(stage: Stage, explanation: Explanation) -> Iterator[str]:
+    """Names for the events of a stage that none of the written rules derives."""
     for each in explanation.parted.joined:
         if each.event in stage.derives:
-            rule = _line_said(each.rule, explanation)
+            rule = _describe_line(each.rule, explanation)
             yield f"{each.event} is what {rule} matches by {each.key}: no one variable has a value in all its events"
 
 
-def _line_said(number: int, explanation: Explanation) -> str:
+def _describe_line(number: int, explanation: Explanation) -> str:
     rule = explanation.rules[number]
     return f"{rule.name} (line {rule.line})"

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ensue import compute as pc
 from ensue.data.errors import DataError, shortened
 from ensue.data.iso import micros_of_column
 from ensue.data.python_values import LARGEST, READERS, SMALLEST, as_int_text
@@ -27,7 +27,7 @@ ARROW_TYPES = {
     "timestamp": pa.timestamp("us"),
 }
 DERIVED = {"time": pa.int64(), "any": pa.null(), "null": pa.null()}
-"""What attributes of derived events can be besides, where such events are given too."""
+"""Further types of attributes of derived events, where such events are given, too."""
 
 _SHORT_INT_TEXT = r"^[+-]?[0-9]{1,18}$"
 _LONG_INT_TEXT = r"^[+-]?[0-9]{19,}$"
@@ -73,7 +73,7 @@ def convert(raw: Raw, kind: str, text: bool) -> pa.ChunkedArray:
 
 
 def _derived(raw: Raw, kind: str, arrow_type: pa.DataType) -> pa.ChunkedArray:
-    """A column of an event that rules derive too: times and those in lists as integers, the rest as it is.
+    """A column of an event that rules derive too: times and those in lists as integers, other values unchanged.
 
     >>> _derived(pa.chunked_array([pa.array([1, None], pa.timestamp("us"))]), "time", pa.int64()).to_pylist()
     [1, None]
@@ -121,19 +121,19 @@ def nulls(length: int, arrow_type: pa.DataType) -> pa.ChunkedArray:
 
 
 def blanks_as_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of CSV text where what is blank is missing: a quoted empty field is no number, and no bad one either."""
+    """A column of CSV text with null for blanks: a quoted empty field is no number, and no bad one either."""
     if not pa.types.is_string(column.type):
         return column
     return pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column)
 
 
 def bad_values(raw: Raw, converted: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Where a value was there and could not be read."""
+    """Mask of rows whose value could not be converted."""
     return pc.and_(present(raw), pc.is_null(converted))
 
 
 def wrong_value(name: str, value: object, kind: str) -> str:
-    """What is wrong with an attribute's value.
+    """Reason why an attribute's value is rejected.
 
     >>> wrong_value("qty", "abc", "int")
     "attribute 'qty' is 'abc', not an int"
@@ -149,7 +149,7 @@ def wrong_value(name: str, value: object, kind: str) -> str:
 def _is_too_large(value: object) -> bool:
     if isinstance(value, str):
         return re.fullmatch(r"[+-]?[0-9]+", value.strip()) is not None and as_int_text(value) is None
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and not SMALLEST <= value <= LARGEST
 
 
 def micros_of(column: pa.ChunkedArray, text: bool) -> pa.ChunkedArray | None:

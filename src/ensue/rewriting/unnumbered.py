@@ -8,7 +8,7 @@ from ensue.language import typed
 
 
 def unnumbered(pattern: typed.Pattern) -> typed.Pattern:
-    """An event, or a choice of events, without the number that tells it from others alike; others as they are."""
+    """An event, or a choice of events, without the number that distinguishes it from equal ones; others as they are."""
     match pattern:
         case typed.Atom():
             return replace(pattern, id=0)
