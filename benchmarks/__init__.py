@@ -1,1 +1,1 @@
-"""How fast Ensue is, beside others, and how it grows: `python -m benchmarks`."""
+"""Benchmarks of Ensue: its speed beside other systems, and its growth with events and keys: `python -m benchmarks`."""

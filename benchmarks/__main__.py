@@ -17,17 +17,21 @@ from benchmarks.workloads import WORKLOADS
 EMBEDDED = (
     "detection",
     "cores",
+    "scaling",
     "parts",
+    "by-hand",
     "growth",
     "latency",
     "startup",
     "reading",
     "sharing",
+    "sequences",
+    "forms",
     "supply_chain",
     "ablation",
     "cliffs",
 )
-BENCHMARKS = (*EMBEDDED, "spark", "spark-streaming")
+BENCHMARKS = (*EMBEDDED, "others", "spark", "spark-streaming")
 
 QUICK = Options(
     events=100_000, runs=2, stream=1_000_000, spark=1_000_000, network=2_000, sends=2_000, live=(1_000, 10_000)
@@ -51,7 +55,10 @@ def main() -> int:
 def _asked() -> tuple[list[str], Options]:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures Ensue, beside others.")
     parser.add_argument(
-        "benchmarks", nargs="*", metavar="BENCHMARK", help=f"some of {', '.join(BENCHMARKS)}; else those without Spark"
+        "benchmarks",
+        nargs="*",
+        metavar="BENCHMARK",
+        help=f"some of {', '.join(BENCHMARKS)}; else the usual ones",
     )
     parser.add_argument("--only", metavar="W1,W4", help="only these workloads")
     parser.add_argument("--contestants", metavar="NAMES", help=f"only these of {','.join(MODULES)}")

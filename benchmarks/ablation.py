@@ -1,6 +1,6 @@
 """Ablation: each optimisation on and off, all others on: time and tuples stored. It finds the same.
 
-Rules run as machine code; what is built is there before the clock starts.
+Rules run as machine code, which is built before the clock starts.
 Sharing is of compiled rules only, so it is measured on those, on mixed rules of the shapes that can be compiled.
 
 Each program is counted once with everything on, with each optimisation off, and with all off. Where a count differs, or
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 PICTURE = DATA / "lifetimes.svg"
 PIECES = 100
-"""In how many pieces a stream is handed over; what is stored is counted after each."""
+"""Number of pieces in which a stream is sent; stored tuples are counted after each."""
 TIMES_LONGER = 10
-"""How many times longer the stream is on which memory is measured."""
+"""Factor by which the stream is longer when memory is measured."""
 ALL_OFF = "all of them"
 SHARING = "sharing"
 """The one of compiled rules alone."""
@@ -129,7 +129,7 @@ def measured(name: str, n: int, runs: int) -> dict[str, Any]:
 
 
 def counted(subject: Subject, program: Program, rows: list[Row], options: Optimisations) -> dict[str, Any]:
-    """What a run counts, and what it finds: its number and a digest."""
+    """Counters of a run, and its detections: their number and a digest."""
     at_work = start(program, subject.instant, options, rates=rates_in(program, rows), emit=subject.emit)
     digest, number, stored = hashlib.sha256(), 0, 0
     for batch in advanced(at_work, rows, max(1, len(rows) // PIECES), subject.runs_on):
@@ -141,7 +141,7 @@ def counted(subject: Subject, program: Program, rows: list[Row], options: Optimi
 
 
 def stored_in(run: Run) -> int:
-    """How many tuples all parts of the rules keep."""
+    """Number of tuples that all parts of the rules keep."""
     return sum(size.tuples for size in run.sizes())
 
 
@@ -170,14 +170,14 @@ def start(
 
 
 def rates_in(program: Program, rows: Iterable[Row]) -> Rates:
-    """How frequent types are among the rows, as a whole table tells it."""
+    """Frequencies of types among the rows, as known for a whole table."""
     from ensue.rewriting.rates import rates_of
 
     return rates_of(program.typed, Counter(row[0] for row in rows))
 
 
 def advanced(run: Run, rows: Iterable[Row], size: int, runs_on: int = 0) -> Iterator[Batch]:
-    """Each piece of a stream with what follows from it; the last one when time has gone on."""
+    """Each piece of a stream with its derived events; the last one after more time has passed."""
     first, position = None, 0
     for piece, last in pieces(rows, size):
         first = piece[0][3] if first is None else first
@@ -205,7 +205,7 @@ def pieces(rows: Iterable[Row], size: int) -> Iterator[tuple[list[Row], bool]]:
 
 
 def found_in(batch: Batch, program: Program, emit: tuple[str, ...] | None = None) -> list[str]:
-    """What was derived in a batch, as text, in some order that does not depend on who derived it."""
+    """Events derived in a batch, as text, in an order that does not depend on the execution."""
     from ensue.engine.tables import derived_tables
 
     names = emit or [name for name, event in program.typed.events.items() if event.derived]
@@ -217,7 +217,7 @@ def found_in(batch: Batch, program: Program, emit: tuple[str, ...] | None = None
 
 
 def shared(n: int, runs: int) -> dict[str, Any]:
-    """In a child: compiled rules with sharing and without, from columns in memory; what is compiled is there before."""
+    """In a child: compiled rules with sharing and without, from columns in memory; they are compiled before."""
     import ensue
     from ensue.engine.batch import columns_of_rows
     from ensue.engine.options import ALL
@@ -264,12 +264,12 @@ def _shared_table(shared: Mapping[str, Any], n: int) -> Table:
 
 
 def _memory(n: int) -> dict[str, Any]:
-    """A long stream with lifetimes and without, each in a process of its own."""
+    """A long stream with lifetimes and without, each in a separate process."""
     return {"events": n} | {how: in_child("benchmarks.ablation", "memory", n, how) for how in ("on", "off")}
 
 
 def remembered(n: int, how: str) -> dict[str, Any]:
-    """In a child: what is stored and what the process holds while `n` events go through; it keeps none of them."""
+    """In a child: stored tuples and memory of the process while `n` events go through; it keeps none of them."""
     import ensue
     from ensue.engine.options import ALL
 
@@ -309,7 +309,7 @@ def _memory_table(memory: Mapping[str, Any]) -> Table:
 
 
 def draw(memory: Mapping[str, Any]) -> None:
-    """Writes the plot of what was measured."""
+    """Writes the plot of the measurements."""
 
     def lines(what: int) -> dict[str, list[tuple[float, float]]]:
         named = {"without lifetimes": "off", "with lifetimes": "on"}

@@ -1,5 +1,5 @@
-"""What optimisations are measured on: W1 to W7, rules of Bry and Eckert (2007), joins of three, one that feeds others,
-and a hundred mixed rules.
+"""Programs on which optimisations are measured: W1 to W7, rules of Bry and Eckert (2007), joins of three, one that
+feeds others, and a hundred mixed rules.
 
 A program comes with a stream that fits it, made from a fixed seed: rows of (type, attributes, start, end).
 """
@@ -27,11 +27,11 @@ class Subject:
     rows: Callable[[int], list[Row]]
     instant: bool = True
     runs_on: int = 0
-    """How long time goes on after the last event."""
+    """Length of time that passes after the last event."""
     share: int = 1
-    """Its stream is so many times shorter than the others."""
+    """Factor by which its stream is shorter than the others."""
     emit: tuple[str, ...] | None = None
-    """What is asked for, if not everything."""
+    """Requested types, if not all."""
 
 
 # --- W1 to W7
@@ -42,7 +42,7 @@ SPACING = 5
 Where a stream has but a share of the events, they are that much farther apart."""
 PER_KEY, SYMBOLS = 20, 100
 SHARES = {"w5": 8, "w6": 8, "w7": 2}
-"""W5 and W6 look at a thousand tuples for each pair; W7 compares all ticks of a symbol if nothing ends what waits."""
+"""W5 and W6 look at a thousand tuples for each pair; W7 compares all ticks of a symbol if nothing ends waiting rows."""
 
 
 def _of_workload(workload: Workload) -> Subject:
@@ -195,7 +195,7 @@ COMPILED = SHAPES[:10]
 
 
 def mixed(count: int = MIXED, shapes: tuple[str, ...] = SHAPES) -> str:
-    """So many rules, of each shape in turn; types, lengths and constants are drawn from a fixed seed.
+    """A program of `count` rules, of each shape in turn; types, lengths and constants are drawn from a fixed seed.
 
     >>> print(mixed(1).splitlines()[-1])
     r0(id) <- A(id, x) seq C(id, _) within 400 where x > 91.

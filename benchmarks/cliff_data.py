@@ -1,6 +1,6 @@
 """The data of the benchmark `cliffs`: the same events with one property changed.
 
-Each function takes the plain table (type, ts, id, x) and gives what `detect` is handed, in the same order of rows
+Each function takes the plain table (type, ts, id, x) and returns the input of `detect`, in the same order of rows
 unless order is the property.
 """
 
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 SEED = 5
 LONGEST = 20_000
-"""How long an interval is at most; a key has an event every 10,000."""
+"""Longest interval; a key has an event every 10,000."""
 
 
 def _random(table: pa.Table) -> np.random.Generator:

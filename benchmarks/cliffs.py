@@ -2,7 +2,7 @@
 
 Each variant is set against the plain rule in the same process. Three things are held: its answer on a short stream is
 the reference's, row by row; the number of its detections on the long one is the recorded one; and it is neither below
-a fifth of the plain rule's speed, unless it says what bounds it, nor below a million events per CPU-second.
+a fifth of the plain rule's speed, unless it names the bottleneck, nor below a million events per CPU-second.
 
 `python -m benchmarks.cliffs WORD…` measures those with a word in their names; `--record` writes down how many
 detections there are of each.
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TOGETHER = 8
-"""So many variants are measured in one process, with the plain rule before and after them."""
+"""Number of variants that are measured in one process, with the plain rule before and after them."""
 
 LEAST_RATIO, LEAST_SPEED = 0.2, 1_000_000
 LONG = 4.0
-"""A variant is not run again once it has taken so many CPU seconds."""
+"""CPU seconds after which a variant is not run again."""
 
 SHORT, SHORT_KEYS = 240, 6
-"""The stream that the reference is asked about: events and keys."""
+"""The stream for the reference: events and keys."""
 
 LIMITS = 20
-"""One key of so many has no limit in the static tables."""
+"""One key of this number has no limit in the static tables."""
 
 PICTURE = DATA / "cliffs.svg"
 
@@ -59,7 +59,7 @@ def run(options: Options) -> Result:
 
 
 def _measured(chosen: Sequence[int], options: Options) -> dict[str, dict[str, Any]]:
-    """Some variants in a process; where it fails, each in one of its own, to know which it was."""
+    """Some variants in one process; if it fails, each in a separate one, to know which failed."""
     arguments = (options.events, options.of_keys, min(3, options.runs), *chosen)
     try:
         found: dict[str, dict[str, Any]] = in_child("benchmarks.cliffs", "--measure", *arguments)
@@ -74,7 +74,7 @@ def _label(variant: Variant) -> str:
     return f"{variant.group}: {variant.name}"
 
 
-# --- what is reported
+# --- report
 
 
 def _table(found: Sequence[dict[str, Any]], options: Options) -> Table:
@@ -147,7 +147,7 @@ def _best(action: Callable[[], Any], runs: int) -> tuple[float, int]:
 
 
 def _action(variant: Variant, table: pa.Table, **how: Any) -> Callable[[], Any]:
-    """Detection as it is called; what is handed over is made before, a reader anew for each run."""
+    """A call of detection; its input is made before, except for a reader, which is new for each run."""
     import ensue
     from benchmarks.cliff_data import DATA as CHANGES
 

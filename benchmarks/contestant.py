@@ -1,4 +1,4 @@
-"""One contestant on one workload, in a process of its own: prints what it took, and how many detections there were.
+"""One contestant on one workload, in a separate process: prints its cost, and the number of detections.
 
     python -m benchmarks.contestant duckdb w1 arrow 1000000 10000 5
 

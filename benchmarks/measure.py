@@ -1,7 +1,7 @@
-"""How things are measured: always in a process of their own, by CPU time, and the best of several runs.
+"""Measurements: always in a separate process, by CPU time, and the best of several runs.
 
 CPU time (user and system, of all threads) is used because the machine has others on it. A child process does the work
-and prints what it measured as one line of JSON. The parent holds no data, since the peak memory that the system reports
+and prints its measurements as one line of JSON. The parent holds no data, since the peak memory that the system reports
 for a child begins with its parent's.
 """
 
@@ -22,7 +22,7 @@ from benchmarks.process_tree import tree_cpu
 
 ROOT = Path(__file__).parent.parent
 WARM_UP = 3
-"""So often a long stream goes through a new Java before anything is measured; it compiles itself all that time."""
+"""Number of times a long stream goes through a new Java before anything is measured, while Java compiles."""
 ONE_THREAD = {
     "POLARS_MAX_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -34,7 +34,7 @@ ONE_THREAD = {
 
 
 class ChildError(Exception):
-    """A child process failed; the text is the last line it said."""
+    """A child process failed; the text is the last line that it printed."""
 
 
 def in_child(
@@ -49,7 +49,7 @@ def in_child(
 
 
 def whole_process(command: Iterable[object], env: Mapping[str, str] | None = None, runs: int = 1) -> dict[str, Any]:
-    """What a command takes from start to end, interpreter and imports included."""
+    """Cost of a command from start to end, interpreter and imports included."""
     return summary([_once(list(map(str, command)), environment(env)) for _ in range(runs)])
 
 
@@ -78,7 +78,7 @@ def repeated(action: Callable[[], object], runs: int) -> dict[str, Any]:
 
 
 def in_turns(actions: Mapping[str, Callable[[], object]], runs: int) -> dict[str, Any]:
-    """Runs actions, which are warm, in turns: what each takes at best, with all processes that were started for it."""
+    """Runs warm actions in turns: the best cost of each, with all processes that were started for it."""
     taken: dict[str, list[dict[str, float]]] = {name: [] for name in actions}
     for _ in range(runs):
         for name, action in actions.items():
@@ -87,7 +87,7 @@ def in_turns(actions: Mapping[str, Callable[[], object]], runs: int) -> dict[str
 
 
 def in_tree(action: Callable[[], object]) -> dict[str, float]:
-    """What an action takes with all processes that were started for it, and what Java has of that."""
+    """Cost of an action with all processes that were started for it, and Java's share of it."""
     cpu, java, wall = tree_cpu(), tree_cpu("java"), time.perf_counter()
     action()
     wall = time.perf_counter() - wall
@@ -107,19 +107,19 @@ def summary(runs: list[dict[str, float]]) -> dict[str, Any]:
 
 
 def peak_mb() -> float:
-    """The most memory that this process has held, in megabytes; Linux says it for this program alone."""
+    """The peak memory of this process, in megabytes; on Linux of this program alone."""
     status = Path("/proc/self/status")
     return _of_status(status, "VmHWM:") if status.exists() else _megabytes(resource.getrusage(resource.RUSAGE_SELF)[2])
 
 
 def rss_mb() -> float:
-    """The memory that this process holds now; where the system does not say, the most it has held."""
+    """The memory that this process holds now; where the system does not report it, the peak."""
     status = Path("/proc/self/status")
     return _of_status(status, "VmRSS:") if status.exists() else peak_mb()
 
 
 def environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of a child; Python keeps what it compiled, as it does for everyone."""
+    """The environment of a child; Python keeps compiled bytecode, as it does for users."""
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**usual, **ONE_THREAD, **(env or {})}
 

@@ -1,4 +1,4 @@
-"""What a run of the benchmarks was asked for."""
+"""Options of a run of the benchmarks."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Options:
     keys: int | None = None
     runs: int = 5
     stream: int = 100_000_000
-    """How long the stream is that must pass in flat memory."""
+    """Number of events of the stream that must pass in flat memory."""
     spark: int = 10_000_000
-    """How long the streams on Spark are; they have as many keys as the shorter ones."""
+    """Number of events of the streams on Spark; they have as many keys as the shorter ones."""
     network: int = 10_000
-    """How long the streams are on which optimisations are switched off, and rules are not compiled."""
+    """Number of events of the streams on which optimisations are switched off, and rules are not compiled."""
     sends: int = 8_000
-    """How many single events are timed."""
+    """Number of single events that are timed."""
     live: tuple[int, ...] = (10_000, 1_000_000)
-    """How many keys have live state while they are."""
+    """Numbers of keys with live state meanwhile."""
 
     @property
     def of_keys(self) -> int:

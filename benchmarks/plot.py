@@ -10,9 +10,24 @@ COLOURS = ("#c2410c", "#1d4ed8", "#15803d")
 WIDTH, HEIGHT = 400, 260
 LEFT, RIGHT, TOP, BOTTOM = 64, 28, 44, 48
 STEPS = (1, 2, 2.5, 5, 10)
+DARK = "".join(
+    f'[{attribute}="{light}"]{{{{{attribute}:{dark}}}}}'
+    for attribute, light, dark in (
+        ("fill", "#ffffff", "#0d0f16"),
+        ("fill", "#c2410c", "#fb923c"),
+        ("fill", "#1d4ed8", "#60a5fa"),
+        ("fill", "#15803d", "#4ade80"),
+        ("stroke", "#c2410c", "#fb923c"),
+        ("stroke", "#1d4ed8", "#60a5fa"),
+        ("stroke", "#15803d", "#4ade80"),
+        ("stroke", "#dddddd", "#333846"),
+    )
+)
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-    'font-family="sans-serif" font-size="11">\n<rect width="{width}" height="{height}" fill="#ffffff"/>'
+    'font-family="sans-serif" font-size="11">\n'
+    "<style>@media (prefers-color-scheme:dark){{text:not([fill]){{fill:#e6e8ee}}" + DARK + "}}</style>\n"
+    '<rect width="{width}" height="{height}" fill="#ffffff"/>'
 )
 
 Points = Sequence[tuple[float, float]]
@@ -27,7 +42,7 @@ class Panel:
 
 
 def plot(panels: Sequence[Panel], along: str) -> str:
-    """The panels as the text of an SVG file; `along` says what is on the axis below."""
+    """The panels as the text of an SVG file; `along` is the label of the axis below."""
     parts = [SVG.format(width=WIDTH * len(panels), height=HEIGHT)]
     for place, panel in enumerate(panels):
         parts += [f'<g transform="translate({place * WIDTH} 0)">', *_drawn(panel, along), "</g>"]

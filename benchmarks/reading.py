@@ -99,7 +99,7 @@ def _arrow(path: Path) -> None:
 
 
 def _write(folder: Path, events: int) -> None:
-    """The same events in every form; what is bad is one row more, of a type that no rule looks for."""
+    """The same events in every form; the bad row is an additional one, of a type that no rule uses."""
     rng = random.Random(1)
     begin = datetime(2026, 1, 1)
     lines, nested, rows, formatted = [], [], [], []

@@ -33,7 +33,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Result:
-    """What a benchmark found; `wrong` are the answers that were not right, which no speed excuses."""
+    """Result of a benchmark; `wrong` are the wrong answers, which no speed excuses."""
 
     name: str
     tables: tuple[Table, ...]
@@ -89,7 +89,7 @@ def thousands(count: float | None) -> str:
 
 
 def times(one: float | None, other: float | None, digits: int = 1) -> str:
-    """How many times the other the one is.
+    """Ratio of one to the other, as text.
 
     >>> times(10, 4), times(None, 4)
     ('2.5', '–')
@@ -102,7 +102,7 @@ def seconds(value: float | None) -> str:
 
 
 def machine() -> dict[str, str]:
-    """Where it was measured, as far as figures depend on it."""
+    """Description of the machine, as far as figures depend on it."""
     return {"python": platform.python_version(), "system": platform.platform(), "cpu": _cpu()} | {
         name: found for name in PACKAGES if (found := _version(name))
     }

@@ -21,7 +21,7 @@ KINDS = ("alike", "different")
 
 
 def rules(kind: str, count: int) -> str:
-    """A program of `count` rules that are `alike` but for a constant, or `different`.
+    """A program of `count` rules that differ in a constant only (`alike`), or are `different`.
 
     >>> print(rules("alike", 2).splitlines()[-1])
     r1(id) <- A(id, x) seq B(id, _) within 10000 where x > 2.
@@ -37,7 +37,7 @@ def _alike(i: int) -> str:
 
 
 def _different(i: int) -> str:
-    """Of each shape in turn; in the next round the types A, B, C change places."""
+    """Rules of each shape in turn; in the next round the types A, B, C change places."""
     line = SHAPES[i % len(SHAPES)].format(i=i, w=1_000 + 37 * i, c=i + 1)
     turn = i // len(SHAPES) % 3
     return line.translate(str.maketrans("ABC", "ABC"[turn:] + "ABC"[:turn]))

@@ -18,7 +18,7 @@ BATCH = 65_536
 
 
 def in_memory(workload: Workload, table: pa.Table) -> Callable[[], int]:
-    """Runs the program on a table in memory and gives the number of what is emitted."""
+    """Runs the program on a table in memory and returns the number of emitted events."""
     program = ensue.compile(workload.rules)
     return lambda: rows(_detect(program, workload, table, workload.name))
 
@@ -43,13 +43,13 @@ def counted(workload: Workload, table: pa.Table) -> int:
 
 
 def _detect(program: ensue.Program, workload: Workload, table: pa.Table, emit: str) -> object:
-    """The stock stream has no column of types: it is handed over as the table of its one type."""
+    """Run detection. The stock stream has no column of types: it is passed as the table of its only type."""
     events = {"tick": table} if workload.stream == "stock" else table
     return program.detect(events, workload.until(table.num_rows), time="ts", emit=emit)
 
 
 def streamed(workload: Workload, batches: Iterable[pa.RecordBatch], until: int) -> int:
-    """Feeds batches through a reader, lets go of what is found, and gives its number."""
+    """Feeds batches through a reader, drops the detections, and returns their number."""
     typed = map(_with_type, batches)
     first = next(typed)
     reader = pa.RecordBatchReader.from_batches(first.schema, chain((first,), typed))
@@ -70,7 +70,7 @@ def command(workload: Workload, source: Path, n: int, target: Path) -> list[str]
 
 
 def rows(found: object) -> int:
-    """How many detections there are in what `detect` gave back."""
+    """Number of detections in a result of `detect`."""
     match found:
         case dict():
             return sum(map(rows, found.values()))
@@ -82,7 +82,7 @@ def rows(found: object) -> int:
 
 
 def _with_type(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A reader is a single table, so ticks need a column that says what they are."""
+    """Add a column of types: a reader is a single table, so ticks need one."""
     if "type" in batch.schema.names:
         return batch
     return batch.append_column("type", pa.repeat("tick", batch.num_rows))

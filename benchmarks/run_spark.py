@@ -1,4 +1,4 @@
-"""Spark on tables, in a process of its own: Ensue beside the floor, or beside SQL, in one session and in turns.
+"""Spark on tables, in a separate process: Ensue beside the floor, or beside SQL, in one session and in turns.
 
     python -m benchmarks.run_spark floor w1,w3 1000000 10000 3
 
@@ -33,7 +33,7 @@ IN_SQL = tuple(sorted(path.stem for path in SQL.glob("*.sql")))
 
 
 def measured(contestant: str, names: Iterable[str], n: int, keys: int, runs: int) -> dict[str, Any]:
-    """What Ensue and a contestant take on each workload, and what Ensue finds."""
+    """Cost of Ensue and of a contestant on each workload, and the number of Ensue's detections."""
     session = local_session("benchmarks", CORES, SETTINGS)
     make = {"floor": _floor, "sql": _in_sql}[contestant]
     found = {}
@@ -52,7 +52,7 @@ def measured(contestant: str, names: Iterable[str], n: int, keys: int, runs: int
 
 
 def detected(workload: Workload, events: DataFrame, n: int) -> DataFrame:
-    """Ensue's detections; the stock stream has no column of types, and is handed over as the frame of its one type."""
+    """Ensue's detections; the stock stream has no column of types, and is passed as the frame of its only type."""
     given = {"tick": events} if workload.stream == "stock" else events
     found: DataFrame = ensue.compile(workload.rules).detect(given, workload.until(n), time="ts", emit=workload.name)
     return found

@@ -1,4 +1,4 @@
-"""Ensue on Spark streams, in a process of its own: files in, a million events a micro-batch, files of detections out.
+"""Ensue on Spark streams, in a separate process: files in, a million events a micro-batch, files of detections out.
 
     python -m benchmarks.run_spark_streaming w1,w4 parquet 1000000 10000 10000000 10000
 
@@ -36,7 +36,7 @@ STREAMING = {
 
 
 def measured(names: list[str], format_: str, sizes: list[tuple[int, int]]) -> dict[str, Any]:
-    """What each workload takes on each stream, and how much it finds."""
+    """Cost of each workload on each stream, and its number of detections."""
     session = local_session("benchmarks", CORES, STREAMING)
     found = {}
     for place, name in enumerate(names):

@@ -1,5 +1,5 @@
-"""Sharing: what a thousand rules of one shape take beside one of them, and how long ten thousand take to compile; and
-what a hundred rules take that have all but their last events in common.
+"""Sharing: the cost of a thousand rules of one shape beside one of them, and the time to compile ten thousand; and the
+cost of a hundred rules that have all but their last events in common.
 
 Rules find less the higher their number, and a thousand some hundred times what the first finds, which is part of what
 they take. Each shape begins with an empty cache of compiled code.
@@ -32,11 +32,11 @@ SHAPES = {
     "common part": "event end_{i}(id: int). done_{i}(id) <- order(id, _) seq shipped(id) seq end_{i}(id) within 2000.",
 }
 ENDS = 100
-"""How many types of last events there are for rules with a common part."""
+"""Number of types of last events for rules with a common part."""
 
 
 def rules(shape: str, count: int) -> str:
-    """A program of so many rules of a shape.
+    """A program of `count` rules of one shape.
 
     >>> print(rules("threshold", 2).splitlines()[-1])
     alert_1(id) <- reading(id, v) where v > 0.9990010.
@@ -108,7 +108,7 @@ def _no(n: int) -> dict[str, Any]:
 
 
 def measured(shape: str, count: int, n: int, runs: int) -> dict[str, Any]:
-    """In a child: what checking, planning and compiling take, and detection when that is done."""
+    """In a child: the cost of checking, planning and compiling, and of detection after that."""
     import ensue
     from ensue.engine.run import prepare
 

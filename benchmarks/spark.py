@@ -1,7 +1,7 @@
 """Spark, on tables: Ensue against its floor and against SQL, and how it grows with events and with keys.
 
-The floor is the same rows through the same shuffle and sort into Python workers, which drop them: what is above it is
-detection, and bringing back what was found. Both run in one session, in turns; CPU time is that of Java and of all
+The floor is the same rows through the same shuffle and sort into Python workers, which drop them: the rest is
+detection, and returning the detections. Both run in one session, in turns; CPU time is that of Java and of all
 Python workers.
 """
 
@@ -20,7 +20,7 @@ FEW, MANY = 1_000, 1_000_000
 """Keys between which the growth is measured."""
 
 MORE = 3
-"""So many turns more are taken than elsewhere: the two differ by less than one turn from the next."""
+"""Number of additional turns: the two differ by less than one turn from the next."""
 
 Size = tuple[int, int]
 """Events and keys."""
@@ -94,7 +94,7 @@ def _sql_table(names: list[str], size: Size, found: dict[str, Any]) -> Table:
 def _growth_table(
     among: str, what: str, sizes: tuple[Size, Size], measured: tuple[int, dict[Size, Any]], names: list[str]
 ) -> Table:
-    """How the CPU time grows between two sizes, Ensue's and that of the floor."""
+    """Growth of the CPU time between two sizes, Ensue's and that of the floor."""
     place, by_size = measured
     small, large = (by_size[size] for size in sizes)
     counts = [f"{size[place]:,} {what}" for size in sizes]

@@ -20,9 +20,9 @@ from benchmarks.workloads import WORKLOADS
 STREAMED = ("w1", "w3", "w4")
 RUNS = {"parquet": "ensue, Parquet", "csv": "ensue, CSV", "flink": "Flink, CSV"}
 STATES = {"flink": "hashmap", "rocksdb": "rocksdb"}
-"""Where Flink keeps its state."""
+"""State backends of Flink, by contestant."""
 FEWER = (10, 4)
-"""So many times shorter than a micro-batch are the two streams on which Flink keeps its state in RocksDB."""
+"""Factors by which the two streams on which Flink keeps its state in RocksDB are shorter than a micro-batch."""
 
 
 def run(options: Options) -> Result:
@@ -77,7 +77,7 @@ def _wrong(names: list[str], sizes: list[Size], found: dict[str, Any]) -> list[s
 
 
 def _rates(names: list[str], sizes: list[Size], found: dict[str, Any]) -> list[Table]:
-    """What each takes on the longer of two streams, and for what it is longer: where neither starts nor ends."""
+    """Rates on the longer of two streams, and on its additional events alone, without start and end; wall times."""
     size, last = sizes[-1], len(sizes) - 1
     where = f"Spark, streaming, local[{CORES}]"
     about = f"thousand events per CPU-second ({size[0]:,} events, {size[1]:,} keys)"
@@ -107,7 +107,7 @@ def _compared(rates: dict[str, float | None], name: str) -> list[str]:
 def _in_rocks(
     names: list[str], sizes: list[Size], shorter: list[Size], ours: dict[str, Any], flink: dict[str, Any]
 ) -> Table:
-    """What further events take where both keep their state in RocksDB."""
+    """Cost of further events where both keep their state in RocksDB."""
     title = f"Spark, streaming, and Flink with its state in RocksDB, too: further events, {sizes[0][1]:,} keys"
     header = ("workload", "ensue, CSV", "Flink in RocksDB, CSV", "ratio")
     rows = []
@@ -128,7 +128,7 @@ def _shown(rate: float | None) -> str:
 
 
 def _growth(names: list[str], sizes: list[Size], between: tuple[Size, Size], what: str, found: dict[str, Any]) -> Table:
-    """How the CPU time grows between two streams."""
+    """Growth of the CPU time between two streams."""
     place = 0 if what == "events" else 1
     counts = [f"{size[place]:,} {what}" for size in between]
     header = ("workload", *(f"{count}, CPU s" for count in counts), "ratio", "detections")

@@ -109,7 +109,7 @@ def _program_figures(found: dict[str, Any]) -> tuple[str, ...]:
 
 
 def measured(kind: str, count: int) -> dict[str, float]:
-    """In a child: what checking the rules takes, and detecting as they are, and compiled."""
+    """In a child: the cost of checking the rules, and of detection with plain and with compiled rules."""
     import pyarrow as pa
 
     import ensue

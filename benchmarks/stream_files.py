@@ -25,7 +25,7 @@ FORMATS = ("parquet", "csv")
 WHOLE = "whole"
 """The folder with all events in one file."""
 AFTER = 20_000
-"""So long after the last event comes the one that ends the stream."""
+"""Time from the last event to the one that ends the stream."""
 
 
 def folder_of(format_: str, n: int, keys: int) -> Path:

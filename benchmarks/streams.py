@@ -4,7 +4,7 @@
 `stock`: one tick a millisecond, each the next price of a random walk, one walk for each of the symbols.
 
 The same size gives the same data everywhere, so detections can be counted and compared.
-`long_events` gives events of the same kind in batches, as many as are asked for, and holds one batch at a time.
+`long_events` gives any number of events of the same kind in batches, and holds one batch at a time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def usual_symbols(keys: int) -> int:
 
 
 def path_of(stream: str, n: int, keys: int) -> Path:
-    """Where a stream is kept; `keys` is that of the events, from which the number of symbols follows."""
+    """File of a stream; `keys` is that of the events, from which the number of symbols follows."""
     return DATA / f"{stream}_{n}_{keys}.parquet"
 
 
@@ -46,7 +46,7 @@ def events(n: int, keys: int, seed: int = 7, first: int = 0) -> pa.Table:
 
 
 def long_events(n: int, keys: int, batch: int = 1_000_000) -> Iterator[pa.RecordBatch]:
-    """`n` events in batches, each with a seed of its own: the same distribution as `events`, not the same events."""
+    """`n` events in batches, each with its own seed: the same distribution as `events`, not the same events."""
     for first in range(0, n, batch):
         table = events(min(batch, n - first), keys, seed=first + 7, first=first)
         yield from table.combine_chunks().to_batches()

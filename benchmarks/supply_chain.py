@@ -2,7 +2,7 @@
 
 Sites are linked to one path, and shipments walk it again and again. Each is a delivery if there is a path to its site:
 from the origin in pattern 1, which the longer path makes a longer proof, and from the site before in pattern 2.
-Every run begins with the table of links; what it proves is part of its time.
+Every run begins with the table of links; the time of its proofs is included.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def run(options: Options) -> Result:
 
 
 def measured(pattern: int, links: int, n: int, runs: int) -> dict[str, Any]:
-    """In a child: what it takes, and the number of deliveries, one for each shipment."""
+    """In a child: its cost, and the number of deliveries, one for each shipment."""
     import ensue
 
     sites = ["start", *(f"site{number}" for number in range(1, links + 1))]

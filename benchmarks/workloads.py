@@ -1,7 +1,7 @@
 """The workloads: seven rule programs over two streams, with the number of detections that each must give.
 
-Time is the column `ts`. What is counted is what the rules pair up; W5 and W6 emit an aggregate for each pair, of which
-two may be alike, and alike events are one, so there the pairs are counted.
+Time is the column `ts`. The count is the number of pairs; W5 and W6 emit an aggregate for each pair, of which two may
+be equal, and equal events are one, so there the pairs are counted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Workload:
     counted: str
     stream: str = "events"
     runs_on: int = 0
-    """How long time goes on after the last event."""
+    """Length of time that passes after the last event."""
 
     def expected(self, n: int, keys: int) -> int | None:
         return dict(zip((MILLION, HUNDRED_THOUSAND), self.known, strict=True)).get((n, keys))

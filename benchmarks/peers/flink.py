@@ -1,4 +1,4 @@
-"""Flink in an environment of its own, as it wants other versions of libraries than we do."""
+"""Flink in a separate environment, as it needs other versions of libraries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECORDED = {"w1": 106_000, "w3": 102_000, "w4": 72_000}
 
 
 def on_flink(state: str, names: Iterable[str], sizes: Iterable[tuple[int, int]]) -> dict[str, Any]:
-    """What Flink takes on workloads with its state in memory or in RocksDB; a `ChildError` says why there is none."""
+    """Cost of Flink on workloads with its state in memory or in RocksDB; a `ChildError` says why it cannot run."""
     provide_flink()
     flat = [number for size in sizes for number in size]
     return dict(in_child("benchmarks.peers.run_flink", state, ",".join(names), *flat, env=_java(), python=PYTHON))
@@ -38,7 +38,7 @@ def provide_flink() -> None:
 
 
 def _java() -> dict[str, str]:
-    """Where the Java is that Spark runs on; nothing where it is on the path."""
+    """Environment with the Java that Spark runs on; empty where it is on the path."""
     from ensue.spark.java import provide_java
 
     provide_java()

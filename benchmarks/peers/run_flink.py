@@ -31,13 +31,13 @@ CREATE TEMPORARY TABLE found{number} (id BIGINT, first_ts BIGINT, last_ts BIGINT
 WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')"""
 
 SETTINGS = {"parallelism.default": "1", "execution.checkpointing.interval": "5 s"}
-"""A checkpoint for each million events, about: so many are in a micro-batch of Spark's."""
+"""A checkpoint for each million events, about: the number in a micro-batch of Spark's."""
 
 _numbers = count()
 
 
 def measured(state: str, names: list[str], sizes: list[tuple[int, int]]) -> dict[str, Any]:
-    """What each workload takes on each stream, and how much it finds."""
+    """Cost of each workload on each stream, and its number of detections."""
     from pyflink.table import EnvironmentSettings, TableEnvironment
 
     tables = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
