@@ -98,7 +98,7 @@ class GeneratedLane:
         """Seconds that the code took as Python."""
         self._may_be_cut = compiled is None and not any(isinstance(asked, Ahead) for asked in unit.questions.values())
         """Nothing looks at all events of a call at once, and what is left of a call may be machine code's."""
-        self._few = FewRows(self.given, unit, self.uses, self.all_ranks, values)
+        self._few = FewRows(self.given, self.structures["block"], unit, self.uses, self.all_ranks, values)
         self._chains = [
             (structure, [each for each, other in unit.structures.items() if other.owner == spec.owner])
             for structure, spec in ((self.structures[name], spec) for name, spec in unit.structures.items())
@@ -279,13 +279,13 @@ class GeneratedLane:
 
     def _choose_code(self) -> None:
         """Takes the best code that there is by now."""
+        if not self._fast and self.choice is None and machine.available() and self._is_time_to_compile():
+            self._made, self._fast = self._compile(), True
         if self._fast:
             tiers = self.code.tiers
             tiers.note(max(0, self.seen - self._noted))
             if tiers.machine is not self._loaded:
                 self._made = self._compile()
-        elif self.choice is None and machine.available() and self._is_time_to_compile():
-            self._made, self._fast = self._compile(), True
         waits = self.background and not self._fast and self.choice is None
         self._noted, self._look_at = self.seen, self.seen + (WAITING if waits else PREPARED)
 
