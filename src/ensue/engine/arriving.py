@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ensue.engine.batch import Batch
+from ensue.engine.batch import FEW, Batch
 from ensue.engine.event import Event
 from ensue.engine.generate.program import SEQUENCED
+from ensue.engine.generate.unit import RowKeys
 from ensue.engine.stream import first_alike, stream_of
 from ensue.engine.structures.structure import Array
 from ensue.errors import DetectError
@@ -47,10 +49,36 @@ def arrive(lane: GeneratedLane, batch: Batch) -> None:
                 columns["k"] = np.where(stream.sequenced, SEQUENCED + row, columns["k"])
     columns["place"] = np.empty(0, np.int64) if first is None else columns["k"][first]
     given.sequenced, given.alike = int(len(columns["k"]) > 0), int(first is not None)
+    contiguous = {id(array): np.ascontiguousarray(array) for array in columns.values()}
+    columns = {name: contiguous[id(array)] for name, array in columns.items()}
     for name, array in columns.items():
-        given.put(name, np.ascontiguousarray(array))
+        given.put(name, array)
     given.rows, given.at = len(columns["end"]), 0
+    block: Any = lane.structures["block"]
+    block.only = _only(columns["kind"], lane.structures["kinds"].arrays["local_"])
+    block.read_keys(unit.row_keys and _keys(unit.row_keys, columns))
     _check_times(columns["start"], columns["end"])
+
+
+def _only(kind: Array, local: Array) -> int:
+    """The number in the unit of the type that all rows have; -1 if they differ."""
+    if not len(kind) or kind[0] != kind[-1] or (kind[:FEW] != kind[0]).any() or (kind != kind[0]).any():
+        return -1
+    return int(local[kind[0] + 1])
+
+
+def _keys(keys: RowKeys, columns: Mapping[str, Array]) -> list[Array] | None:
+    """The columns with the keys of all rows; None if each type has its own."""
+    rows, found = len(columns["end"]), None
+    for inputs in keys.inputs.values():
+        own = [columns[f"x{index}"] for index in inputs]
+        if any(len(column) != rows for column in own):
+            continue  # there are no events of this type
+        if found is None:
+            found = own
+        elif any(one is not other for one, other in zip(found, own, strict=True)):
+            return None
+    return found
 
 
 def _check_times(start: Array, end: Array) -> None:

@@ -30,9 +30,9 @@ class FewRows:
     """Columns for a few events of a unit."""
 
     def __init__(
-        self, given: Any, unit: Unit, uses: Collection[str], ranks: Mapping[str, int], values: Dictionary
+        self, given: Any, block: Any, unit: Unit, uses: Collection[str], ranks: Mapping[str, int], values: Dictionary
     ) -> None:
-        self._given, self._uses, self._ranks, self._values = given, uses, ranks, values
+        self._given, self._block, self._uses, self._ranks, self._values = given, block, uses, ranks, values
         self._inputs = unit.inputs
         self.fits = not unit.provenance and "o" not in [kind for _, kind in unit.inputs.values()]
         self._needs_order = unit.inputs_need_order
@@ -103,6 +103,8 @@ class FewRows:
         if given.arrays.get("end") is not self._arrays["end"]:
             for name, array in self._arrays.items():
                 given.put(name, array)
+            self._block.read_keys(None)
+            self._block.only = -1
         given.sequenced = given.alike = 0
 
     def _sort(self, rows: list[Row], batch: Batch) -> bool:

@@ -50,10 +50,11 @@ class Stream:
         if by is None:
             return self
         held: dict[int, Values] = {}
-        columns = [
-            held.setdefault(id(values), (values[by], flags[by])) if len(values) else (values, flags)
-            for values, flags in self.columns
-        ]
+        columns: list[Values] = []
+        for values, flags in self.columns:
+            if len(values) and id(values) not in held:
+                held[id(values)] = values[by], flags[by]
+            columns.append(held.get(id(values), (values, flags)))
         return replace(
             self,
             kind=self.kind[by],

@@ -228,6 +228,8 @@ def of_pattern(unit: Unit) -> Generated:
 def _finish(unit: Unit, layers: Sequence[Layer], heads: dict[str, Derived], emit: set[str]) -> None:
     """Write the code around the operators."""
     _Driver(unit, layers, heads, emit).write()
+    if unit.row_keys:
+        unit.use(block.number_rows(unit.row_keys.width))
     for module in KERNELS:
         for name, text in _kernels(module).items():
             if name not in unit.functions:
@@ -260,6 +262,7 @@ class _Driver:
 
     def write(self) -> None:
         self._take()
+        self.unit.row_keys = self.unit.find_row_keys()
         for event in self.heads:
             for word in ("round", "after", "late"):
                 self._hand(word, event)
@@ -285,11 +288,23 @@ class _Driver:
                 for scan in unit.takers(event):
                     scan.take(w, given(unit, w, scan, "row", read))
             unit.function(f"given_{unit.rank(event)}", ["row: int"], w)
+        derived = [event for event in unit.types if event in self.heads]
+        self._choose_type("take", [event for event in unit.types if event not in self.heads], bool(derived))
+        if derived:  # the types that rules derive are seldom given, too
+            self._choose_type("rarely_take", derived)
+
+    def _choose_type(self, name: str, events: Sequence[str], others: bool = False) -> None:
+        """Write a function that passes a given event of one of these types; with `others`, or of a rare one."""
         w = Writer()
-        for number, event in enumerate(unit.types):
-            with w.block(f"{'if' if number == 0 else 'elif'} kind == {number}:"):
-                w.line(f"given_{unit.rank(event)}(row)")
-        unit.function("take", ["row: int", "kind: int"], w)
+        for number, event in enumerate(events):
+            with w.block(f"{'elif' if number else 'if'} kind == {self.unit.rank(event)}:"):
+                w.line(f"given_{self.unit.rank(event)}(row)")
+        if others and events:
+            with w.block("else:"):
+                w.line("rarely_take(row, kind)")
+        elif others:
+            w.line("rarely_take(row, kind)")
+        self.unit.function(name, ["row: int", "kind: int"], w)
 
     def _add_given(self, w: Writer, event: str) -> None:
         """Write code that adds a given event of a derived type to the derived ones."""
@@ -473,9 +488,10 @@ class _Driver:
         event is passed on: the processor cannot predict its type, so it should know it early.
         """
         w = Writer()
+        keys = self.unit.row_keys
         w.line("clock.due = next_due()")
         w.line("place = 0")
-        w.line("filled = fill(block, given, kinds)")
+        self._fill(w)
         self._read_next(w)
         with w.block("while clock.failed == 0:"):
             w.line("now = min(clock.due, end)")
@@ -487,10 +503,15 @@ class _Driver:
             with w.block("while end == now:"):
                 w.line("taken = row")
                 w.line("its_kind = kind")
+                if keys:
+                    with w.block("if number >= 0:"):
+                        w.line(f"{keys.table}.last = number")
+                        for i in range(keys.width):
+                            w.line(f"{keys.table}.last_k{i} = block.k{i}[row]")
                 w.line("place += 1")
                 with w.block("if place == filled:"):
                     w.line("place = 0")
-                    w.line("filled = fill(block, given, kinds)")
+                    self._fill(w)
                 self._read_next(w)
                 if self.unit.asks_alone:
                     with w.block("if end == now:"):
@@ -500,9 +521,12 @@ class _Driver:
                 w.line("finish()")
             with w.block("if clock.due <= now:"):
                 w.line("clock.due = next_due()")
-            for keys in self.unit.key_tables.values():
-                with w.block(f"if {keys}.used > {keys}.limit:"):
-                    w.line(f"tidy_{keys}()")
+            for table in self.unit.key_tables.values():
+                with w.block(f"if {table}.used > {table}.limit:"):
+                    w.line(f"tidy_{table}()")
+                    if keys and table == keys.table:
+                        self._number(w)
+                        w.line("number = block.number[place]")
             self.unit.look(w)
         with w.block("if filled > 0:"):
             w.line("given.at = row")
@@ -510,8 +534,21 @@ class _Driver:
         w.line(f"return {' + '.join(['clock.failed', *counts])}")
         self.unit.function("run", [], w, "int")
 
+    def _fill(self, w: Writer) -> None:
+        """Write the filling of the block."""
+        w.line("filled = fill(block, given, kinds)")
+        self._number(w)
+
+    def _number(self, w: Writer) -> None:
+        """Write the lookup of the keys in the block."""
+        if self.unit.row_keys:
+            with w.block("if block.keyed != 0:"):
+                w.line(f"number_rows(block, {self.unit.row_keys.table}, filled)")
+
     def _read_next(self, w: Writer) -> None:
         """Write the reading of the next row in the block; where there is none it never ends."""
         w.line("row = block.row[place]")
         w.line("kind = block.kind[place]")
+        if self.unit.row_keys:
+            w.line("number = block.number[place]")
         w.line(f"end = given.end[row] if filled > 0 else {NEVER}")

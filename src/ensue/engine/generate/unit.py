@@ -7,6 +7,7 @@ goes. Then, layer by layer and from the events up, the calls that had to wait fo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
@@ -69,6 +70,18 @@ class Spec:
 
 
 @dataclass(frozen=True)
+class RowKeys:
+    """The table that the keys of given events are looked up in, and the numbers of their columns, by type."""
+
+    table: str
+    inputs: Mapping[str, tuple[int, ...]]
+
+    @property
+    def width(self) -> int:
+        return len(next(iter(self.inputs.values())))
+
+
+@dataclass(frozen=True)
 class Question:
     """A request that a table of calls sends to Python: an expression, and the kinds of its arguments and its result."""
 
@@ -128,6 +141,11 @@ class Unit:
     names: int = 0
     key_tables: dict[str, str] = field(default_factory=dict)
     """The tables that number keys, by the kinds of their parts."""
+    lookups: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    """The keys that the function being written looks up: the table, and sources for their parts."""
+    given_keys: Counter[tuple[str, str, tuple[str, ...]]] = field(default_factory=Counter)
+    """How often code looks up attributes of an event as a key: the table, the type, the attributes."""
+    row_keys: RowKeys | None = None
     owner: str = ""
     """The part of the program that is being written."""
     places: dict[str, int] = field(default_factory=dict)
@@ -283,6 +301,22 @@ class Unit:
     def rank(self, event: str) -> int:
         return list(self.types).index(event)
 
+    def find_row_keys(self) -> RowKeys | None:
+        """The keys of given events that are looked up most often, where these are integers or codes of values."""
+        best: dict[tuple[str, str], tuple[int, tuple[int, ...]]] = {}
+        for (table, event, attributes), times in self.given_keys.items():
+            inputs = [self.inputs.get((event, attribute)) for attribute in attributes]
+            found = tuple(index for index, kind in filter(None, inputs) if kind in "is")
+            if len(found) == len(attributes):
+                best[table, event] = max(best.get((table, event), (0, ())), (times, found))
+        totals: Counter[str] = Counter()
+        for (table, _), (times, _) in best.items():
+            totals[table] += times
+        if not totals:
+            return None
+        chosen = max(totals, key=lambda table: totals[table])
+        return RowKeys(chosen, {event: found for (table, event), (_, found) in best.items() if table == chosen})
+
     # --- counting
 
     def count(self, w: Writer, name: str) -> None:
@@ -332,7 +366,7 @@ class Unit:
             "numbers": Spec(Constants, numbers_layout(tuple(self.numbers))),
             "values": Spec(Values, values_layout()),
             "kinds": Spec(Kinds, kinds_layout()),
-            "block": Spec(Block, block_layout()),
+            "block": Spec(Block, block_layout(self.row_keys.width if self.row_keys else 0)),
             **({"outside": Spec(Constants, numbers_layout(self._cells_outside()))} if self.outside else {}),
             **({"origins": Spec(Sources, sources_layout())} if self.provenance else {}),
             **({COUNTS: Spec(Counts, counts_layout(self.counters))} if self.counted else {}),

@@ -27,6 +27,9 @@ SMALL = 40
 ALL_CALLS = 200
 """Lines of IR up to which the copies of a function, all calls together, are inlined."""
 
+RARE = "rarely_"
+"""The beginning of the names of functions that are never inlined: code that hardly ever runs is elsewhere."""
+
 LETTERS = {"i64": "i", "double": "f", "i1": "b", "void": "-"}
 
 
@@ -47,6 +50,8 @@ class Special:
         inlined = self.calls == 1 or len(self.lines) <= SMALL or self.calls * len(self.lines) <= ALL_CALLS
         linkage = "" if self.is_entry else "internal "
         attributes = "nounwind alwaysinline" if inlined and not self.is_entry else "nounwind"
+        if self.function.name.startswith(RARE):
+            attributes = "cold noinline nounwind"
         return f"define {linkage}{self.head} {attributes} {{\n" + "\n".join(self.lines) + "\n}\n"
 
 

@@ -74,6 +74,7 @@ def lookup(unit: Unit, w: Writer, word: str, structure: str, parts: Sequence[str
     spec = unit.structures[structure]
     if issubclass(spec.kind, ByKey):
         word = {"find": "number", "slot": "numbered"}[word]
+        unit.lookups.append((spec.arguments[0], tuple(parts)))
         return w.let("at", f"{word}_{len(parts)}({', '.join([spec.arguments[0], *parts])})")
     unit.keys(len(parts))
     return w.let("at", f"{word}_{len(parts)}({', '.join([structure, *parts])})")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 from ensue.engine.generate.expressions import convert, truth
-from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, used_by
+from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, parameters, used_by
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of, kind_of
@@ -121,6 +121,16 @@ class Scan(Operator):
                 case ("oldest",):
                     env[field] = Code("clock.now", "True", "i")
         return env
+
+    def write(self) -> None:
+        """Write its functions, and note which attributes its consumers use as keys."""
+        self.unit.lookups.clear()
+        super().write()
+        _, names = parameters(self.columns)
+        variables = {code.value: self.variables[str(field[1])] for field, code in names.items() if field[0] == "var"}
+        for table, parts in self.unit.lookups:
+            if variables.keys() >= set(parts):
+                self.unit.given_keys[table, self.atom.event, tuple(variables[part] for part in parts)] += 1
 
     def attributes(self) -> list[str]:
         """The attributes that it reads."""
