@@ -16,6 +16,8 @@ COUNTS = Path(__file__).with_name("cliff_counts.json")
 PLAIN = "plain"
 STRINGS = "event A(id: int, s: string).  event B(id: int, s: string).  event C(id: int, s: string).\n"
 IN_MS = "unit ms.\n" + EVENTS
+PASSING = "each event enters a window of its key, and another leaves it: lines of memory of 10,000 windows"
+BESIDE = "each event of the pattern is joined with the windows of its key within ten seconds"
 TABLES = "table limit(id: int, most: float).  table next(a: int, b: int).\n"
 
 
@@ -109,7 +111,13 @@ def _variants() -> Iterator[Variant]:
     yield rule(group, "during, on intervals", "recent A(id, _) during recent B(id, _) within 20000", data="intervals")
     yield rule(group, "on a composite", "recent (A(id, _) seq B(id, _)) seq C(id, _) within 10000")
     yield rule(group, "three contexts", "recent (recent A(id, _) seq B(id, _)) seq continuous C(id, _) within 10000")
-    yield rule(group, "on, without a window", "w(id) <- chronicle A(id, x) seq B(id, y) on x < y.", apart=100)
+    yield rule(
+        group,
+        "on, without a window",
+        "w(id) <- chronicle A(id, x) seq B(id, y) on x < y.",
+        apart=100,
+        bound="an initiator whose condition fails stays, so a terminator looks through those of its key",
+    )
     for policy in ("snoop_recent", "snoop_chronicle", "snoop_continuous", "unrestricted"):
         yield rule("policies", policy, f"A(id, _) seq B(id, _) seq C(id, _) within 10000 policy {policy}")
     yield rule(
@@ -125,7 +133,11 @@ def _variants() -> Iterator[Variant]:
         ("seq of or", "A(id, _) seq (B(id, _) or C(id, _))"),
         ("without", "(A(id, _) seq B(id, _)) without C(id, _)"),
     ):
-        yield rule("policies", f"restricted, {name}", f"{body} within 10000 policy restricted")
+        bound = (
+            "two of three events go through a set of the matches of their step, by time and key, before they are stored"
+            * (name == "or")
+        )
+        yield rule("policies", f"restricted, {name}", f"{body} within 10000 policy restricted", bound=bound)
 
     # --- absence
     group = "absence"
@@ -147,12 +159,12 @@ def _variants() -> Iterator[Variant]:
     # --- windows
     group = "windows"
     count = "w(id, n = count(x)) <-"
-    yield rule(group, "last 100", f"{count} while last 100: collect A(id, x).")
+    yield rule(group, "last 100", f"{count} while last 100: collect A(id, x).", bound=PASSING)
     yield rule(group, "last 10 s", f"{count} while last 10s: collect A(id, x).", declared=IN_MS)
     yield rule(group, "last 100, no key", "w(s = sum(x)) <- while last 100: collect A(_, x).")
     yield rule(group, "each", f"{count} while each 10s: collect A(id, x).", declared=IN_MS)
     yield rule(group, "each, no key", "w(s = sum(x)) <- while each 10ms: collect A(_, x).", declared=IN_MS, apart=3)
-    yield rule(group, "since", f"{count} while since B(id, _): collect A(id, x).")
+    yield rule(group, "since", f"{count} while since B(id, _): collect A(id, x).", bound=PASSING)
     yield rule(group, "since, no key", "w(s = sum(x)) <- while since C(_, 50.0): collect A(_, x).")
     yield rule(
         group,
@@ -165,15 +177,25 @@ def _variants() -> Iterator[Variant]:
         "collect a composite",
         f"{count} b: B(id, _), v: extend_backward(b, 10000), while v: collect (A(id, x) seq C(id, _)).",
     )
-    yield rule(group, "last 10 beside a pattern", f"{count} B(id, _), while last 10: collect A(id, x) within 10000.")
+    yield rule(
+        group,
+        "last 10 beside a pattern",
+        f"{count} B(id, _), while last 10: collect A(id, x) within 10000.",
+        bound=BESIDE,
+    )
     yield rule(
         group,
         "last 10 s beside a pattern",
         f"{count} B(id, _), while last 10s: collect A(id, x) within 10s.",
         declared=IN_MS,
+        bound=BESIDE,
     )
     yield rule(
-        group, "each beside a pattern", f"{count} B(id, _), while each 5s: collect A(id, x) within 10s.", declared=IN_MS
+        group,
+        "each beside a pattern",
+        f"{count} B(id, _), while each 5s: collect A(id, x) within 10s.",
+        declared=IN_MS,
+        bound=BESIDE,
     )
     yield rule(
         group,
@@ -186,11 +208,9 @@ def _variants() -> Iterator[Variant]:
     # --- aggregates
     group = "aggregates, last 100 of a key"
     for aggregate in ("count", "sum", "avg", "min", "max", "stddev", "first", "last"):
-        bound = (
-            "keeps a queue for each of 10,000 keys: a line of memory to fetch for each event that leaves or is passed"
-        )
-        queued = bound if aggregate in ("min", "max") else ""
-        yield rule(group, aggregate, f"w(id, m = {aggregate}(x)) <- while last 100: collect A(id, x).", bound=queued)
+        queued = "keeps a queue for each of 10,000 keys: a line of memory for each event that leaves or is passed"
+        bound = queued if aggregate in ("min", "max") else PASSING
+        yield rule(group, aggregate, f"w(id, m = {aggregate}(x)) <- while last 100: collect A(id, x).", bound=bound)
     yield rule(
         group,
         "list",
@@ -245,6 +265,7 @@ def _variants() -> Iterator[Variant]:
         "w(id) <- recent A(id, _) seq B(id, _) where limit(id, _) within 10000.",
         declared=TABLES + EVENTS,
         call=held,
+        bound="static rows are read and indexed by Python in each call, and each answer is looked up",
     )
     yield rule(
         group,
