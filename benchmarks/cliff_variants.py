@@ -186,16 +186,14 @@ def _variants() -> Iterator[Variant]:
     # --- aggregates
     group = "aggregates, last 100 of a key"
     for aggregate in ("count", "sum", "avg", "min", "max", "stddev", "first", "last"):
-        bound = (
-            "keeps a queue for each of 10,000 keys: a line of memory to fetch for each event that leaves or is passed"
-        )
+        bound = "keeps a queue for each of 10,000 keys: a cache line to fetch for each event that leaves or is passed"
         queued = bound if aggregate in ("min", "max") else ""
         yield rule(group, aggregate, f"w(id, m = {aggregate}(x)) <- while last 100: collect A(id, x).", bound=queued)
     yield rule(
         group,
         "list",
         "w(id, m = list(x)) <- while last 100: collect A(id, x).",
-        bound="looks up 5 million values, each in another line of memory",
+        bound="looks up 5 million values, each in another cache line",
     )
     yield rule(
         group,
