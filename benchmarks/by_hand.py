@@ -1,4 +1,4 @@
-"""How far Ensue is from a kernel by hand: W1 to W7 in C, on the same Arrow table to the same table.
+"""The distance of Ensue from a kernel by hand: W1 to W7 in C, on the same Arrow table to the same table.
 
 The kernels (`kernels.c`) know one rule each, the letters of the types and the order of the rows; they find keys by
 hashing, and check nothing. They run in turns with Ensue in one process, and their detections are compared row by row.

@@ -16,7 +16,7 @@ COUNTS = Path(__file__).with_name("cliff_counts.json")
 PLAIN = "plain"
 STRINGS = "event A(id: int, s: string).  event B(id: int, s: string).  event C(id: int, s: string).\n"
 IN_MS = "unit ms.\n" + EVENTS
-PASSING = "each event enters a window of its key, and another leaves it: lines of memory of 10,000 windows"
+PASSING = "each event enters a window of its key, and another leaves it: cache lines of 10,000 windows"
 BESIDE = "each event of the pattern is joined with the windows of its key within ten seconds"
 TABLES = "table limit(id: int, most: float).  table next(a: int, b: int).\n"
 
@@ -208,14 +208,14 @@ def _variants() -> Iterator[Variant]:
     # --- aggregates
     group = "aggregates, last 100 of a key"
     for aggregate in ("count", "sum", "avg", "min", "max", "stddev", "first", "last"):
-        queued = "keeps a queue for each of 10,000 keys: a line of memory for each event that leaves or is passed"
+        queued = "keeps a queue for each of 10,000 keys: a cache line to fetch for each event that leaves or is passed"
         bound = queued if aggregate in ("min", "max") else PASSING
         yield rule(group, aggregate, f"w(id, m = {aggregate}(x)) <- while last 100: collect A(id, x).", bound=bound)
     yield rule(
         group,
         "list",
         "w(id, m = list(x)) <- while last 100: collect A(id, x).",
-        bound="looks up 5 million values, each in another line of memory",
+        bound="looks up 5 million values, each in another cache line",
     )
     yield rule(
         group,

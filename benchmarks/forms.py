@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WAYS = {"table": "whole", "reader": "a reader", "session": "a session"}
 BATCH = 65_536
 LATENESS = 100
-"""How late rows are at most in the variant that has late ones."""
+"""The largest lateness of rows in the variant that has late ones."""
 
 LEAST = 0.5
 """The share of the plain table's speed that each form should reach."""

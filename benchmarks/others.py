@@ -30,7 +30,7 @@ PATIENCE = 300
 """So many seconds each run of Siddhi may take."""
 
 RUNS_OF_JAVA = 1
-"""How often the stream goes through Siddhi after it went through once to warm up; the best counts."""
+"""The number of times that the stream goes through Siddhi after it went through once to warm up; the best counts."""
 
 DROOLS_EVENTS = 5_000
 DROOLS = (

@@ -27,7 +27,7 @@ OTHERS = 6
 """So many types are in the stream that no rule reads."""
 
 RARELY = 100_000
-"""Where the last type comes, it is one event in so many."""
+"""The number of events of which one is of the last type, where that comes."""
 
 STREAMS = {0: "the last type is missing", RARELY: f"the last type is one event in {RARELY:,}"}
 
@@ -109,7 +109,7 @@ def stream(n: int, length: int, rarely: int) -> tuple[pa.Table, np.ndarray]:
 
 
 def matches(kinds: np.ndarray, length: int, window: int) -> int:
-    """How many sequences there are: for each last event, those of its window are summed up type by type."""
+    """Count the sequences: for each last event, those of its window are summed up type by type."""
     import numpy as np
 
     total = 0

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ensue.data.columns import Columns, is_path
-from ensue.data.errors import DataError, NotTextError, bad_rows_said
+from ensue.data.errors import DataError, NotTextError, describe_bad_rows
 from ensue.data.form import Form
 from ensue.data.moments import is_timestamp
 from ensue.data.spark_frames import spark_frames
@@ -375,7 +375,7 @@ def read_events_for(rules: Rules, events: Any, request: Request) -> tuple[typed.
     except DataError as error:
         if not read.bad_count:
             raise
-        raise DataError(f"{bad_rows_said(read.bad, read.bad_count)}. {error}") from None  # they may be the cause
+        raise DataError(f"{describe_bad_rows(read.bad, read.bad_count)}. {error}") from None  # they may be the cause
     return rules.typed_for_timestamps if read.timestamps else rules.typed, read, moment
 
 
@@ -386,7 +386,7 @@ def _warn(rules: Rules, events: Any, read: Events, request: Request) -> None:
         for row in read.bad:
             request.on_bad_row(row)
     elif read.bad_count:
-        warnings.warn(bad_rows_said(read.bad, read.bad_count), BadRowsWarning, stacklevel=above)
+        warnings.warn(describe_bad_rows(read.bad, read.bad_count), BadRowsWarning, stacklevel=above)
     if request.lateness:
         warnings.warn(
             "`lateness` counts where Arrow batches are taken in as they come. These events were put in order, so "

@@ -119,12 +119,12 @@ class Rules:
             )
             for event in sorted(program.events.values(), key=lambda event: not event.derived)
         ]
-        said = "\n".join(map(str, self.warnings))
+        warned = "\n".join(map(str, self.warnings))
         return box(
             f"{source.name}: {counted_rules(len(program.rules))}",
             table(("event", "from"), rows),
             folded("Rules", code(source.text.strip())),
-            folded(f"Warnings: {len(self.warnings)}", code(said)) if said else "",
+            folded(f"Warnings: {len(self.warnings)}", code(warned)) if warned else "",
         )
 
     @cached_property

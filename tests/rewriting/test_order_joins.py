@@ -300,6 +300,6 @@ def test_rates_are_powers_of_ten():
 
 
 def test_points_of_sides():
-    assert conjunctions.says_as_much(end=False, later=True, lower=True)
-    assert conjunctions.says_as_much(end=True, later=False, lower=True)
-    assert not conjunctions.says_as_much(end=True, later=True, lower=True)
+    assert conjunctions.holds_for_each(end=False, later=True, lower=True)
+    assert conjunctions.holds_for_each(end=True, later=False, lower=True)
+    assert not conjunctions.holds_for_each(end=True, later=True, lower=True)

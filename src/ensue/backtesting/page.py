@@ -69,8 +69,8 @@ def _change(change: TypeChange, backtest: Backtest) -> Iterator[str]:
     yield f"<h2>{escape(change.event)}</h2>"
     yield f"<p>{escape(describe_change(change))}</p>"
     if change.ignored:
-        said = f"not compared, as only one of the two has it: {', '.join(change.ignored)}"
-        yield f'<p class="note">{escape(said)}</p>'
+        note = f"not compared, as only one of the two has it: {', '.join(change.ignored)}"
+        yield f'<p class="note">{escape(note)}</p>'
     for word, kind, counts, samples in (
         ("new", "new", change.new_counts, change.new_samples),
         ("no longer", "gone", change.gone_counts, change.gone_samples),

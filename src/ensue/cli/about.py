@@ -38,7 +38,7 @@ def check_about(program: Program, keys: Iterable[str], emit: Iterable[str]) -> N
                 raise DataError(f"{name} has an attribute {key!r} of its own, so --about {key} has no place in it.")
 
 
-def said_about(program: Program, key: str) -> dict[str, list[str]]:
+def about_values(program: Program, key: str) -> dict[str, list[str]]:
     """The values that the rules for each event have under a key, as texts in the order of the rules."""
     found: dict[str, list[str]] = {}
     for rule in program.rules:
@@ -52,7 +52,7 @@ def said_about(program: Program, key: str) -> dict[str, list[str]]:
 def has_lists(program: Program, key: str) -> bool:
     """True if the values under a key are lists: a rule writes one, or an event has several values."""
     written = any(isinstance(rule.about.get(key), tuple) for rule in program.rules)
-    return written or any(len(values) > 1 for values in said_about(program, key).values())
+    return written or any(len(values) > 1 for values in about_values(program, key).values())
 
 
 def _text(value: object) -> str:
@@ -70,11 +70,11 @@ def with_about(
 
     tables = dict(found)
     for key in keys:
-        said = said_about(program, key)
+        described = about_values(program, key)
         as_list = lists and has_lists(program, key)
         kind = pa.list_(pa.string()) if as_list else pa.string()
         for name, table in tables.items():
-            values = said.get(name)
+            values = described.get(name)
             value = None if not values else values if as_list else ", ".join(values)
             tables[name] = table.append_column(key, pa.repeat(pa.scalar(value, kind), table.num_rows))
     return tables
@@ -87,7 +87,7 @@ def frame_with_about(found: DataFrame, program: Program, keys: Iterable[str], *,
     for key in keys:
         as_list = lists and has_lists(program, key)
         column = f.lit(None).cast("array<string>" if as_list else "string")
-        for name, values in said_about(program, key).items():
+        for name, values in about_values(program, key).items():
             if values:
                 value = f.array(*map(f.lit, values)) if as_list else f.lit(", ".join(values))
                 column = f.when(f.col("type") == name, value).otherwise(column)

@@ -33,7 +33,9 @@ PAGES = (".html", ".htm")
 @click.option("--against", metavar="RULES", help="Other rules: a file, or an earlier version, HEAD~1:shop.ensue.")
 @click.option("--by", metavar="SPAN", help="hour, day, week, minute, second; 15m and the like; or a number.")
 @click.option("--key", metavar="ATTRIBUTE", help="Count by the values of this attribute. [default: the join key]")
-@click.option("--samples", type=click.IntRange(0), default=3, show_default=True, help="How many detections to show.")
+@click.option(
+    "--samples", type=click.IntRange(0), metavar="N", default=3, show_default=True, help="How many detections to show."
+)
 @click.option("--measure/--no-measure", default=True, help="Also run each rule alone, to measure its time and memory.")
 @click.option("-o", "--output", metavar="FILE", help="Write a page, .html, instead of text.")
 @json_option

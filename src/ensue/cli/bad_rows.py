@@ -19,10 +19,10 @@ MOST_BAD_ROWS = 20
 def report_bad_rows(read: Events) -> None:
     """Reports the rows that were left out: each of a few, or in groups of one kind."""
     from ensue.data import DataError
-    from ensue.data.errors import groups_said
+    from ensue.data.errors import describe_by_kind
 
     few = read.bad_count <= MOST_BAD_ROWS
-    for line in map(str, read.bad) if few else groups_said(read.bad, read.bad_count):
+    for line in map(str, read.bad) if few else describe_by_kind(read.bad, read.bad_count):
         click.echo(printable(line), err=True)
     if read.bad_count and read.last_end is None:
         only = "The only row" if read.bad_count == 1 else f"None of the {read.bad_count} rows"

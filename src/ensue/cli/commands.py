@@ -28,7 +28,7 @@ MODULES = {
     "state": "ensue.cli.spark.state",
     "lsp": "ensue.cli.lsp",
 }
-"""Where each command is, in the order in which people need them. A command is imported when it is named."""
+"""The module of each command, in the order in which people need them. A command is imported when it is named."""
 
 
 class Commands(click.Group):

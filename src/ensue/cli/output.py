@@ -41,7 +41,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def suppressed_said(rule: str, count: int) -> str:
+def describe_suppressed(rule: str, count: int) -> str:
     """Sentence on the number of events that a rule suppressed."""
     return f"{rule}: {counted(count, 'event')} not kept, because of `once` or `at most`."
 

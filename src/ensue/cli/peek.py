@@ -115,7 +115,7 @@ def _comments(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str 
         examples = ", ".join(column.examples).replace("\n", " ")
         yield f"  {column.name:{width}}  {column.kind or 'nested':9}  {share:>5}  {examples}"
     yield ""
-    yield from _times_said(peeked.times)
+    yield from _describe_times(peeked.times)
     if only is None:
         yield f"Types of events are in {peeked.type}:"
         for event in peeked.events[:MOST_TYPES_SHOWN]:
@@ -128,7 +128,7 @@ def _comments(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str 
     yield f"ensue run RULES {_arguments(peeked, paths, columns, only)}"
 
 
-def _times_said(times: TimeGuess | None) -> Iterator[str]:
+def _describe_times(times: TimeGuess | None) -> Iterator[str]:
     if times is None:
         yield "No column looks like times; name the one that holds them with --time."
         return
@@ -147,7 +147,7 @@ def _arguments(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str
     named = [path if only is None else f"{only}={path}" for path in paths]
     times, files = peeked.times, columns.files
     year = columns.times.year or (None if times is None else times.year)
-    said = {
+    options = {
         "--time": times.column if times and times.end is None and times.column != "time" else None,
         "--start": times.column if times and times.end is not None and times.column != "start" else None,
         "--end": times.end if times and times.end not in (None, "end") else None,
@@ -160,7 +160,7 @@ def _arguments(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str
         "--separator": files.separator,
         "--file-name": files.file_name,
     }
-    words = [*named, *(word for option, value in said.items() if value is not None for word in (option, value))]
+    words = [*named, *(word for option, value in options.items() if value is not None for word in (option, value))]
     words += [word for name, column in columns.renamed for word in ("--column", f"{name}={column}")]
     return " ".join(map(_quoted, words))
 

@@ -30,10 +30,21 @@ if TYPE_CHECKING:
 @click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
 @click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
 @parameter_options
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on. [default: any free one]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    default=0,
+    help="The port to listen on. [default: any free one]",
+)
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @click.option(
-    "--seconds", type=click.FloatRange(0.1), default=10.0, show_default=True, help="How long an evaluation may take."
+    "--seconds",
+    type=click.FloatRange(0.1),
+    metavar="SECONDS",
+    default=10.0,
+    show_default=True,
+    help="How long an evaluation may take.",
 )
 @click.option("--memory", metavar="BYTES", default="2GB", show_default=True, help="What an evaluation may use.")
 def play(

@@ -39,19 +39,19 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def called(**arguments: Any) -> Any:
-        said = {name: arguments.pop(name) for name in NAMES if name in arguments}
-        return command(columns=_columns(said), **arguments)
+        given = {name: arguments.pop(name) for name in NAMES if name in arguments}
+        return command(columns=_columns(given), **arguments)
 
     for name, metavar, text, settings in reversed((*_OPTIONS, *_FILES)):
         called = click.option(name, metavar=metavar, help=text, **settings)(called)
     return called
 
 
-def _columns(said: dict[str, Any]) -> Columns:
+def _columns(given: dict[str, Any]) -> Columns:
     from ensue.data.columns import columns_of
 
-    renamed = pairs(said.pop("column"), "--column")
-    separator = said.pop("separator")
+    renamed = pairs(given.pop("column"), "--column")
+    separator = given.pop("separator")
     if separator is not None:
         separator = separator.replace("\\t", "\t")
-    return columns_of(columns=renamed, separator=separator, **said)
+    return columns_of(columns=renamed, separator=separator, **given)

@@ -17,7 +17,7 @@ from ensue.cli.files import replace_file
 from ensue.cli.folder import folder_of
 from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
-from ensue.cli.output import counted, printable, say, suppressed_said
+from ensue.cli.output import counted, describe_suppressed, printable, say
 from ensue.cli.parameters import parameter_options
 from ensue.cli.progress import detecting, quiet_option
 from ensue.cli.reading import reading_options
@@ -184,7 +184,7 @@ def run(
         click.echo(printable(f"found {amounts}; written to {output}"), err=True)
     for rule, count in program.suppressed_by_name(read.suppressed).items():
         if count:
-            say(suppressed_said(rule, count))
+            say(describe_suppressed(rule, count))
     if read.bad_count:
         click.echo(f"{counted(read.bad_count, 'row')} left out", err=True)
     return 0

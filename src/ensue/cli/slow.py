@@ -26,7 +26,7 @@ class Slowness:
         self.rules = rules
         self.tell = tell
         self.seconds: dict[tuple[Work, tuple[str, ...], str | None], float] = {}
-        self.said: set[tuple[Work, tuple[str, ...], str | None]] = set()
+        self.shown: set[tuple[Work, tuple[str, ...], str | None]] = set()
         self._lock = Lock()
 
     def spent(self, work: Work, names: Sequence[str], seconds: float, on: str | None = None) -> None:
@@ -34,9 +34,9 @@ class Slowness:
         key = (work, tuple(names), on)
         with self._lock:  # rules may run in several threads
             self.seconds[key] = self.seconds.get(key, 0.0) + seconds
-            if self.seconds[key] < PATIENCE or key in self.said:
+            if self.seconds[key] < PATIENCE or key in self.shown:
                 return
-            self.said.add(key)
+            self.shown.add(key)
         for sentence in self._sentences(*key):
             self.tell(sentence)
 

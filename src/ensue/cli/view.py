@@ -172,8 +172,8 @@ def _report(drawn: Timeline, output: str, as_json: bool) -> None:
         for kind, derived in (("events", False), ("detections", True))
     }
     if as_json:
-        said: dict[str, Any] = {"output": output, **shown, "notes": list(drawn.notes)}
-        click.echo(json.dumps(said, ensure_ascii=False), err=output == STDOUT)
+        summary: dict[str, Any] = {"output": output, **shown, "notes": list(drawn.notes)}
+        click.echo(json.dumps(summary, ensure_ascii=False), err=output == STDOUT)
         return
     for note in drawn.notes:
         say(note)

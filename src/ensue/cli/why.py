@@ -30,7 +30,9 @@ COLOURS = {"✗": "red", "✓": "green", "∅": "yellow", "•": "cyan"}
 @click.argument("key", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--events", "more", metavar="FILE", multiple=True, help="More files of events; may be repeated.")
 @click.option("--at", metavar="TIME", help="The time at which the detection ends, or should.")
-@click.option("--limit", type=click.IntRange(1), default=3, show_default=True, help="Detections to explain.")
+@click.option(
+    "--limit", type=click.IntRange(1), metavar="N", default=3, show_default=True, help="Detections to explain."
+)
 @click.option("--json", "as_json", is_flag=True, help="The answer as JSON, for programs.")
 @reading_options
 @click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")

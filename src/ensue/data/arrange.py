@@ -15,8 +15,8 @@ import pyarrow as pa
 from ensue import compute as pc
 from ensue.data.columns import TOGETHER, Columns, is_path
 from ensue.data.errors import DataError, did_you_mean, listed
+from ensue.data.input_part import InputPart
 from ensue.data.json_text import to_text
-from ensue.data.part import Part
 from ensue.data.paths import at_path, in_fields, with_names_of_rules
 from ensue.data.raw import Raw, settle, unwrapped
 
@@ -49,7 +49,7 @@ def arranged(
     return with_names_of_rules(held, columns, paths, column_at, _joined, missing)
 
 
-def arranged_part(part: Part, columns: Columns, paths: Collection[str]) -> Part:
+def arranged_part(part: InputPart, columns: Columns, paths: Collection[str]) -> InputPart:
     """A part with its columns arranged."""
     if not needs_arranging(columns, paths) or not part.columns:
         return part

@@ -16,7 +16,7 @@ import pyarrow.csv
 
 from ensue.data.content import Content
 from ensue.data.errors import DataError, EmptyFileError, first_line
-from ensue.data.part import Part, named_columns
+from ensue.data.input_part import InputPart, named_columns
 from ensue.data.wanted import Wanted, heads
 
 _LARGEST_BLOCK = 2**31 - 1
@@ -24,7 +24,7 @@ _SEPARATORS = ",;\t|"
 _TYPED = {"int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
 
-def read_csv(content: Content, separator: str | None = None, wanted: Wanted | None = None) -> Part:
+def read_csv(content: Content, separator: str | None = None, wanted: Wanted | None = None) -> InputPart:
     """Read a file with a header; empty fields are null.
 
     A quoted empty field is an empty string, so that written values come back. Programs that quote everything mean a
@@ -59,7 +59,7 @@ def read_csv(content: Content, separator: str | None = None, wanted: Wanted | No
     columns = named_columns([names[index] for index in titled], rows.columns, content.name)
     others = tuple(names[index] for index in named if index not in set(titled))
     place = _place(content, separator)
-    return Part(content.name, columns, rows.num_rows, place, text=True, malformed=tuple(faults), others=others)
+    return InputPart(content.name, columns, rows.num_rows, place, text=True, malformed=tuple(faults), others=others)
 
 
 def _never_closed(data: bytes, separator: str) -> int:

@@ -5,12 +5,12 @@ from itertools import chain
 from typing import Any
 
 from ensue.data.errors import DataError, shortened
-from ensue.data.part import Part
+from ensue.data.input_part import InputPart
 from ensue.data.python_values import is_text
 from ensue.data.raw import settle
 
 
-def read_rows(items: Iterable[Any], name: str, where: Callable[[int], str]) -> Part:
+def read_rows(items: Iterable[Any], name: str, where: Callable[[int], str]) -> InputPart:
     """Read an iterable of dicts; any other item is malformed."""
     rows: list[Mapping[str, Any]] = []
     malformed: list[tuple[int, str]] = []
@@ -24,11 +24,11 @@ def read_rows(items: Iterable[Any], name: str, where: Callable[[int], str]) -> P
 
 def rows_part(
     rows: list[Mapping[str, Any]], name: str, where: Callable[[int], str], malformed: tuple[tuple[int, str], ...]
-) -> Part:
+) -> InputPart:
     """Rows as columns; a key that a row lacks is null there."""
     keys = dict.fromkeys(chain.from_iterable(rows))
     for key in keys:
         if not isinstance(key, str) or not is_text(key):
             raise DataError(f"{name} has a key {shortened(key)}, and only text can be the name of an attribute.")
     columns = {key: settle([row.get(key) for row in rows]) for key in keys}
-    return Part(name, columns, len(rows), where, malformed=malformed, sparse=True)
+    return InputPart(name, columns, len(rows), where, malformed=malformed, sparse=True)

@@ -100,18 +100,18 @@ def first_line(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
-def bad_rows_said(bad: Sequence[BadRow], count: int) -> str:
+def describe_bad_rows(bad: Sequence[BadRow], count: int) -> str:
     """The text of a warning of bad rows: their number, and the reasons of the first of each kind.
 
     >>> rows = [BadRow(f"row {n}", f"attribute 'x' is {n}, not a string") for n in range(3)]
-    >>> bad_rows_said([*rows, BadRow("row 9", "not a JSON object")], 4)
+    >>> describe_bad_rows([*rows, BadRow("row 9", "not a JSON object")], 4)
     "4 rows were left out: 3 of attribute 'x' is …, not a string (row 0: 0; row 1: 1; …); row 9: not a JSON object"
     """
     if count <= 3:
         shown = "; ".join(map(str, bad))
     else:
         groups = grouped(bad)
-        shown = "; ".join(map(_group_said, groups[:MOST_GROUPS])) + ("; …" if len(groups) > MOST_GROUPS else "")
+        shown = "; ".join(map(_describe_group, groups[:MOST_GROUPS])) + ("; …" if len(groups) > MOST_GROUPS else "")
         if count > len(bad):
             shown = f"of the first {len(bad)}, {shown}"
     return f"{count} row{'s were' if count != 1 else ' was'} left out: {shown}"
@@ -158,7 +158,7 @@ def kind_of(reason: str) -> str:
     return re.sub(r"\d+ field", "… field", reason) if reason.startswith("has ") else reason.partition(": ")[0]
 
 
-def _group_said(group: Group) -> str:
+def _describe_group(group: Group) -> str:
     if len(group.rows) == 1:
         return str(group.rows[0])
     values = [(row.where, _VALUE.fullmatch(row.reason)) for row in group.rows[:2]]
@@ -167,7 +167,7 @@ def _group_said(group: Group) -> str:
     return f"{len(group.rows)} of {group.kind} ({'; '.join(first)}{more})"
 
 
-def groups_said(bad: Sequence[BadRow], count: int) -> list[str]:
+def describe_by_kind(bad: Sequence[BadRow], count: int) -> list[str]:
     """Lines on bad rows, each kind with the number of its rows and the first few."""
     lines = []
     for group in grouped(bad):

@@ -16,7 +16,7 @@ from ensue.records import dataclass
 from ensue.regex import group_names, groups
 
 if TYPE_CHECKING:
-    from ensue.data.part import Part
+    from ensue.data.input_part import InputPart
     from ensue.data.wanted import Wanted
 
 PLAIN = TextFiles()
@@ -41,7 +41,7 @@ class Reading:
 ALL = Reading()
 
 
-def read_files(path: str | Path | JsonLines, reading: Reading = ALL) -> Iterator[Part]:
+def read_files(path: str | Path | JsonLines, reading: Reading = ALL) -> Iterator[InputPart]:
     """Read the file, all files that a glob matches, or all in a folder, in the order of their names."""
     if isinstance(path, JsonLines):
         data = path.data
@@ -110,7 +110,7 @@ def _event_files(paths: Iterable[Path], files: TextFiles) -> list[Path]:
     ]
 
 
-def _with_name(part: Part, path: Path, file_name: str | None) -> Part:
+def _with_name(part: InputPart, path: Path, file_name: str | None) -> InputPart:
     """A part with columns from the name of its file."""
     if file_name is None:
         return part
@@ -130,7 +130,7 @@ def _with_name(part: Part, path: Path, file_name: str | None) -> Part:
     return replace(part, columns={**part.columns, **more}, exactly=again)
 
 
-def _read_file(path: Path, reading: Reading) -> Iterable[Part]:
+def _read_file(path: Path, reading: Reading) -> Iterable[InputPart]:
     try:
         if reading.files.lines is not None or reading.files.separator is not None or inner_suffix(path) in TEXT:
             return _read_text(file_content(path), inner_suffix(path), reading)
@@ -146,7 +146,7 @@ def _read_file(path: Path, reading: Reading) -> Iterable[Part]:
         raise DataError(f"{path} cannot be read: {reason}") from error
 
 
-def _read_text(content: Content, suffix: str, reading: Reading) -> Iterable[Part]:
+def _read_text(content: Content, suffix: str, reading: Reading) -> Iterable[InputPart]:
     files = reading.files
     if files.lines is not None:
         from ensue.data.log_lines import read_lines
@@ -157,34 +157,34 @@ def _read_text(content: Content, suffix: str, reading: Reading) -> Iterable[Part
     return TEXT[suffix](content, reading)
 
 
-def _read_csv(content: Content, reading: Reading) -> Iterable[Part]:
+def _read_csv(content: Content, reading: Reading) -> Iterable[InputPart]:
     from ensue.data.csv_rows import read_csv
 
     return [read_csv(content, reading.files.separator, reading.wanted)]
 
 
-def _read_tsv(content: Content, reading: Reading) -> Iterable[Part]:
+def _read_tsv(content: Content, reading: Reading) -> Iterable[InputPart]:
     from ensue.data.csv_rows import read_csv
 
     return [read_csv(content, "\t", reading.wanted)]
 
 
-def _read_json(content: Content, reading: Reading) -> Iterable[Part]:
+def _read_json(content: Content, reading: Reading) -> Iterable[InputPart]:
     from ensue.data.json_rows import read_json
 
     return read_json(content, reading.wanted)
 
 
-def _read_json_lines(content: Content, reading: Reading) -> Iterable[Part]:
+def _read_json_lines(content: Content, reading: Reading) -> Iterable[InputPart]:
     from ensue.data.json_rows import read_json_lines
 
     return read_json_lines(content, reading.wanted)
 
 
-def _read_parquet(path: Path) -> Part:
+def _read_parquet(path: Path) -> InputPart:
     import pyarrow.parquet as pq
 
-    from ensue.data.part import table_part
+    from ensue.data.input_part import table_part
 
     _not_empty(path)
     try:
@@ -196,10 +196,10 @@ def _read_parquet(path: Path) -> Part:
     return table_part(table, str(path), lambda position: f"{path}, row {position}")
 
 
-def _read_arrow(path: Path) -> Part:
+def _read_arrow(path: Path) -> InputPart:
     from pyarrow import ipc
 
-    from ensue.data.part import table_part
+    from ensue.data.input_part import table_part
 
     _not_empty(path)
     data = pa.BufferReader(file_content(path).read()) if is_compressed(path) else pa.memory_map(str(path))
@@ -223,12 +223,12 @@ def _not_empty(path: Path) -> None:
         raise DataError(f"{path} is empty, without even a schema.")
 
 
-BINARY: dict[str, Callable[[Path], Part]] = {
+BINARY: dict[str, Callable[[Path], InputPart]] = {
     ".parquet": _read_parquet,
     ".arrow": _read_arrow,
     ".feather": _read_arrow,
 }
-TEXT: dict[str, Callable[[Content, Reading], Iterable[Part]]] = {
+TEXT: dict[str, Callable[[Content, Reading], Iterable[InputPart]]] = {
     ".csv": _read_csv,
     ".tsv": _read_tsv,
     ".jsonl": _read_json_lines,

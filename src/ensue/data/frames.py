@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ensue.data.errors import DataError, first_line
 from ensue.data.form import Kind
-from ensue.data.part import Part, named_columns, table_part
+from ensue.data.input_part import InputPart, named_columns, table_part
 from ensue.data.raw import Raw, settle
 
 
@@ -55,7 +55,7 @@ def frame_table(source: Any) -> tuple[pa.Table | None, Kind]:
     return pa.table(dict(columns)), kind
 
 
-def read_frame(source: Any, kind: Kind, name: str, where: Callable[[int], str]) -> Part:
+def read_frame(source: Any, kind: Kind, name: str, where: Callable[[int], str]) -> InputPart:
     """The table as a part."""
     if kind == "pandas":
         return _read_pandas(source, name, where)
@@ -83,14 +83,14 @@ def _arrow_table(source: Any, kind: Kind) -> pa.Table:
     return pa.Table.from_batches([pa.record_batch(source)])
 
 
-def _read_pandas(frame: Any, name: str, where: Callable[[int], str]) -> Part:
+def _read_pandas(frame: Any, name: str, where: Callable[[int], str]) -> InputPart:
     """A named index is a column like any other."""
     levels = [n for n, level in enumerate(frame.index.names) if level is not None and level not in frame.columns]
     if levels:
         frame = frame.reset_index(level=levels)
     names = [str(column) for column in frame.columns]
     columns = [_from_series(series) for _, series in frame.items()]
-    return Part(name, named_columns(names, columns, name), len(frame), where)
+    return InputPart(name, named_columns(names, columns, name), len(frame), where)
 
 
 def _is_full(dtype: Any, values: Any) -> bool:

@@ -50,16 +50,16 @@ class TimeGuess:
     timestamps: bool = True
 
 
-def guess_times(columns: Mapping[str, Raw], said: Columns) -> TimeGuess | None:
+def guess_times(columns: Mapping[str, Raw], given: Columns) -> TimeGuess | None:
     """The likeliest columns of times; None where no column looks like one."""
     names = list(columns)
     lower = {name.lower(): name for name in reversed(names)}
-    if said.time is None and (said.start or "start") in columns and (said.end or "end") in columns:
-        start = _readable(columns, said.start or "start", said.times)
+    if given.time is None and (given.start or "start") in columns and (given.end or "end") in columns:
+        start = _readable(columns, given.start or "start", given.times)
         if start is not None:
-            return replace(start, end=said.end or "end")
-    for name in [said.time] if said.time is not None else _candidates(names, lower):
-        found = _readable(columns, name, said.times)
+            return replace(start, end=given.end or "end")
+    for name in [given.time] if given.time is not None else _candidates(names, lower):
+        found = _readable(columns, name, given.times)
         if found is not None:
             return found
     return None

@@ -20,8 +20,8 @@ import pyarrow as pa
 from ensue import compute as pc
 from ensue.data.content import Content
 from ensue.data.dict_rows import read_rows, rows_part
+from ensue.data.input_part import InputPart, named_columns
 from ensue.data.json_schema import wanted_schema
-from ensue.data.part import Part, named_columns
 from ensue.data.python_values import is_text
 from ensue.data.raw import any_of
 from ensue.data.wanted import Wanted
@@ -32,7 +32,7 @@ _LARGEST_EXACT = 2.0**53  # every integer up to here is exact as a float
 _BLOCK = 2**20  # bytes
 
 
-def read_json_lines(content: Content, wanted: Wanted | None = None) -> list[Part]:
+def read_json_lines(content: Content, wanted: Wanted | None = None) -> list[InputPart]:
     """Read lines; those that are blank do not count, a file without lines has no events."""
     data = content.text()
     place = _place(content)
@@ -42,7 +42,7 @@ def read_json_lines(content: Content, wanted: Wanted | None = None) -> list[Part
     return _together(_blocks(content, data, wanted, place))
 
 
-def read_json(content: Content, wanted: Wanted | None = None) -> list[Part]:
+def read_json(content: Content, wanted: Wanted | None = None) -> list[InputPart]:
     """Read a file that holds an array of objects, an object with such an array, or lines."""
     data = content.text()
     opening = data[:100].lstrip()[:1]
@@ -75,11 +75,11 @@ def _records(data: bytes) -> list[Any] | None:
 
 def _part(
     content: Content, table: pa.Table, names: Iterable[str], place: Callable[[int], str],
-    exactly: Callable[[], Part] | None,
-) -> Part:  # fmt: skip
+    exactly: Callable[[], InputPart] | None,
+) -> InputPart:  # fmt: skip
     columns = named_columns(table.column_names, table.columns, content.name)
     others = tuple(name for name in names if name not in columns)
-    return Part(content.name, columns, table.num_rows, place, exactly=exactly, sparse=True, others=others)
+    return InputPart(content.name, columns, table.num_rows, place, exactly=exactly, sparse=True, others=others)
 
 
 # --- at once
@@ -179,7 +179,7 @@ def _line_numbers(data: bytes) -> list[int]:
 # --- block by block
 
 
-def _blocks(content: Content, data: bytes, wanted: Wanted | None, place: Callable[[int], str]) -> Iterator[Part]:
+def _blocks(content: Content, data: bytes, wanted: Wanted | None, place: Callable[[int], str]) -> Iterator[InputPart]:
     """The parts of a file that cannot be read at once."""
     begin = position = 0
     while begin < len(data):
@@ -199,7 +199,7 @@ def _blocks(content: Content, data: bytes, wanted: Wanted | None, place: Callabl
         begin, position = end, position + part.total
 
 
-def _together(parts: Iterable[Part]) -> list[Part]:
+def _together(parts: Iterable[InputPart]) -> list[InputPart]:
     """The parts of one file, all with the same columns."""
     found = list(parts)
     names = dict.fromkeys(name for part in found for name in part.columns)
@@ -216,14 +216,14 @@ def _moved(place: Callable[[int], str], offset: int) -> Callable[[int], str]:
     return place if offset == 0 else lambda position: place(offset + position)
 
 
-def _exactly(content: Content, position: int, block: tuple[int, int] | None) -> Part:
+def _exactly(content: Content, position: int, block: tuple[int, int] | None) -> InputPart:
     """The lines again, value by value."""
     data = content.text()
     part = _lines_part(content.name, data if block is None else data[slice(*block)], _moved(_place(content), position))
     return replace(part, continued=position > 0)
 
 
-def _lines_part(name: str, data: bytes, where: Callable[[int], str]) -> Part:
+def _lines_part(name: str, data: bytes, where: Callable[[int], str]) -> InputPart:
     rows: list[Mapping[str, Any]] = []
     malformed: list[tuple[int, str]] = []
     filled = (line for line in data.decode().split("\n") if line and not line.isspace())

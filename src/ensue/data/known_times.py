@@ -63,8 +63,8 @@ def possible_formats(texts: Sequence[str]) -> list[str]:
 
 def ask_for_format(text: str, formats: Sequence[str], year: int | None) -> DataError:
     """The question about times that can be read in several ways."""
-    said = [f"{_day(each, text, year)} with {each!r}" for each in formats]
-    listed = f"{', '.join(said[:-1])} or {said[-1]}" if len(said) > 1 else said[0]
+    readings = [f"{_day(each, text, year)} with {each!r}" for each in formats]
+    listed = f"{', '.join(readings[:-1])} or {readings[-1]}" if len(readings) > 1 else readings[0]
     return DataError(
         f"The time {shortened(text)} can be read in more than one way: {listed}. "
         "Choose with time_format= (--time-format on the command line)."

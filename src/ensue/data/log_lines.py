@@ -13,11 +13,11 @@ import pyarrow as pa
 from ensue import compute as pc
 from ensue.data.content import Content
 from ensue.data.errors import shortened
-from ensue.data.part import Part
+from ensue.data.input_part import InputPart
 from ensue.regex import named_groups_all
 
 
-def read_lines(content: Content, regex: str) -> Part:
+def read_lines(content: Content, regex: str) -> InputPart:
     """Read a file; blank lines do not count, lines that do not match are bad. An empty group is a missing value."""
     lines = _lines(content)
     matched, columns = named_groups_all(lines, regex)
@@ -27,7 +27,7 @@ def read_lines(content: Content, regex: str) -> Part:
         name: pa.chunked_array([pc.if_else(pc.equal(column, ""), None, column).filter(matched)])
         for name, column in columns.items()
     }
-    return Part(content.name, kept, len(lines) - len(bad), _place(content), text=True, malformed=malformed)
+    return InputPart(content.name, kept, len(lines) - len(bad), _place(content), text=True, malformed=malformed)
 
 
 def _lines(content: Content) -> pa.Array:

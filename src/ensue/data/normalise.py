@@ -18,7 +18,7 @@ from ensue.data.convert import Schema, bad_values, nulls
 from ensue.data.errors import DataError, arrow_errors_as_data_errors
 from ensue.data.events import Events
 from ensue.data.infer import as_inferred, infer, unblanked
-from ensue.data.part import Part
+from ensue.data.input_part import InputPart
 from ensue.data.plain import read_parts
 from ensue.data.report import Report
 from ensue.data.sources import Read
@@ -115,7 +115,9 @@ class _Gathered:
         return None if self.used is None else self.used.get(event_type, ())
 
 
-def _gather(gathered: _Gathered, part: Part, columns: Columns, schema: Schema, known: frozenset[str] | None) -> None:
+def _gather(
+    gathered: _Gathered, part: InputPart, columns: Columns, schema: Schema, known: frozenset[str] | None
+) -> None:
     offset = gathered.rows
     gathered.rows += part.total
     gathered.report.malformed(part, offset)

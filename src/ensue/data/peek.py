@@ -15,7 +15,7 @@ from ensue.data.errors import DataError, arrow_errors_as_data_errors, did_you_me
 from ensue.data.files import Reading
 from ensue.data.guess_times import TimeGuess, guess_times
 from ensue.data.infer import infer
-from ensue.data.part import Part
+from ensue.data.input_part import InputPart
 from ensue.data.raw import Raw, keep, present, value_at
 from ensue.data.sources import recognise
 from ensue.records import dataclass
@@ -74,7 +74,7 @@ def peek(source: object, columns: Columns, only: str | None = None) -> Peeked:
         return _peek(parts, columns, only)
 
 
-def _check_named(parts: Sequence[Part], columns: Columns) -> None:
+def _check_named(parts: Sequence[InputPart], columns: Columns) -> None:
     """Refuse names of columns that no part has; data without any columns has nothing to check."""
     there = [name for part in parts for name in (*part.columns, *part.others)]
     names = list(dict.fromkeys([*there, *_names(parts)]))
@@ -85,7 +85,7 @@ def _check_named(parts: Sequence[Part], columns: Columns) -> None:
             raise DataError(f"There is no column {name!r}; there is {listed(names)}.{did_you_mean(name, names)}")
 
 
-def _peek(parts: Sequence[Part], columns: Columns, only: str | None) -> Peeked:
+def _peek(parts: Sequence[InputPart], columns: Columns, only: str | None) -> Peeked:
     held = {name: _together(parts, name) for name in _names(parts)}
     seen = {name: _described(name, pieces) for name, pieces in held.items()}
     whole = {name: _one(pieces) for name, pieces in held.items()}
@@ -103,7 +103,7 @@ Pieces = list[tuple[Raw, bool]]
 """A column as it came in several parts, each with whether it is text of CSV."""
 
 
-def _names(parts: Iterable[Part]) -> list[str]:
+def _names(parts: Iterable[InputPart]) -> list[str]:
     """The names of columns; of nested ones the paths to the values inside."""
     found: dict[str, None] = {}
     for part in parts:
@@ -112,7 +112,7 @@ def _names(parts: Iterable[Part]) -> list[str]:
     return list(found)
 
 
-def _together(parts: Sequence[Part], name: str) -> Pieces:
+def _together(parts: Sequence[InputPart], name: str) -> Pieces:
     columns = ((column_at(part.columns, name), part) for part in parts)
     return [(pa.chunked_array([pa.nulls(part.length)]) if raw is None else raw, part.text) for raw, part in columns]
 

@@ -16,7 +16,7 @@ from ensue.data.columns import Columns
 from ensue.data.convert import Schema, bad_values, convert
 from ensue.data.files import Reading
 from ensue.data.infer import unblanked
-from ensue.data.part import Part
+from ensue.data.input_part import InputPart
 from ensue.data.sources import Read, recognise
 from ensue.data.stamp import Stamped, stamp
 from ensue.data.wanted import wanted_columns
@@ -36,7 +36,7 @@ def read_parts(source: object, columns: Columns, asked: Schema, schema: Schema, 
 
 
 def plain_tables(
-    parts: Sequence[Part], columns: Columns, schema: Schema, used: Collection[tuple[str, str]]
+    parts: Sequence[InputPart], columns: Columns, schema: Schema, used: Collection[tuple[str, str]]
 ) -> Plain | None:
     """Parts as one table with the columns `time` (or `start` and `end`), `type` and attributes, or such by type.
 
@@ -77,7 +77,7 @@ def _kinds(schema: Schema) -> dict[str, str] | None:
 
 
 def _table(
-    part: Part, stamped: Stamped, kinds: Mapping[str, str], used: Collection[tuple[str, str]], schema: Schema
+    part: InputPart, stamped: Stamped, kinds: Mapping[str, str], used: Collection[tuple[str, str]], schema: Schema
 ) -> pa.Table | None:
     when = pa.timestamp("us", stamped.zone) if stamped.clock == "timestamps" else pa.int64()
     start, end = (each.cast(when) for each in (stamped.start, stamped.end))

@@ -5,7 +5,7 @@ from dataclasses import field
 
 from ensue import compute as pc
 from ensue.data.errors import BadRow
-from ensue.data.part import Part
+from ensue.data.input_part import InputPart
 from ensue.data.split import Group
 from ensue.data.stamp import Fault
 from ensue.records import dataclass
@@ -31,12 +31,12 @@ class Report:
 
     _found: dict[int, _Found] = field(default_factory=dict)
 
-    def malformed(self, part: Part, offset: int) -> None:
+    def malformed(self, part: InputPart, offset: int) -> None:
         """Note the rows that could not even be split into columns."""
         for position, reason in part.malformed[:KEPT]:
             self._found.setdefault(offset + position, _Found(part.where, position, reason))
 
-    def of_part(self, part: Part, fault: Fault, offset: int) -> None:
+    def of_part(self, part: InputPart, fault: Fault, offset: int) -> None:
         """Note a fault in the times or types of a part."""
         for index in first_indices(fault):
             position = part.positions[index].as_py()

@@ -12,7 +12,7 @@ from ensue.data.errors import DataError, shortened
 from ensue.data.files import ALL, JsonLines, Reading, is_event_file, read_files
 from ensue.data.form import Form, Kind
 from ensue.data.frames import frame_kind, read_frame
-from ensue.data.part import Part
+from ensue.data.input_part import InputPart
 from ensue.records import dataclass
 
 _FORMS = "a table (Arrow, pandas, Polars), a path or several, dicts, or a dict of these by event type"
@@ -24,10 +24,10 @@ class Read:
     """Parts whose columns have been arranged already."""
 
     form: Form
-    parts: Iterable[Part]
+    parts: Iterable[InputPart]
 
 
-def recognise(source: object, reading: Reading = ALL) -> tuple[Form, Iterator[Part]]:
+def recognise(source: object, reading: Reading = ALL) -> tuple[Form, Iterator[InputPart]]:
     """The form of a source and its parts, which are read lazily; `reading` has the options for files."""
     if frame_kind(source) is None and isinstance(source, Mapping):
         return _by_type(source, reading)
@@ -35,7 +35,7 @@ def recognise(source: object, reading: Reading = ALL) -> tuple[Form, Iterator[Pa
     return Form(kind), parts
 
 
-def recognise_table(source: Any, name: str, row: str, reading: Reading = ALL) -> tuple[Kind, Iterator[Part]]:
+def recognise_table(source: Any, name: str, row: str, reading: Reading = ALL) -> tuple[Kind, Iterator[InputPart]]:
     """The kind of one table and its parts; `row` is the word before a row's number where it has no file."""
 
     def where(position: int) -> str:
@@ -60,10 +60,10 @@ def recognise_table(source: Any, name: str, row: str, reading: Reading = ALL) ->
     raise DataError(f"{name} is a {type(source).__name__} of {shortened(first)} and the like; pass {_FORMS}.")
 
 
-def _by_type(sources: Mapping[Any, Any], reading: Reading) -> tuple[Form, Iterator[Part]]:
+def _by_type(sources: Mapping[Any, Any], reading: Reading) -> tuple[Form, Iterator[InputPart]]:
     if _is_event(sources):
         raise DataError(f"{shortened(dict(sources))} is one event, a dict; put it in a list.")
-    recognised: dict[str, tuple[Kind, Iterator[Part]]] = {}
+    recognised: dict[str, tuple[Kind, Iterator[InputPart]]] = {}
     for event_type, source in sources.items():
         if not isinstance(event_type, str):
             raise DataError(f"Tables are passed by event type, and {shortened(event_type)} is no name of one.")
@@ -94,11 +94,11 @@ def _is_value(value: object) -> bool:
     return isinstance(value, int | float | date)
 
 
-def _typed(exactly: Callable[[], Part] | None, event_type: str) -> Callable[[], Part] | None:
+def _typed(exactly: Callable[[], InputPart] | None, event_type: str) -> Callable[[], InputPart] | None:
     return None if exactly is None else lambda: replace(exactly(), event_type=event_type)
 
 
-def _read_paths(paths: Iterable[Any], name: str, reading: Reading) -> Iterator[Part]:
+def _read_paths(paths: Iterable[Any], name: str, reading: Reading) -> Iterator[InputPart]:
     for path in paths:
         if not isinstance(path, str | Path | JsonLines):
             raise DataError(f"{name} is a list of paths, but {shortened(path)} in it is none.")

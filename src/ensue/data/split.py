@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from ensue import compute as pc
 from ensue.data.convert import Schema
-from ensue.data.part import Part
+from ensue.data.input_part import InputPart
 from ensue.data.raw import SLICE, Raw, pick
 from ensue.data.stamp import Stamped
 from ensue.records import dataclass
@@ -31,7 +31,9 @@ class Group:
     where: Callable[[int], str]
 
 
-def split(part: Part, stamped: Stamped, offset: int, schema: Schema, known: frozenset[str] | None) -> dict[str, Group]:
+def split(
+    part: InputPart, stamped: Stamped, offset: int, schema: Schema, known: frozenset[str] | None
+) -> dict[str, Group]:
     """The rows by type; of a declared type with its attributes only, of a type that is not known with none."""
     rows = pc.add(pa.chunked_array([part.positions]), offset)
     groups = {}
@@ -55,7 +57,7 @@ def split(part: Part, stamped: Stamped, offset: int, schema: Schema, known: froz
     return groups
 
 
-def _selections(part: Part, stamped: Stamped) -> dict[str, Selection]:
+def _selections(part: InputPart, stamped: Stamped) -> dict[str, Selection]:
     selections: dict[str, Selection] = {}
     for offset in range(0, part.length, SLICE):
         length = min(SLICE, part.length - offset)

@@ -9,8 +9,8 @@ from ensue import compute as pc
 from ensue.data.columns import Columns, Layout, TimeFormat, find_layout
 from ensue.data.convert import blanks_as_null, convert
 from ensue.data.errors import DataError, shortened
+from ensue.data.input_part import InputPart
 from ensue.data.iso import text_of_micros
-from ensue.data.part import Part
 from ensue.data.raw import Raw, any_of, present, value_at
 from ensue.data.times import Clock, Times, read_times
 from ensue.language.limits import FARTHEST
@@ -40,7 +40,7 @@ class Stamped:
     taken: frozenset[str]  # the columns that are no attributes
 
 
-def stamp(part: Part, columns: Columns, clock: Clock | None = None) -> Stamped:
+def stamp(part: InputPart, columns: Columns, clock: Clock | None = None) -> Stamped:
     """Read the times and types of a part; `clock` is known for a part that continues another."""
     layout = find_layout([*part.columns, *part.others], columns, part.event_type is not None, part.name)
     times, faults = _read_times(part, layout, columns.times, clock)
@@ -65,7 +65,7 @@ def stamp(part: Part, columns: Columns, clock: Clock | None = None) -> Stamped:
 
 
 def _read_times(
-    part: Part, layout: Layout, how: TimeFormat, clock: Clock | None
+    part: InputPart, layout: Layout, how: TimeFormat, clock: Clock | None
 ) -> tuple[dict[str, Times], list[Fault]]:
     """The times by column, those of the column for instants put in where start and end are both empty."""
     start, end = _seen(part, layout.start), _seen(part, layout.end)
@@ -87,7 +87,7 @@ def _read_times(
     return times, [_unread_time(raw, unread, layout.instant, how)]
 
 
-def _seen(part: Part, name: str) -> Raw:
+def _seen(part: InputPart, name: str) -> Raw:
     return blanks_as_null(part.columns[name]) if part.text else part.columns[name]  # blanks of text only
 
 

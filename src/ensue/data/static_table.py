@@ -8,8 +8,8 @@ from ensue.data.columns import named
 from ensue.data.convert import AttributeTypes, bad_values, convert, wrong_value
 from ensue.data.errors import DataError, arrow_errors_as_data_errors
 from ensue.data.infer import unblanked
+from ensue.data.input_part import InputPart
 from ensue.data.iso import python_values
-from ensue.data.part import Part
 from ensue.data.raw import settle, value_at
 from ensue.data.sources import recognise_table
 
@@ -26,7 +26,7 @@ def read_table(source: object, types: AttributeTypes, name: str) -> list[tuple[A
         return [row for part in _parts(source, types, name) for row in _rows(part, types)]
 
 
-def _parts(source: Any, types: AttributeTypes, name: str) -> Iterator[Part]:
+def _parts(source: Any, types: AttributeTypes, name: str) -> Iterator[InputPart]:
     called = f"The table {name!r}"
     if isinstance(source, list | tuple | set | frozenset) and all(isinstance(item, list | tuple) for item in source):
         yield _tuples_part(list(source), types, called, f"table {name}, row")
@@ -36,7 +36,7 @@ def _parts(source: Any, types: AttributeTypes, name: str) -> Iterator[Part]:
         yield from recognise_table(source, called, f"table {name}, row")[1]
 
 
-def _tuples_part(rows: list[Any], types: AttributeTypes, called: str, row: str) -> Part:
+def _tuples_part(rows: list[Any], types: AttributeTypes, called: str, row: str) -> InputPart:
     def where(position: int) -> str:
         return f"{row} {position}"
 
@@ -44,10 +44,10 @@ def _tuples_part(rows: list[Any], types: AttributeTypes, called: str, row: str) 
         if len(values) != len(types):
             raise DataError(f"{where(position)}: has {len(values)} values, and the table has {len(types)} columns.")
     columns = {name: settle([values[index] for values in rows]) for index, name in enumerate(types)}
-    return Part(called, columns, len(rows), where)
+    return InputPart(called, columns, len(rows), where)
 
 
-def _rows(part: Part, types: AttributeTypes) -> list[tuple[Any, ...]]:
+def _rows(part: InputPart, types: AttributeTypes) -> list[tuple[Any, ...]]:
     for position, reason in part.malformed:
         raise DataError(f"{part.where(position)}: {reason}")
     if not part.columns and not part.length:

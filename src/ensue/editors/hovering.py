@@ -51,8 +51,12 @@ def hover(text: str, line: int, column: int, *, functions: Functions = None) -> 
     if found is None:
         return None
     named, statement = found
-    said = _describe(known, named, statement)
-    return None if said is None else Hover(range_of(known.source, named.span), said[0], tuple(said[1]))
+    description = _describe(known, named, statement)
+    return (
+        None
+        if description is None
+        else Hover(range_of(known.source, named.span), description[0], tuple(description[1]))
+    )
 
 
 _Description = tuple[str, list[str]]

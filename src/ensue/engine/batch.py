@@ -28,7 +28,8 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 FEW = 64
 """Rows that are a few."""
 
-Place = tuple[int, tuple[str, ...] | None]
+TypeRank = tuple[int, tuple[str, ...] | None]
+"""The rank of a type and the attributes that order its events; None for a type that the program does not know."""
 
 Row = tuple[str, Mapping[str, Any], int, int, Any, int]
 """A given event: type, attributes, start, end, sequence (None if there is none), position in the input."""
@@ -107,7 +108,7 @@ def arrow_of(values: np.ndarray[Any, Any], valid: np.ndarray[Any, Any] | None = 
 class Batch:
     """All events that end up to a time and are new since the last one."""
 
-    places: Mapping[str, Place]
+    places: Mapping[str, TypeRank]
     types: Mapping[str, typed.EventType]
     given: Mapping[str, Columns] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
@@ -174,7 +175,7 @@ class Batch:
         type_, attributes, start, end, _, _ = row
         return Event(type_, attributes, start, end, self.place(type_), (type_, start, end, tuple(attributes.items())))
 
-    def place(self, type_: str) -> Place:
+    def place(self, type_: str) -> TypeRank:
         return self.places.get(type_) or (len(self.places), None)
 
     def takes_columns(self, type_: str, attributes: Iterable[pa.Array]) -> bool:

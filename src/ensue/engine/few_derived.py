@@ -36,7 +36,7 @@ class FewDerived:
         self._floats = "f" in kinds
         heads = lane.code.together.heads.get(event)
         self._number = None if heads is None else place["f0"]
-        """Where rows say by a number which type they are of."""
+        """The column of the number that gives the type of a row, or None."""
         own = values if heads is None else values[1:]
         types = [lane.program.events[name] for name in heads or (event,)]
         readers = {names: _reader(names, own, lane.values.value) for names in {tuple(of.attributes) for of in types}}

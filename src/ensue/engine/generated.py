@@ -114,7 +114,7 @@ class GeneratedLane:
         until, due = (self.clock_.base + self.clock_.layout.cell_of_number(name) for name in ("until", "due"))
         self._cells = (self.frame.view, self.given.base + self.given.layout.cell_of_number("at"), until, due)
         self.next_due: int | None = None
-        """When something ends by itself, if nothing has changed since the last run; it may be too early."""
+        """The time at which something ends by itself, if nothing has changed since the last run; maybe too early."""
         self.ready = False
         """True if one event can be taken in by `step`, as nothing has changed since the last."""
         self._made = self._compile() if compiled else None

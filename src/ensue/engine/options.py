@@ -24,7 +24,7 @@ class Options:
     rewriting: bool = True
     """Rules are rewritten before they are run."""
     ordering: bool = True
-    """Where rules are rewritten, their joins are ordered."""
+    """The joins of rules that are rewritten are ordered."""
     sharing: bool = True
     """Rules of one shape run as one, with a table of their constants."""
     parts: bool = True

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ensue.data.errors import DataError
-from ensue.engine.batch import Batch, Place
+from ensue.engine.batch import Batch, TypeRank
 from ensue.engine.clock import Clock
 from ensue.engine.generate.program import Generated, generate
 from ensue.engine.generated import GeneratedLane
@@ -38,7 +38,7 @@ MOST_PLANS = 64
 """Most programs whose code is kept, in case they run again."""
 
 
-def places_of(program: typed.Program) -> dict[str, Place]:
+def places_of(program: typed.Program) -> dict[str, TypeRank]:
     """The rank of each type, and the attributes that order its events."""
     return {name: (rank, tuple(event.attributes)) for rank, (name, event) in enumerate(program.events.items())}
 

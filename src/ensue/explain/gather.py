@@ -81,12 +81,12 @@ def _implied(body: typed.Body, program: typed.Program) -> Iterator[str]:
     for each in implied(body, program.events):
         match each.of:
             case typed.Related(left=left, right=right, relation=relation):
-                said = f"{left} {describe_relation(relation, length)} {right}"
+                limit = f"{left} {describe_relation(relation, length)} {right}"
             case typed.Pair(relation=relation):
-                said = describe_relation(relation, length)
+                limit = describe_relation(relation, length)
             case typed.Body(within=within):
-                said = f"within {describe_length(within or 0, program)}"
-        yield f"`{said}`" if each.whole else f"a limit of `{said}`"
+                limit = f"within {describe_length(within or 0, program)}"
+        yield f"`{limit}`" if each.whole else f"a limit of `{limit}`"
 
 
 def _extent(body: typed.Body, program: typed.Program) -> int | None:

@@ -25,9 +25,9 @@ def python_calls(program: typed.Program) -> dict[int, tuple[str, ...]]:
         shape, _ = shape_of(rule, program.events[rule.event])
         if shape not in quiet:
             alone = CompilationUnit((Layer((UnitRule(rule, ""),), 0, False),), program.events, mixed_columns=mixed)
-            said = dict.fromkeys(Phrases(program).conditions(_questions(alone)))
-            if said:
-                found[number] = tuple(said)
+            conditions = dict.fromkeys(Phrases(program).conditions(_questions(alone)))
+            if conditions:
+                found[number] = tuple(conditions)
             else:
                 quiet.add(shape)
     return found

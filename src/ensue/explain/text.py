@@ -41,7 +41,7 @@ def written(explanation: Explanation) -> str:
     for number, stage in enumerate(explanation.stages, 1):
         lines.append(f"  stage {number}, {describe_stage(stage, explanation.program)} → {', '.join(stage.derives)}")
         lines += [
-            f"    {said}" for said in (*describe_joined(stage, explanation), *describe_obstacles(stage, explanation))
+            f"    {term}" for term in (*describe_joined(stage, explanation), *describe_obstacles(stage, explanation))
         ]
     return "\n".join(lines)
 
@@ -73,8 +73,8 @@ def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
         yield f"  joined in another order: as written there are about {rule.fewer:,} times as many tuples, by {by}"
     elif "order_joins" in rule.rewrites:
         yield "  joined from its last event: nothing is joined before that comes"
-    for said in rule.implied:
-        yield f"  {said} follows from the rest, and is not checked"
+    for term in rule.implied:
+        yield f"  {term} follows from the rest, and is not checked"
     if rule.in_python:
         yield f"  computed in Python, once for each combination of values: {', '.join(rule.in_python)}"
     yield from _part(rule.plan, rule, explanation, "  ", "  ")

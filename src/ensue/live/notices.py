@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from ensue.data import BadRow
-from ensue.data.errors import bad_rows_said
+from ensue.data.errors import describe_bad_rows
 from ensue.errors import BadRowsWarning, LateEventsWarning
 from ensue.live.reactions import Calls
 
@@ -48,7 +48,7 @@ class Notices:
             for row in rows:
                 self.calls.add("on_bad_row", partial(str, row), partial(self.on_bad_row, row))
         elif count:
-            self.warnings.append((bad_rows_said(rows, count), BadRowsWarning))
+            self.warnings.append((describe_bad_rows(rows, count), BadRowsWarning))
 
     def warn(self, stacklevel: int) -> None:
         """Warn of all notices for which there is no callback."""

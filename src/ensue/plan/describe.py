@@ -111,13 +111,13 @@ class _Describer:
                 where = "between the two"
             case typed.Inside():
                 where = "inside it"
-        said, absent = describe_events(part.pattern), isinstance(part, typed.Absence)
+        events, absent = describe_events(part.pattern), isinstance(part, typed.Absence)
         newest = isinstance(node, plan.Absent) and node.newest
         memory = constant(2) if newest else window(tightest(node.reach, node.keep))
-        kept = Kept(said, part.shared, memory, after=_opener(node))
-        looked = looked_at(said, part.shared)
+        kept = Kept(events, part.shared, memory, after=_opener(node))
+        looked = looked_at(events, part.shared)
         if newest:
-            looked = f"the newest {said} of its key" if part.shared else f"the newest {said}"
+            looked = f"the newest {events} of its key" if part.shared else f"the newest {events}"
         found = Description(
             "absence" if absent else "gathering",
             part.pattern.id,
@@ -131,10 +131,10 @@ class _Describer:
         )
         if not isinstance(node.inner, plan.Anew):
             return replace(found, parts=(self._pattern(node.inner),))
-        advice = f"let {said} share variables with the rest, instead of naming it in parentheses"
+        advice = f"let {events} share variables with the rest, instead of naming it in parentheses"
         return replace(
-            found, cost=f"for each match: matched anew, from every {said} so far",
-            kept=(Kept(said, (), UNBOUNDED, advice),), parts=(_anew(self._pattern(node.inner.input)),),
+            found, cost=f"for each match: matched anew, from every {events} so far",
+            kept=(Kept(events, (), UNBOUNDED, advice),), parts=(_anew(self._pattern(node.inner.input)),),
             inputs=(node.input,),
         )  # fmt: skip
 

@@ -25,18 +25,18 @@ def describe_window(
     Beside a pattern, the window's results wait for later matches, and these for the window.
     """
     held = node.window
-    said = describe_events(held.pattern)
+    events = describe_events(held.pattern)
     rest = pattern_of(node.input)
-    title, cost = _title(held, phrases), f"for each {said}: its aggregates"
+    title, cost = _title(held, phrases), f"for each {events}: its aggregates"
     if _depends(held, rest, (*node.terms, *arguments)):
-        cost = f"for each {said}: its aggregates anew, with each match beside it, from every {said}"
+        cost = f"for each {events}: its aggregates anew, with each match beside it, from every {events}"
         taken = [each for each in (held.pattern, held.beginning, rest) if each is not None]
         kept = [Kept(describe_events(each), (), UNBOUNDED, OWN_RULE) for each in taken]
     else:
         kept = [_collected(held, node.keep, phrases)]
         if rest is not None:
             shared = tuple(name for name in held.shared if name in visible_variables(rest))
-            both = (f"what is found of {said}", describe_events(rest))
+            both = (f"what is found of {events}", describe_events(rest))
             kept += [_bounded(what, shared, window(node.reach), OWN_RULE) for what in both]
     inputs = [None if rest is None else node.input, node.collected, node.beginning]
     return Description(
@@ -53,8 +53,8 @@ def _title(held: typed.Window, phrases: Phrases) -> str:
 
 def _collected(held: typed.Window, keep: int | None, phrases: Phrases) -> Kept:
     """State for the collected events: themselves, or aggregates of those since the last beginning."""
-    said, keys = describe_events(held.pattern), (*held.shared, *held.keys)
-    what = said if held.record.keeps_events else f"aggregates of {said}"
+    events, keys = describe_events(held.pattern), (*held.shared, *held.keys)
+    what = events if held.record.keeps_events else f"aggregates of {events}"
     if held.beginning is not None:
         begins = describe_events(held.beginning)
         if _longest(held.pattern, phrases.program) is not None:
@@ -62,7 +62,7 @@ def _collected(held: typed.Window, keep: int | None, phrases: Phrases) -> Kept:
         return _bounded(begins, keys, window(keep), BACK)
     if held.kind == "gap":
         over = until(f"gap of {phrases.length(held.size)}") if keep is None else window(keep)
-        return Kept(what if keep is None else said, keys, over)
+        return Kept(what if keep is None else events, keys, over)
     if held.record.takes == "number":
         return Kept(what, keys, constant(held.size))
     return _bounded(what, keys, window(keep if held.extent is None else held.size), BACK)

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ensue import compute as pc
-from ensue.data.errors import groups_said
+from ensue.data.errors import describe_by_kind
 from ensue.data.events import Events
 from ensue.data.json_lines import json_lines_by_type
 from ensue.program import Program
@@ -42,7 +42,7 @@ def _first(table: pa.Table) -> pa.Table:
 
 def _notices(program: Program, read: Events, request: Request) -> Iterator[str]:
     if read.bad_count:
-        yield from groups_said(read.bad, read.bad_count)
+        yield from describe_by_kind(read.bad, read.bad_count)
     if read.last_end is None:
         yield "There are no events."
     elif not any(event.derived for event in program.typed.events.values()):

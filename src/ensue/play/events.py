@@ -10,9 +10,9 @@ from typing import Any
 
 from ensue.data.columns import Columns, TextFiles
 from ensue.data.files import JsonLines, Reading, read_files
+from ensue.data.input_part import InputPart
 from ensue.data.iso import python_values
 from ensue.data.json_text import to_json
-from ensue.data.part import Part
 from ensue.records import dataclass
 
 MOST_EVENTS = 50_000
@@ -72,7 +72,7 @@ def _lines(path: str | JsonLines, reading: Reading, more: Mapping[str, Any]) -> 
             yield to_json({**more, **row})
 
 
-def _rows(part: Part) -> Iterator[dict[str, Any]]:
+def _rows(part: InputPart) -> Iterator[dict[str, Any]]:
     """The rows of a part without nulls; of large parts as many as can be shown."""
     columns = {
         name: raw[: MOST_EVENTS + 1] if isinstance(raw, list) else python_values(raw.slice(0, MOST_EVENTS + 1))

@@ -39,20 +39,20 @@ def plan_of(explanation: Explanation) -> dict[str, Any]:
 def _rule(rule: RuleExplained, explanation: Explanation) -> dict[str, Any]:
     program = explanation.program
     most = max((part.memory for part in rule.plan.walk()), key=lambda memory: (memory.kind, memory.size))
-    said = [describe_waiting(rule)]
+    details = [describe_waiting(rule)]
     if not rule.possible:
-        said.append("events that have one time each never match it")
+        details.append("events that have one time each never match it")
     if rule.extent is not None:
-        said.append(f"a match takes {describe_length(rule.extent, program)} at most")
+        details.append(f"a match takes {describe_length(rule.extent, program)} at most")
     if rule.rewrites:
-        said.append(f"rewritten: {', '.join(rule.rewrites)}")
-    said += [f"{each} follows from the rest, and is not checked" for each in rule.implied]
+        details.append(f"rewritten: {', '.join(rule.rewrites)}")
+    details += [f"{each} follows from the rest, and is not checked" for each in rule.implied]
     return {
         "name": rule.name,
         "event": rule.event,
         "title": rule.about.title,
         "line": rule.line,
-        "said": said,
+        "details": details,
         "memory": describe_memory(most, program),
         "bounded": most.bounded,
         "tree": _part(rule.plan, rule, explanation),

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ensue import detection as detecting
 from ensue.data.columns import columns_of
-from ensue.data.errors import DataError, groups_said
+from ensue.data.errors import DataError, describe_by_kind
 from ensue.data.moments import Length, Moment, check_length, length_of
 from ensue.data.spark_frames import spark_frames
 from ensue.language import typed
@@ -221,7 +221,7 @@ class _Case:
         """Rows that were left out, which may be the cause."""
         if not self.events.bad_count:
             return []
-        lines = groups_said(self.events.bad, self.events.bad_count)
+        lines = describe_by_kind(self.events.bad, self.events.bad_count)
         number = self.events.bad_count
         count = "1 row was left out, because it" if number == 1 else f"{number:,} rows were left out, because they"
         more = ["…"] if len(lines) > MOST_BAD_LINES else []

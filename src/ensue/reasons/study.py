@@ -151,7 +151,7 @@ class Study:
         return Shown(event.type, attributes, start, end, text, self.row(event))
 
     def place(self, rule: typed.Rule) -> RuleLocation:
-        """Where a rule is written."""
+        """The place where a rule is written."""
         line, _ = self.source.position(rule.span.start)
         return RuleLocation(rule.label, rule.event, self.source.name, line)
 

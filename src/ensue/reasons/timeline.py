@@ -10,7 +10,7 @@ from ensue.language.walk import conjuncts, names_used, patterns
 from ensue.reasons.answer import Detected, Line
 from ensue.reasons.study import Study
 from ensue.reference.evaluate import World, atom_match, related_in_time
-from ensue.reference.matches import NOTHING, Event, Match, Part, agree
+from ensue.reference.matches import NOTHING, Event, Match, MatchPart, agree
 from ensue.temporal.describe import describe_relation, describe_scope
 
 MOST_COLLECTED = 6
@@ -83,7 +83,7 @@ class Timeline:
 
     # --- matched
 
-    def _event(self, part: Part, unseen: dict[Any, Event]) -> Dated:
+    def _event(self, part: MatchPart, unseen: dict[Any, Event]) -> Dated:
         event = self.study.by_identity.get(part.identity) or unseen[part.identity]
         shown = self.study.shown(event)
         atom = self.ids.get(part.pattern) if part.pattern is not None else None
@@ -92,7 +92,7 @@ class Timeline:
         line = Line("event", text, shown.start, shown.end, shown, self.unfold(event))
         return (event.start, event.end, 0), line
 
-    def _timer(self, part: Part) -> list[Dated]:
+    def _timer(self, part: MatchPart) -> list[Dated]:
         match part.identity:
             case ("timer", int(id_), int(start), int(end)):
                 timer = self.timers.get(id_) or self.ids.get(id_)

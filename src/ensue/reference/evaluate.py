@@ -21,7 +21,18 @@ from ensue.language.semantics import equality, identity, order
 from ensue.language.walk import has_aggregate, has_alternatives, names_used, visible_labels, visible_variables
 from ensue.reference.contexts import Witness, paired, select
 from ensue.reference.expressions import evaluate, holds
-from ensue.reference.matches import NOTHING, Event, Match, Occurrence, Part, agree, both, covering, gather, together
+from ensue.reference.matches import (
+    NOTHING,
+    Event,
+    Match,
+    MatchPart,
+    Occurrence,
+    agree,
+    both,
+    covering,
+    gather,
+    together,
+)
 from ensue.reference.restricted import in_order, innermost, latest, preferred
 from ensue.reference.static import Knowledge
 
@@ -85,7 +96,7 @@ class World:
     def look_up(self, lookup: typed.Lookup, match: Match) -> Iterator[Match]:
         for values in self.knowledge.bindings(lookup.predicate, lookup.arguments, match.values):
             row = tuple(order(values[t.name]) for t in lookup.arguments if isinstance(t, typed.Variable))
-            part = Part((0, 0, (0,), TIMER_RANK + 1, row), ("row", lookup.predicate, row), False)
+            part = MatchPart((0, 0, (0,), TIMER_RANK + 1, row), ("row", lookup.predicate, row), False)
             yield replace(match, values=values, parts=(*match.parts, part))
 
     def _set_timers(self, timers: Iterable[typed.Timer], match: Match) -> Match | None:
@@ -428,7 +439,7 @@ def moment_of(id_: int, label: str | None, time: int) -> Match:
 def _interval(id_: int, label: str | None, start: int, end: int) -> Match:
     """A timer."""
     labels = {label: Occurrence(start, end)} if label is not None else {}
-    part = Part((end, start, (0,), TIMER_RANK, ()), ("timer", id_, start, end), False, id_)
+    part = MatchPart((end, start, (0,), TIMER_RANK, ()), ("timer", id_, start, end), False, id_)
     return Match(start, end, labels=labels, parts=(part,))
 
 
@@ -458,7 +469,7 @@ def atom_match(atom: typed.Atom, event: Event) -> Match | None:
         else:
             values[term.name] = value
     labels = {atom.label: Occurrence(event.start, event.end, event.attributes)} if atom.label is not None else {}
-    part = Part(event.key, event.identity, pattern=atom.id)
+    part = MatchPart(event.key, event.identity, pattern=atom.id)
     return Match(event.start, event.end, values, labels, (part,), sources=event.sources, oldest=event.end)
 
 

@@ -37,7 +37,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True)
-class Part:
+class MatchPart:
     """A part of a match, an event or else a timer or static row: its place in the order, and its identity."""
 
     key: tuple[Any, ...]
@@ -55,7 +55,7 @@ class Match:
     end: int
     values: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, Occurrence] = field(default_factory=dict)
-    parts: tuple[Part, ...] = ()
+    parts: tuple[MatchPart, ...] = ()
     spans: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     """Spans of the scopes of absences and gatherings, by the id of the pattern."""
     gathered: Mapping[int, tuple[Match, ...]] = field(default_factory=dict)

@@ -115,7 +115,7 @@ def label_of(pattern: typed.Pattern) -> str | None:
             return None
 
 
-def says_as_much(end: bool, later: bool, lower: bool) -> bool:
+def holds_for_each(end: bool, later: bool, lower: bool) -> bool:
     """True if a limit on the covering start or end of several events means the same limit on each of them.
 
     All start after a time if the first does, and all end before one if the last does.
@@ -226,7 +226,7 @@ def _points(side: Conjunction, end: bool, later: bool, lower: bool) -> list[Poin
     for place in places:
         if covers((place, end), end, places, distances):
             return [(place, end)]
-    return [(place, end) for place in places] if says_as_much(end, later, lower) else None
+    return [(place, end) for place in places] if holds_for_each(end, later, lower) else None
 
 
 def _limits(relation: typed.Relation, sides: tuple[Conjunction, Conjunction]) -> Iterator[Limit]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ensue.language import typed
 from ensue.language.types import DECLARED
 from ensue.language.walk import visible_variables
-from ensue.rewriting.conjunctions import Conjunction, Limit, Tree, covers, label_of, places_of, says_as_much
+from ensue.rewriting.conjunctions import Conjunction, Limit, Tree, covers, holds_for_each, label_of, places_of
 from ensue.temporal.distances import Distances
 
 
@@ -144,7 +144,7 @@ class Joins:
         """True if a limit on two sides bounds each of their events as closely."""
         given = [lower for lower, value in ((True, distance.low), (False, distance.high)) if value is not None]
         return all(
-            isinstance((left, right)[side], int) or all(says_as_much(end, later, lower) for lower in given)
+            isinstance((left, right)[side], int) or all(holds_for_each(end, later, lower) for lower in given)
             for (side, end), later in ((distance.earlier, False), (distance.later, True))
         )
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ensue.data import Columns, DataError
 from ensue.data.columns import Layout, find_layout
-from ensue.data.part import named_columns
+from ensue.data.input_part import named_columns
 from ensue.data.spark_frames import Frames
 from ensue.data.wall_clock import WallClock
 from ensue.engine.limits import OPEN, Limits

@@ -125,11 +125,11 @@ def describe_expression(expression: typed.Expression, program: typed.Program, na
             own = _LEVELS[operator]
             operands = [inner(argument, own + (place > 0)) for place, argument in enumerate(arguments)]
             unary = {"not": "not ", "neg": "-"}.get(operator)
-            said = f" {operator} ".join(operands) if unary is None else f"{unary}{operands[0]}"
-            return f"({said})" if own < level else said
+            text = f" {operator} ".join(operands) if unary is None else f"{unary}{operands[0]}"
+            return f"({text})" if own < level else text
         case typed.Operation(name="in", arguments=(first, *others)):
-            said = f"{inner(first, _LEVELS['+'])} in ({', '.join(inner(other, _LEVELS['+']) for other in others)})"
-            return f"({said})" if _LEVELS["="] < level else said
+            text = f"{inner(first, _LEVELS['+'])} in ({', '.join(inner(other, _LEVELS['+']) for other in others)})"
+            return f"({text})" if _LEVELS["="] < level else text
         case typed.Operation(name=function, arguments=arguments):
             return f"{function}({', '.join(map(inner, arguments))})"
         case typed.Holds(predicate=predicate, arguments=terms):
@@ -171,8 +171,8 @@ def describe_length(length: int, program: typed.Program) -> str:
     rest = length * dict(_UNITS)[program.unit or "us"]
     if rest == 0:
         return "0"
-    sign, rest, said = ("-" if rest < 0 else ""), abs(rest), ""
+    sign, rest, text = ("-" if rest < 0 else ""), abs(rest), ""
     for unit, size in _UNITS:
         count, rest = divmod(rest, size)
-        said += f"{count}{unit}" if count else ""
-    return sign + said
+        text += f"{count}{unit}" if count else ""
+    return sign + text

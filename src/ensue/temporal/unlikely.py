@@ -35,9 +35,9 @@ def _warn_of_overlapping(rule: typed.Rule, program: typed.Program, report: Repor
         for pair in pairs(body.pattern):
             match pair:
                 case typed.Pair(left=typed.Atom(event=one), right=typed.Atom(event=other, span=span)):
-                    said = _neighbours(one, program) if one == other and pair.relation.word in IN_ORDER else None
-                    if said is not None:
-                        share, hint = said
+                    neighbours = _neighbours(one, program) if one == other and pair.relation.word in IN_ORDER else None
+                    if neighbours is not None:
+                        share, hint = neighbours
                         report.warning(
                             "W011", span,
                             f"`{one}` covers what it is computed from, so one and the next {share} and are never in "

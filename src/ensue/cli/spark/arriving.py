@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ensue.cli.spark.places import FILES, TABLES, Place
+from ensue.cli.spark.endpoints import FILES, TABLES, Endpoint
 from ensue.cli.spark.reading import text_options, with_known_times
 from ensue.cli.spark.text_files import matching, taken_apart, with_file_name
 from ensue.cli.spark.text_schema import CORRUPT, FORMATS, assumed_schema, text_schema
@@ -31,7 +31,7 @@ class Arriving:
     schema: str | None
     options: Mapping[str, str]
 
-    def frames(self, sources: Place | dict[str, Place]) -> tuple[DataFrame | dict[str, DataFrame], Columns]:
+    def frames(self, sources: Endpoint | dict[str, Endpoint]) -> tuple[DataFrame | dict[str, DataFrame], Columns]:
         """The streaming frames of sources, and how their columns are to be read."""
         columns: list[Columns] = []
         found: DataFrame | dict[str, DataFrame]
@@ -39,10 +39,10 @@ class Arriving:
             found = {name: self._frame(source, name, columns) for name, source in sources.items()}
         else:
             found = self._frame(sources, None, columns)
-        said = next((each for each in columns if each.times != self.columns.times), self.columns)
-        return found, replace(said, files=TextFiles())
+        chosen = next((each for each in columns if each.times != self.columns.times), self.columns)
+        return found, replace(chosen, files=TextFiles())
 
-    def _frame(self, source: Place, only: str | None, columns: list[Columns]) -> DataFrame:
+    def _frame(self, source: Endpoint, only: str | None, columns: list[Columns]) -> DataFrame:
         reader = self.spark.readStream.format(source.format)
         if self.columns.files.lines is not None:
             return self._lines(source, only, columns)
@@ -57,7 +57,7 @@ class Arriving:
             reader = reader.schema(self.schema)
         return reader.load(source.where) if source.where else reader.load()
 
-    def _lines(self, source: Place, only: str | None, columns: list[Columns]) -> DataFrame:
+    def _lines(self, source: Endpoint, only: str | None, columns: list[Columns]) -> DataFrame:
         """Lines of text that arrive in a folder. Those that do not match are all null, and so take no part."""
         files = self.columns.files
         if source.format != "text":
@@ -67,7 +67,7 @@ class Arriving:
         columns.append(with_known_times(self.columns, matching(there, str(files.lines)), only))
         return taken_apart(with_file_name(lines, files), str(files.lines))
 
-    def _files(self, source: Place, only: str | None, columns: list[Columns]) -> DataFrame:
+    def _files(self, source: Endpoint, only: str | None, columns: list[Columns]) -> DataFrame:
         """Files that arrive in a folder; existing ones determine the schema, as far as the rules do not."""
         schema = self._schema_of_files(source, only, columns)
         reader = self.spark.readStream.format(source.format)
@@ -79,7 +79,7 @@ class Arriving:
         frame = with_file_name(reader.schema(_with(schema, CORRUPT)).load(source.where), self.columns.files)
         return self._without_unreadable(frame, only)
 
-    def _kafka(self, source: Place, only: str | None) -> DataFrame:
+    def _kafka(self, source: Endpoint, only: str | None) -> DataFrame:
         """The JSON that messages hold."""
         from pyspark.sql import functions as f
 
@@ -112,7 +112,7 @@ class Arriving:
         assert isinstance(found, StructType)
         return found
 
-    def _schema_of_files(self, source: Place, only: str | None, columns: list[Columns]) -> StructType:
+    def _schema_of_files(self, source: Endpoint, only: str | None, columns: list[Columns]) -> StructType:
         from pyspark.errors import AnalysisException
 
         given = self._given_schema()
@@ -135,7 +135,7 @@ class Arriving:
                 ) from None
             raise
 
-    def _is_empty(self, source: Place) -> bool:
+    def _is_empty(self, source: Endpoint) -> bool:
         """True if there is no file yet."""
         from pyspark.errors import AnalysisException
 

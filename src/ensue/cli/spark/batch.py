@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ensue.cli.about import frame_with_about
-from ensue.cli.output import counted, printable, say, suppressed_said
+from ensue.cli.output import counted, describe_suppressed, printable, say
 from ensue.cli.progress import progress
 from ensue.cli.rules import STDIN
 from ensue.cli.sources import Sources, paths_of
@@ -73,11 +73,11 @@ def _run(job: Job, spark: Any, write: Callable[[Mapping[str, pa.Table], str], No
     whole = detected(job.program, read.events, request)
     unreadable = LeftOut(0, []) if read.unreadable is None else _counted(read.unreadable)
     if job.request.strict and unreadable.count:
-        raise DataError(unreadable.said()[0])
+        raise DataError(unreadable.describe()[0])
     answer = _collected(job, whole, write) if job.output.is_collected else _in_folder(job, whole)
     amounts, rejected = answer.amounts, answer.rejected
     bad = LeftOut(unreadable.count + rejected.count, [*unreadable.first, *rejected.first])
-    for line in bad.said():
+    for line in bad.describe():
         click.echo(printable(line), err=True)
     if not any(amounts.values()) and not bad.count and not any(frame.take(1) for frame in _frames(read.events)):
         say("There are no events in what was read.")
@@ -85,7 +85,7 @@ def _run(job: Job, spark: Any, write: Callable[[Mapping[str, pa.Table], str], No
         found = ", ".join(f"{amount} {name}" for name, amount in amounts.items()) or "nothing"
         click.echo(printable(f"found {found}; written to {job.output.where}"), err=True)
     for rule, count in answer.suppressed.items():
-        say(suppressed_said(rule, count))
+        say(describe_suppressed(rule, count))
     if bad.count:
         click.echo(f"{counted(bad.count, 'row')} left out", err=True)
 
@@ -97,7 +97,7 @@ class LeftOut:
     count: int
     first: list[dict[str, str]]
 
-    def said(self) -> list[str]:
+    def describe(self) -> list[str]:
         """A line for each of a few, or groups of one kind, and how many more there are."""
         bad = [BadRow(row["row"], row["reason"]) for row in self.first]
         if self.count <= MOST_BAD_ROWS:

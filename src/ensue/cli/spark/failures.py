@@ -40,7 +40,7 @@ def spark_failures() -> Iterator[None]:
         raise DataError(sentence_of(str(error))) from None
 
 
-def sentence_of(said: str) -> str:
+def sentence_of(message: str) -> str:
     r"""The sentence in a message of Spark.
 
     >>> sentence_of("Query [id = 1] terminated with exception: Job aborted.\n  File x\n"
@@ -52,14 +52,14 @@ def sentence_of(said: str) -> str:
     >>> sentence_of("[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03\n\tat org.apache.spark")
     'Spark: Path does not exist: file:/x'
     """
-    ours = _RAISED.search(said) or _RAISED_IN_SQL.search(said)
+    ours = _RAISED.search(message) or _RAISED_IN_SQL.search(message)
     if ours is not None:
         return " ".join(ours[1].split())
-    if OTHER_STAGES in said:
+    if OTHER_STAGES in message:
         return (
             "The checkpoint was written by rules of other stages, as there are where rules have other keys. Go on with "
             "the rules that it was written with, or start with a new checkpoint."
         )
-    causes = _CAUSE.findall(said)
-    first = causes[-1] if causes else next((line for line in said.splitlines() if line.strip()), "it failed")
+    causes = _CAUSE.findall(message)
+    first = causes[-1] if causes else next((line for line in message.splitlines() if line.strip()), "it failed")
     return "Spark: " + _STATE.split(_CONDITION.sub("", first).strip())[0]

@@ -63,8 +63,8 @@ class Reader:
         else:
             found = self._frame(sources, None, unreadable, columns)
         whole = reduce(lambda one, other: one.unionAll(other), unreadable) if unreadable else None
-        said = next((each for each in columns if each.times != self.columns.times), self.columns)
-        return Read(found, whole, replace(said, files=TextFiles()))
+        chosen = next((each for each in columns if each.times != self.columns.times), self.columns)
+        return Read(found, whole, replace(chosen, files=TextFiles()))
 
     def _frame(
         self, paths: Sequence[str], only: str | None, unreadable: list[DataFrame], columns: list[Columns]

@@ -55,8 +55,8 @@ def spark_session(cluster: Cluster, usual: Mapping[str, str] | None = None) -> S
     except Exception as error:
         if os.environ.get("ENSUE_TRACEBACK"):
             raise
-        said = " ".join(" ".join(last).split())[-1000:]
-        raise DataError(f"Spark does not start: {said or error}") from None
+        message = " ".join(" ".join(last).split())[-1000:]
+        raise DataError(f"Spark does not start: {message or error}") from None
 
 
 def cores_of(cluster: Cluster) -> int | None:

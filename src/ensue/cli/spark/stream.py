@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-    from ensue.cli.spark.places import Place
+    from ensue.cli.spark.endpoints import Endpoint
     from ensue.data import Columns
     from ensue.program import Program
     from ensue.request import Request
@@ -114,13 +114,13 @@ def stream(
         --checkpoint state
     """
     check_installed()
+    from ensue.cli.spark.endpoints import check_sink, endpoint, sources
     from ensue.cli.spark.failures import spark_failures
-    from ensue.cli.spark.places import check_sink, place, sources
     from ensue.data.results import picked
     from ensue.request import Request
 
     cluster = Cluster(master, conf, log)
-    to, side = place(sink, "--sink"), None if rejected is None else place(rejected, "--rejected")
+    to, side = endpoint(sink, "--sink"), None if rejected is None else endpoint(rejected, "--rejected")
     for each in (to, *([side] if side is not None else [])):
         check_sink(each)
     job = StreamJob(
@@ -151,9 +151,9 @@ class StreamJob:
     """A requested stream."""
 
     program: Program
-    sources: Place | dict[str, Place]
-    sink: Place
-    rejected: Place | None
+    sources: Endpoint | dict[str, Endpoint]
+    sink: Endpoint
+    rejected: Endpoint | None
     checkpoint: str
     schema: str | None
     options: dict[str, str]
@@ -196,7 +196,7 @@ class StreamJob:
         return self._follow(query, MicroBatches(query, Clock(timestamps), self.request.heartbeat is not None), stopped)
 
     def _writer(self, whole: DataFrame, column: str) -> DataStreamWriter:
-        from ensue.cli.spark.places import STDOUT, written
+        from ensue.cli.spark.endpoints import STDOUT, written
         from ensue.data import DataError
 
         if self.rejected is None and self.sink.format != STDOUT:
@@ -211,7 +211,7 @@ class StreamJob:
 
     def _batch(self, column: str) -> Callable[[DataFrame, int], None]:
         """Function that writes a micro-batch where Spark has no sink for it."""
-        from ensue.cli.spark.places import STDOUT, write_batch
+        from ensue.cli.spark.endpoints import STDOUT, write_batch
 
         def write(rows: DataFrame, number: int) -> None:
             kept = rows.persist()
@@ -302,7 +302,7 @@ def _partitions(cores: int | None, buckets: int | None) -> int:
     return min(count, cores or count)
 
 
-def _listed(sources: Place | dict[str, Place]) -> str:
+def _listed(sources: Endpoint | dict[str, Endpoint]) -> str:
     return ", ".join(f"{n}={s}" for n, s in sources.items()) if isinstance(sources, dict) else str(sources)
 
 

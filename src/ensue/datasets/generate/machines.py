@@ -15,10 +15,10 @@ USUAL = {"press 1": 68.0, "press 2": 71.0, "saw": 55.0, "mill": 74.0, "oven": 80
 TECHNICIANS = ("Amara", "Björn", "Chen")
 
 WARM = {"mill": (20 * HOUR, 23 * HOUR), "press 2": (33 * HOUR, 35 * HOUR)}
-"""When a machine runs hotter and hotter."""
+"""The hours in which a machine runs hotter and hotter."""
 
 SILENT = {"saw": (27 * HOUR, 28 * HOUR + 30 * MINUTE)}
-"""When a sensor sends nothing."""
+"""The time in which a sensor sends nothing."""
 
 WORK = {
     "press 1": ((9 * HOUR, 10 * HOUR + 15 * MINUTE),),
@@ -27,7 +27,7 @@ WORK = {
     "mill": ((8 * HOUR, 9 * HOUR), (23 * HOUR, 25 * HOUR)),
     "lathe": ((30 * HOUR, 31 * HOUR + 40 * MINUTE),),
 }
-"""When somebody works on a machine."""
+"""The times at which somebody works on a machine."""
 
 
 def generate() -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ensue.engine.machine.body import Body, Reference
-from ensue.engine.machine.types import ADDRESS, INT, NUMBER, Place, Value, described
+from ensue.engine.machine.types import ADDRESS, INT, NUMBER, ColumnPlace, Value, described
 
 
 def number_cell(body: Body, node: ast.Attribute) -> str:
@@ -28,7 +28,7 @@ def write_number(body: Body, node: ast.Attribute, value: Value) -> None:
     body.do(f"store i64 {value[1]}, ptr {number_cell(body, node)}, {NUMBER}")
 
 
-def column_of(body: Body, node: ast.expr) -> tuple[Reference, Place]:
+def column_of(body: Body, node: ast.expr) -> tuple[Reference, ColumnPlace]:
     """The structure and column of ``structure.column``."""
     if not isinstance(node, ast.Attribute):
         raise body.error(node, f"{ast.unparse(node)} is not a column of a structure")
@@ -40,7 +40,7 @@ def column_of(body: Body, node: ast.expr) -> tuple[Reference, Place]:
     return structure, column
 
 
-def element(body: Body, structure: Reference, column: Place, index: str) -> str:
+def element(body: Body, structure: Reference, column: ColumnPlace, index: str) -> str:
     """A pointer to an element of a column."""
     pointer, _, base = structure
     cell = base + column.cell
@@ -54,7 +54,7 @@ def element(body: Body, structure: Reference, column: Place, index: str) -> str:
     return body.let(f"getelementptr {row}, ptr {array}, i64 {index}, i64 {column.place}")
 
 
-def read_element(body: Body, column: Place, pointer: str) -> Value:
+def read_element(body: Body, column: ColumnPlace, pointer: str) -> Value:
     kind = column.element
     value = body.let(f"load {kind.memory}, ptr {pointer}, {kind.alias}")
     if kind.widen:
@@ -62,7 +62,7 @@ def read_element(body: Body, column: Place, pointer: str) -> Value:
     return kind.type, value
 
 
-def write_element(body: Body, node: ast.expr, column: Place, pointer: str, value: Value) -> None:
+def write_element(body: Body, node: ast.expr, column: ColumnPlace, pointer: str, value: Value) -> None:
     kind, (type_, written) = column.element, value
     if type_ != kind.type:
         raise body.error(node, f"the column's elements are {described(kind.type)} and cannot be {described(type_)}")

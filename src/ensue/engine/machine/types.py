@@ -79,7 +79,7 @@ METADATA = """\
 
 
 @dataclass(frozen=True)
-class Place:
+class ColumnPlace:
     """A column: the cell of its array's address, its element, the row's width in elements, and its place in a row."""
 
     cell: int
@@ -94,7 +94,7 @@ class Shape:
 
     cells: int
     numbers: dict[str, int]
-    columns: dict[str, Place]
+    columns: dict[str, ColumnPlace]
 
 
 @cache
@@ -104,7 +104,7 @@ def shape_of(layout: Layout) -> Shape:
         layout.cells,
         {name: i for i, name in enumerate(layout.numbers)},
         {
-            name: Place(arrays[column.array], ELEMENTS[column.element], column.width, column.place)
+            name: ColumnPlace(arrays[column.array], ELEMENTS[column.element], column.width, column.place)
             for name, column in layout.columns
         },
     )

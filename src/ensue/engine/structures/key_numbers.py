@@ -34,7 +34,7 @@ FEW_ALIVE = 4
 NEWLINE = "\n"
 
 LINE, HALF_LINE = 8, 4
-"""Words in a line of memory, and in half of one."""
+"""Words in a cache line, and in half of one."""
 
 
 def key_numbers_layout(kinds: str) -> Layout:
@@ -77,7 +77,7 @@ def _heads(layout: Layout) -> list[str]:
 
 
 def _aligned(rows: int, width: int) -> Array:
-    """Zeros that begin with a line of memory."""
+    """Zeros that begin with a cache line."""
     found = np.zeros(rows * width + LINE, np.int64)
     skip = -(found.ctypes.data // 8) % LINE
     return found[skip : skip + rows * width].reshape(rows, width)

@@ -15,7 +15,7 @@ function planOf(plan, goToLine, colour) {
     head.append(line, element("span", rule.bounded ? "badge" : "badge warn", rule.bounded ? `memory: ${rule.memory}` : "memory grows without bound"));
     card.append(head);
     if (rule.title) card.append(element("p", "title", rule.title));
-    if (rule.said.length) card.append(element("p", "said", rule.said.join(" · ")));
+    if (rule.details.length) card.append(element("p", "detail", rule.details.join(" · ")));
     const tree = element("ul", "tree");
     tree.append(partOf(rule.tree));
     card.append(tree);

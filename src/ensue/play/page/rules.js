@@ -20,9 +20,9 @@ const checkSoon = later(check, CHECK_DELAY);
 function showProblems(rules, problems, more) {
   const count = (severity) => problems.filter((problem) => problem.severity === severity).length;
   const errors = count("error"), warnings = count("warning");
-  const said = byId("state");
-  said.className = `state ${errors ? "error" : warnings ? "warning" : "fine"}`;
-  said.textContent = errors ? plural(errors, "error") : warnings ? plural(warnings, "warning") : rules.trim() ? "no errors" : "";
+  const badge = byId("state");
+  badge.className = `state ${errors ? "error" : warnings ? "warning" : "fine"}`;
+  badge.textContent = errors ? plural(errors, "error") : warnings ? plural(warnings, "warning") : rules.trim() ? "no errors" : "";
   const order = {error: 0, warning: 1, note: 2};
   const shown = [...problems].sort((one, other) => order[one.severity] - order[other.severity]);
   byId("problems").replaceChildren(...shown.map((problem) => {

@@ -13,8 +13,8 @@ async function runTests() {
   byId("tests-count").textContent = found.tests.length ? (failed ? `${failed} failed` : String(passed)) : "";
   byId("tests-count").className = failed ? "count failed" : "count passed";
   state.tested = rules;
-  const said = found.tests.length ? `${passed} passed, ${failed} failed` : "The rules have no tests yet. One is written: test \"…\" given … expect ….";
-  byId("tests").replaceChildren(element("p", failed ? "lead failed" : "lead", said), ...found.tests.map(testOf));
+  const text = found.tests.length ? `${passed} passed, ${failed} failed` : "The rules have no tests yet. One is written: test \"…\" given … expect ….";
+  byId("tests").replaceChildren(element("p", failed ? "lead failed" : "lead", text), ...found.tests.map(testOf));
 }
 
 function testOf(test) {

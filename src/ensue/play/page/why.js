@@ -19,14 +19,14 @@ function detectedOf(detected, goToLine) {
   head.append(element("span", "when", first === last ? first : `${first} – ${last}`));
   card.append(head);
   for (const {rule, lines} of detected.derivations) card.append(placeOfRule(rule, goToLine), linesOf(lines ?? [], goToLine));
-  if (detected.more) card.append(element("p", "said", `… and by ${detected.more.toLocaleString("en")} more matches.`));
+  if (detected.more) card.append(element("p", "detail", `… and by ${detected.more.toLocaleString("en")} more matches.`));
   return card;
 }
 
 function missingOf(missing, goToLine) {
   const card = element("article", "card missing");
   card.append(element("header", "", `There is no ${missing.text}`));
-  for (const note of missing.notes ?? []) card.append(prose("p", "said", note));
+  for (const note of missing.notes ?? []) card.append(prose("p", "detail", note));
   for (const {rule, attempts, more, limited} of missing.rules ?? []) {
     card.append(placeOfRule(rule, goToLine));
     for (const attempt of attempts ?? []) {
@@ -38,8 +38,8 @@ function missingOf(missing, goToLine) {
       tried.append(linesOf(attempt.lines ?? [], goToLine));
       card.append(tried);
     }
-    if (more) card.append(element("p", "said", `… and ${more.toLocaleString("en")} more attempts, which come less near.`));
-    if (limited) card.append(element("p", "said", "There was too much to look at all of it."));
+    if (more) card.append(element("p", "detail", `… and ${more.toLocaleString("en")} more attempts, which come less near.`));
+    if (limited) card.append(element("p", "detail", "There was too much to look at all of it."));
   }
   return card;
 }

@@ -12,7 +12,7 @@ from ensue.records import dataclass
 
 
 @dataclass(frozen=True)
-class Part:
+class InputPart:
     """Columns, and the means to describe where a row of them stood.
 
     A row's position counts all rows of the part, those included that are malformed and so not in the columns.
@@ -29,7 +29,7 @@ class Part:
     continued: bool = False  # from the same file as the part before
     malformed: tuple[tuple[int, str], ...] = ()  # position and reason, in order
     # JSON as Arrow reads it has 1 and 2.5 in one column both as floats; this reads it again, value by value.
-    exactly: "Callable[[], Part] | None" = None
+    exactly: "Callable[[], InputPart] | None" = None
 
     @property
     def total(self) -> int:
@@ -54,7 +54,7 @@ def named_columns(names: Sequence[str], columns: Iterable[Raw], part: str) -> di
     return by_name
 
 
-def table_part(table: pa.Table, name: str, where: Callable[[int], str]) -> Part:
+def table_part(table: pa.Table, name: str, where: Callable[[int], str]) -> InputPart:
     """A part that is an Arrow table."""
     columns = named_columns(table.column_names, map(readable, table.columns), name)
-    return Part(name, columns, table.num_rows, where)
+    return InputPart(name, columns, table.num_rows, where)

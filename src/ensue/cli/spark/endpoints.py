@@ -26,7 +26,7 @@ TABLES = ("table", "iceberg")
 
 
 @dataclass(frozen=True)
-class Place:
+class Endpoint:
     """A source or a sink: a format of Spark's, and where it is."""
 
     format: str
@@ -35,58 +35,58 @@ class Place:
     def __str__(self) -> str:
         return f"{self.format}:{self.where}" if self.where else self.format
 
-    def from_here(self, cluster: Cluster) -> Place:
+    def from_here(self, cluster: Cluster) -> Endpoint:
         """The same with a path as Spark needs it."""
         return replace(self, where=from_here(self.where, cluster)) if self.format in (*FILES, "delta") else self
 
     @property
     def servers_and_topic(self) -> tuple[str, str]:
-        """Servers and topic of a place of Kafka."""
+        """Servers and topic of an endpoint of Kafka."""
         servers, slash, topic = self.where.partition("/")
         if not servers or not slash or not topic:
             raise click.UsageError(f"{self} does not say servers and topic, as in kafka:host:9092/orders.")
         return servers, topic
 
 
-def place(argument: str, option: str) -> Place:
-    """The place that an argument names.
+def endpoint(argument: str, option: str) -> Endpoint:
+    """The source or sink that an argument names.
 
-    >>> place("parquet:s3a://logs/orders", "--source")
-    Place(format='parquet', where='s3a://logs/orders')
-    >>> place("-", "--sink")
-    Place(format='-', where='')
+    >>> endpoint("parquet:s3a://logs/orders", "--source")
+    Endpoint(format='parquet', where='s3a://logs/orders')
+    >>> endpoint("-", "--sink")
+    Endpoint(format='-', where='')
     """
     if argument == STDOUT:
-        return Place(STDOUT, "")
+        return Endpoint(STDOUT, "")
     format, colon, where = argument.partition(":")
     if where.startswith("//") or not re.fullmatch(r"[\w.$-]+", format) or not (colon or format == "console"):
         raise click.UsageError(
             f"{option} takes FORMAT:WHERE, as in parquet:{'arriving' if option == '--source' else 'found'}, "
             f"kafka:host:9092/orders or table:shop.orders, not {argument!r}."
         )
-    return Place(format, where)
+    return Endpoint(format, where)
 
 
-def sources(arguments: Sequence[str]) -> Place | dict[str, Place]:
+def sources(arguments: Sequence[str]) -> Endpoint | dict[str, Endpoint]:
     """The sources of a stream: one, or those by the type of their events.
 
     >>> sources(["order=json:orders", "shipped=json:parcels"])
-    {'order': Place(format='json', where='orders'), 'shipped': Place(format='json', where='parcels')}
+    {'order': Endpoint(format='json', where='orders'), 'shipped': Endpoint(format='json', where='parcels')}
     """
     named = [re.fullmatch(r"(\w+)=(.*)", argument) for argument in arguments]
     if len(arguments) == 1 and named[0] is None:
-        return place(arguments[0], "--source")
-    found: dict[str, Place] = {}
+        return endpoint(arguments[0], "--source")
+    found: dict[str, Endpoint] = {}
     for argument, match in zip(arguments, named, strict=True):
         if match is None or match[1] in found:
             raise click.UsageError(
                 f"Of several sources each names its type of events, as in --source order=json:orders, not {argument}."
             )
-        found[match[1]] = place(match[2], "--source")
+        found[match[1]] = endpoint(match[2], "--source")
     return found
 
 
-def written(found: DataFrame, sink: Place, options: Mapping[str, str]) -> DataStreamWriter:
+def written(found: DataFrame, sink: Endpoint, options: Mapping[str, str]) -> DataStreamWriter:
     """Writer of detections to a sink of Spark's own; files, Delta and Iceberg get each exactly once."""
     if sink.format == "kafka":
         found = as_messages(found)
@@ -111,7 +111,7 @@ def as_messages(found: DataFrame) -> DataFrame:
     return found.selectExpr("to_json(struct(*)) as value")
 
 
-def write_batch(rows: DataFrame, sink: Place, options: Mapping[str, str], number: int, stream: str) -> None:
+def write_batch(rows: DataFrame, sink: Endpoint, options: Mapping[str, str], number: int, stream: str) -> None:
     """Writes the result of one micro-batch; writing it again changes nothing where the format allows that.
 
     Files go into a folder for the micro-batch, which is replaced. Delta recognises a micro-batch by the name of the
@@ -138,7 +138,7 @@ def write_batch(rows: DataFrame, sink: Place, options: Mapping[str, str], number
     writer.options(**options).mode("append").save(*([sink.where] if sink.where else []))
 
 
-def check_sink(sink: Place) -> None:
+def check_sink(sink: Endpoint) -> None:
     """Rejects an incomplete sink."""
     if sink.format == "kafka":
         sink.servers_and_topic  # noqa: B018 (raises)
