@@ -36,6 +36,10 @@ BOUNDED = {
         "d(k, n = count(e)) <- while since a(k): collect e: b(k) within 9.",
         4 * KEYS,
     ),
+    "a scope around an alternative": (
+        "d(k, n = count(e)) <- o: (a(k) or c(k)), w: extend(o, 20), while w: collect e: b(k).",
+        2 * 24,
+    ),
     "inside an alternative": ("d(k) <- (a(k) seq b(k) within 9) or (b(k) seq a(k) within 7).", 120),
 }
 """Rules, and how many tuples they may keep: one that has just been ended is still there."""

@@ -140,6 +140,13 @@ def test_a_side_of_an_alternative_has_its_own_conditions():
     ]  # fmt: skip
 
 
+def test_parentheses_around_one_pattern_begin_and_end_with_it():
+    assert kept("d() <- o: (i(_) or j(_)), w: extend(o, 5), while w: collect order(_, _, _).") == [
+        ("matches of i, j until their timers end", Kind.WINDOW, 5), ("order", Kind.WINDOW, 5),
+    ]  # fmt: skip
+    assert kept("d() <- (i(_) where true) before[..3] (j(_) or i(_)).") == [("i", Kind.WINDOW, 3)]
+
+
 # --- [000] section 5
 
 

@@ -48,7 +48,10 @@ def _constrain_body(body: typed.Body, id_: int, events: Events, distances: Dista
     labels: dict[str, int] = {}
     if body.pattern is not None:
         _constrain_pattern(body.pattern, events, distances, toward)
-        _covers(id_, body.pattern.id, distances)
+        if body.timers or body.window is not None:  # which it covers, too
+            _covers(id_, body.pattern.id, distances)
+        else:
+            _same(id_, body.pattern.id, distances)
         labels.update(labelled(body.pattern))
     for timer in body.timers:
         distances.require((timer.id, False), (timer.id, True), low=0)
