@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from ensue.engine.generate.expressions import truth
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
-from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
+from ensue.engine.generate.operator import Operator, Passing, Take, read_row, row_fields, write_row
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.aggregates import Accumulators, Aggregates
@@ -315,6 +315,3 @@ class Gather(Scope):
             if source is not None:
                 found[SOURCE] = Code(source, "True", "i")
             self.push(w, found)
-
-
-from ensue.engine.generate.operator import Take  # noqa: E402
