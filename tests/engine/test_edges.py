@@ -150,6 +150,19 @@ def test_a_sum_forgets_what_has_left_the_window():
     assert sums[9] == 9.0
 
 
+def test_a_sum_that_was_too_large_comes_back():
+    events = [at(t, "f", y, 1.0) for t, y in enumerate([1.0, 1e308, 1e308, 1.0, 2.0, 3.0])]
+    found = found_by_all("d(t = sum(y), m = avg(y)) <- while last 2: collect f(y, _).", events)
+    assert [total for _, _, total, _ in found] == [1.0, 1e308, math.inf, 1e308, 3.0, 5.0]
+    assert [mean for *_, mean in found][-2:] == [1.5, 2.5]
+
+
+def test_a_deviation_that_was_too_large_comes_back():
+    events = [at(t, "f", y, 1.0) for t, y in enumerate([0.0, 1.2e154, 0.0, 1.2e154, 1.0, 2.0, 3.0])]
+    found = found_by_all("d(v = variance(y)) <- while last 3: collect f(y, _).", events)
+    assert [found[place][2] for place in (0, 1, 6)] == [None, pytest.approx(7.2e307), 1.0]
+
+
 def test_a_sum_of_integers_wraps_and_comes_back():
     events = [at(t, "a", 1, x) for t, x in enumerate([LARGEST, 1, 5, 6])]
     found = found_by_all("d(t = sum(x)) <- while last 2: collect a(_, x).", events)

@@ -180,7 +180,8 @@ def _float_mean(w: Writer, s: State) -> Code:
 
 
 def _float_doubt(w: Writer, s: State, found: Code) -> str:
-    return f"not {s['lost']} <= 1e-13 * abs({s['high']})"
+    finite = f"{s['high']} - {s['high']} == 0.0"
+    return f"not ({finite} and {s['lost']} <= 1e-13 * abs({s['high']}))"
 
 
 FLOAT_SUM = Algorithm("sums", _float_cells, _add_float, _merge_float, _float_total, _float_doubt)

@@ -2,7 +2,8 @@
 
 A sum is the pair `high + low`, about 106 bits wide; `lost` bounds the error of the pair, and is 0 as long as it is
 exact, which it is for numbers of like size. So values can be subtracted again, and where that leaves an error that
-matters, the bound shows it. Sums that are too large for a float are infinite, and so is their bound.
+matters, the bound shows it. Sums that are too large for a float are infinite, and so is their bound: they stay so when
+values are subtracted, and must be computed anew.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def squares_about(
 def squares_doubtful(
     first: float, second: float, lost: float, shift: float, count: float, squares: float
 ) -> bool:  # fmt: skip
-    """True if the error bound is too large for a sum of squared distances."""
+    """True if a sum of squared distances is not finite, or the error bound is too large for it."""
     away = first / count
     bound = lost + (abs(second) + 4.0 * count * away * away) * 1e-29
-    return not bound <= 1e-11 * squares
+    return squares - squares != 0.0 or not bound <= 1e-11 * squares
