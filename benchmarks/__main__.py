@@ -23,6 +23,7 @@ EMBEDDED = (
     "growth",
     "latency",
     "startup",
+    "compiling",
     "reading",
     "sharing",
     "sequences",

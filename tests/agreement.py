@@ -71,17 +71,28 @@ def attributes_of(event: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in event.items() if name not in OUTSIDE}
 
 
-def alike(events: Stream) -> list[int]:
-    """For each position the first equal event: equal events cannot be distinguished."""
+def alike(program: Program, events: Stream) -> list[int]:
+    """For each position the first equal event: equal events cannot be distinguished.
+
+    Of an undeclared type, only the attributes that rules read count.
+    """
     first: dict[str, int] = {}
-    zeros = [{name: value + 0.0 if isinstance(value, float) else value for name, value in e.items()} for e in events]
+    known = {name: {*event.attributes, *OUTSIDE} for name, event in program.typed.events.items()}
+    zeros = [
+        {
+            name: value + 0.0 if isinstance(value, float) else value
+            for name, value in e.items()
+            if name in known.get(e["type"], e)
+        }
+        for e in events
+    ]
     return [first.setdefault(repr(sorted(e.items())), position) for position, e in enumerate(zeros)]
 
 
 def reference(program: Program, events: Stream, until: int | None = None) -> list[Detection]:
     """Evaluate the definitions, in order; without sources where several equal events could be meant."""
     given = [(e["type"], attributes_of(e), e["start"], e["end"], e.get(SEQUENCE)) for e in events]
-    places = alike(events)
+    places = alike(program, events)
     apart = any(event.each for event in program.typed.events.values())
     return [
         Detection(
@@ -200,7 +211,7 @@ def engine(
             at_work.advance(batch, time, first)
             before = time
             if provenance:
-                places = alike(events)
+                places = alike(program, events)
                 found += [
                     Detection(e.type, e.start, e.end, e.attributes, tuple(sorted(places[s] for s in e.sources)))
                     for e in derived(batch, wanted)
@@ -427,7 +438,8 @@ def session(
             events = _with_one_time(events)
         lateness = rng.randint(1, 6) if late else 0
         order = _arrival(events, lateness, rng)
-        places = [alike(events)[position] for position in order]
+        first = alike(program, events)
+        places = [first[position] for position in order]
         found: list[Detection] = []
         in_order = rng.random() < 0.3
         at_work = program.start(

@@ -24,7 +24,7 @@ from ensue.records import dataclass
 SMALL = 40
 """Lines of IR up to which a function is inlined wherever it is called."""
 
-ALL_CALLS = 200
+ALL_CALLS = 100
 """Lines of IR up to which the copies of a function, all calls together, are inlined."""
 
 RARE = "rarely_"
