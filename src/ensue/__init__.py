@@ -47,8 +47,9 @@ if TYPE_CHECKING:
         UnusedTypeWarning,
     )
     from ensue.language.diagnostics import Diagnostic, RuleError, Severity
+    from ensue.live.guard import SessionError
     from ensue.live.reactions import ActionError
-    from ensue.live.session import Session, SessionError
+    from ensue.live.session import Session
     from ensue.program import (
         Program,
         check_rules,
@@ -107,7 +108,7 @@ _HOMES = {
     "Program": "ensue.program",
     "RuleError": "ensue.language.diagnostics",
     "Session": "ensue.live.session",
-    "SessionError": "ensue.live.session",
+    "SessionError": "ensue.live.guard",
     "Severity": "ensue.language.diagnostics",
     "StateError": "ensue.engine.state",
     "Timeline": "ensue.view.timeline",

@@ -99,3 +99,34 @@ def test_a_parquet_file_whose_columns_are_damaged(tmp_path):
     path.write_bytes(data)
     with pytest.raises(ensue.DataError, match=r"x\.parquet is not a Parquet file that can be read"):
         TEXT.detect(path)
+
+
+@pytest.mark.parametrize("engine", ["embedded", "reference"])
+def test_undeclared_moments_beyond_the_years_of_a_datetime(engine):
+    """They are numbers, as in single events."""
+    moments = pa.array([2**62, None, 5], pa.timestamp("us"))
+    table = pa.table({"type": ["a"] * 3, "time": [1, 2, 3], "t": moments})
+    program = ensue.compile("r(t) <- a(t=t).")
+    if engine == "reference":
+        assert program.detect(table, engine=engine).num_rows == 3
+        return
+    assert program.detect(table).column("t").to_pylist() == [str(2**62), None, "1970-01-01 00:00:00.000005"]
+    session = program.start()
+    found = [row for at in range(3) for row in session.send(table.slice(at, 1)).to_pylist()]
+    session = program.resume(session.save())
+    assert len(found) + session.close().num_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("column", "wrong"),
+    [
+        (pa.array([2**64 - 1, 1, 0], pa.uint64()), [0]),
+        (pa.array([1.0, 0.0, 3.0], pa.float32()).cast(pa.float16()), [2]),
+    ],
+)
+def test_numbers_for_a_bool_of_any_width(column, wrong):
+    program = ensue.compile("event a(b: bool). r(b) <- a(b).")
+    bad = []
+    table = pa.table({"type": ["a"] * 3, "time": [1, 2, 3], "b": column})
+    assert program.detect(table, on_bad_row=bad.append).num_rows == 2
+    assert [str(row).split(":")[0] for row in bad] == [f"row {at}" for at in wrong]

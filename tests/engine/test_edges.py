@@ -283,6 +283,22 @@ def test_many_attributes():
     assert found_by_all(rules, [at(1, "a", 1, 2)])[1][2:] == (3, 71)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("missing", [[], [0], [62], [63], [64, 129], [125, 126]])
+def test_many_arguments_that_may_be_null(compiled, missing):
+    """More than there are bits in a number."""
+    columns = [f"c{i}" for i in range(130)]
+    declared, used = ", ".join(f"{column}: int" for column in columns), ", ".join(columns)
+    rules = f"event a({declared}). table t({declared}). known(c1) <- a({used}) where t({used})."
+    program = ensue.compile(f"{rules} joined(s = concat({used})) <- a({used}).")
+    values = [{column: i % 10 for i, column in enumerate(columns) if i not in left} for left in (missing, [])]
+    rows = [{"type": "a", "time": time, **own} for time, own in enumerate(values)]
+    found = program.detect(rows, tables={"t": [tuple(i % 10 for i in range(130))]}, compiled=compiled)
+    assert [each["end"] for each in found if each["type"] == "known"] == ([1] if missing else [0, 1])
+    texts = ["".join(map(str, own.values())) for own in values]
+    assert [each["s"] for each in found if each["type"] == "joined"] == texts
+
+
 def test_numbers_of_numpy_do_not_come_out():
     """Results are Python's own values, whatever the engine holds them in."""
     program = ensue.compile(DECLARATIONS + "d(k, q = x / 2, t = k = 1) <- a(k, x).")

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 import ensue
-from ensue.engine.limits import Limits, limiting
+from ensue.engine import limits
+from ensue.engine.limits import Limits, half_of_memory, limiting
 from ensue.engine.run import Run
 from ensue.engine.structures.capacity import USUAL, using
 
@@ -40,6 +41,20 @@ def test_what_is_usual_depends_on_the_events():
     assert Limits().most_matches(10) == 10_000_000
     assert Limits().most_matches(10**6) == 10**8
     assert Limits().most_bytes > 10**8
+
+
+def test_a_container_has_less_memory_than_its_machine(monkeypatch, tmp_path):
+    (tmp_path / "memory.max").write_text("2000000\n")
+    (tmp_path / "none").write_text("max\n")
+    half_of_memory.cache_clear()
+    machine = half_of_memory()
+    try:
+        for files, half in ((["none", "missing"], None), (["missing", "memory.max"], 1_000_000)):
+            monkeypatch.setattr(limits, "CONTAINER", [str(tmp_path / name) for name in files])
+            half_of_memory.cache_clear()
+            assert half_of_memory() == half if half is not None else half_of_memory() >= machine
+    finally:
+        half_of_memory.cache_clear()
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -159,6 +159,10 @@ LARGE = {
     "a body of 400 absences": "c(x) <- o: a(x)" + "".join(f", while o: not b({i})" for i in range(400)) + ".",
     "a body of 300 timers": "c(x) <- o0: a(x)" + "".join(f", o{i + 1}: shift(o{i}, 1)" for i in range(300)) + ".",
     "a head of 1,000 terms": "c(" + ", ".join(f"k{i} = x" for i in range(1000)) + ") <- a(x).",
+    "a case of 140 branches": (
+        "c(y = case " + " ".join(f"when x = {i} then {i}" for i in range(140)) + " else 0 end) <- a(x)."
+    ),
+    "a call of 150 arguments": f"c(y = coalesce({', '.join(['x'] * 150)})) <- a(x).",
     "a string of 100,000 characters": f'c(x) <- a(x) where string(x) = "{"é" * 100_000}".',
     "3,000 facts": "".join(f"t({i}).\n" for i in range(3000)),
 }
@@ -167,6 +171,12 @@ LARGE = {
 @pytest.mark.parametrize("what", LARGE)
 def test_large_rules_are_accepted(what: str) -> None:
     assert codes(EVENTS + LARGE[what]) == set()
+
+
+def test_a_case_of_1000_branches_and_a_call_of_1000_arguments_are_refused() -> None:
+    branches = " ".join(f"when x = {i} then {i}" for i in range(1000))
+    assert codes(f"{EVENTS}c(y = case {branches} end) <- a(x).") == {"E004"}
+    assert codes(f"{EVENTS}c(y = concat({', '.join(['x'] * 1000)})) <- a(x).") == {"E004"}
 
 
 def test_a_body_of_149_events_is_accepted() -> None:

@@ -185,3 +185,101 @@ def test_a_callback_may_use_its_session():
     session.on("both", lambda found: found["x"] and session.send({"type": "b", "time": 2 + found["end"], "x": 0}))
     assert [row["x"] for row in session.send(events(0, 1))] == [0, 1]
     assert session.received == 5
+
+
+@pytest.mark.parametrize("call", ["send", "send_table", "advance", "add", "close", "save"])
+def test_a_session_is_not_used_in_the_middle_of_its_own_call(call, interrupts):
+    refused = []
+
+    def asked(x: int) -> bool:
+        for used in (calls[call], lambda: None):
+            try:
+                used()
+            except ensue.SessionError as error:
+                refused.append(str(error))
+        return True
+
+    rules = "event a(x: int). table vip(x: int). seen(x) <- a(x) where asked(x). rule also: b(x) <- a(x)."
+    session = ensue.compile(rules, functions={"asked": asked}).start(compiled=False)
+    another = {"type": "a", "time": 7, "x": 7}
+    calls = {
+        "send": lambda: session.send(another),
+        "send_table": lambda: session.send(pa.Table.from_pylist([another])),
+        "advance": lambda: session.advance(8),
+        "add": lambda: session.add("c(x) <- a(x)."),
+        "close": session.close,
+        "save": session.save,
+    }
+    found = session.send([{"type": "a", "time": time, "x": time} for time in (1, 2)])
+    assert len(refused) == 2 and all("in the middle of a call" in said for said in refused)
+    assert [row["x"] for row in found if row["type"] == "seen"] == [1, 2]
+    assert session.received == 2 and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    calls["send"]()
+    assert session.received == 3
+
+
+def test_a_handler_of_a_signal_cannot_save_half_a_step(interrupts):
+    states = []
+
+    def save(number, frame):
+        try:
+            states.append(session.save())
+        except ensue.SessionError:
+            states.append(None)
+
+    def asked(x: int) -> bool:
+        signal.raise_signal(signal.SIGTERM)
+        return True
+
+    before = signal.signal(signal.SIGTERM, save)
+    try:
+        session = ensue.compile("event a(x: int). seen(x) <- a(x) where asked(x).", functions={"asked": asked}).start()
+        assert len(session.send({"type": "a", "time": 1, "x": 1})) == 1
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert states[0] is None and states[1] is not None
+
+
+def test_changed_facts_and_rules_give_the_handler_of_interrupts_back(interrupts):
+    session = ensue.compile("event a(x: int). table vip(x: int). seen(x) <- a(x) where vip(x).").start()
+    session.send({"type": "a", "time": 1, "x": 1})
+    session.tables["vip"].add([(2,)])
+    session.add("rule also: b(x) <- a(x).")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    session.tables["vip"].add([(3,)])
+    session.remove("also")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert [row["x"] for row in session.send({"type": "a", "time": 2, "x": 3}) + session.close()] == [3]
+
+
+def test_an_interrupt_is_not_lost_where_a_rule_exceeds_its_limit(interrupts):
+    def slow(x: int) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return True
+
+    rules = "event a(x: int). many(x, y) <- a(x) and a(y) where slow(x)."
+    session = ensue.compile(rules, functions={"slow": slow}).start(max_matches=3)
+    rows = [{"type": "a", "time": 1, "x": 1}, {"type": "a", "time": 1, "x": 2}]
+    with pytest.raises(KeyboardInterrupt):
+        session.send([*rows, {"type": "b", "time": 2}])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_events_whose_reading_uses_the_session_are_not_taken_in():
+    def more():
+        yield {"type": "a", "time": 1, "x": 1}
+        session.send({"type": "a", "time": 1, "x": 2})
+        yield {"type": "b", "time": 2, "x": 1}
+
+    def closing():
+        session.close()
+        yield {"type": "a", "time": 1, "x": 1}
+
+    session = started()
+    with pytest.raises(ensue.SessionError, match="Read them first"):
+        session.send(more())
+    assert session.received == 1
+    assert [row["x"] for row in session.send({"type": "b", "time": 2, "x": 2})] == [2]
+    with pytest.raises(ensue.SessionError, match="closed"):
+        session.send(closing())

@@ -70,3 +70,19 @@ def test_paths_are_searched_once_for_each_point_of_a_long_rule(monkeypatch):
     body = " seq ".join(f"e(k, x{i})" for i in range(events))
     assert ensue.check_rules(f"event e(k: int, x: int). r(x0) <- {body} within 100.") == ()
     assert len(searches) < 8 * events**2, "a sequence joined from its last event asks for each of its joins"
+
+
+def test_constraints_without_one_of_them_are_those_of_the_rest():
+    random = Random(5)
+    for _ in range(200):
+        distances = Distances()
+        for _ in range(random.randrange(1, 12)):
+            one, other = random.sample("abcde", 2)
+            distances.require(one, other, low=random.randrange(-5, 5), reason=random.random())
+        distances.contradiction()
+        left = random.choice(distances.constraints)
+        rest = Distances([each for each in distances.constraints if each != left])
+        without = distances.without(left)
+        assert (without.contradiction() is None) == (rest.contradiction() is None)
+        if rest.contradiction() is None:
+            assert without.matrix("abcde") == rest.matrix("abcde")

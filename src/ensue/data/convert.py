@@ -249,7 +249,8 @@ def _bools(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     if pa.types.is_boolean(kind):
         return column
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        true, false = pc.equal(column, 1), pc.equal(column, 0)
+        wide = column.cast(pa.float64(), safe=False)  # Arrow compares neither short floats nor large unsigned integers
+        true, false = pc.equal(wide, 1.0), pc.equal(wide, 0.0)
     elif pa.types.is_string(kind):
         lower = pc.utf8_lower(pc.utf8_trim_whitespace(column))
         true, false = pc.is_in(lower, pa.array(["true", "1"])), pc.is_in(lower, pa.array(["false", "0"]))

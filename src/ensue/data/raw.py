@@ -98,7 +98,7 @@ def has_values(raw: Raw) -> bool:
     return bool(raw.null_count < len(raw))
 
 
-def value_at(raw: Raw, index: int) -> Any:
+def value_at(raw: Raw | pa.Array, index: int) -> Any:
     """One value, for a message."""
     if isinstance(raw, list):
         return raw[index]
@@ -107,6 +107,19 @@ def value_at(raw: Raw, index: int) -> Any:
         return scalar.as_py()
     except (ValueError, OverflowError, pa.ArrowException):  # a timestamp that no Python datetime holds
         return getattr(scalar, "value", f"a {scalar.type}")
+
+
+def values_of(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """The values of a column; a moment that no Python datetime holds is its number, as in single events.
+
+    >>> values_of(pa.array([2**62, None], pa.timestamp("us")))
+    [4611686018427387904, None]
+    """
+    try:
+        found: list[Any] = column.to_pylist()
+    except OverflowError:
+        return [value_at(column, row) for row in range(len(column))]
+    return found
 
 
 def is_readable(column: pa.ChunkedArray | pa.Array) -> bool:

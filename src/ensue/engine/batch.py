@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from ensue.data.raw import values_of
 from ensue.engine.event import NO_SOURCES, Event
 from ensue.engine.reading import order_by
 from ensue.language import typed
@@ -269,5 +270,5 @@ def _values(column: pa.Array, type_: str) -> list[Any]:
         column = column.cast(pa.int64())
     elif type_ != "any" and pa.types.is_list(column.type) and pa.types.is_timestamp(column.type.value_type):
         column = column.cast(pa.list_(pa.int64()))
-    values: list[Any] = column.to_pylist()
+    values = values_of(column)
     return [tuple(value) if isinstance(value, list) else value for value in values] if type_ != "any" else values

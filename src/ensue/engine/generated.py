@@ -21,7 +21,7 @@ from ensue.engine.evaluate import Matched, evaluate, operate
 from ensue.engine.few_derived import FEW, FewDerived
 from ensue.engine.few_rows import FewRows
 from ensue.engine.generate.program import ENTRIES, Generated
-from ensue.engine.generate.unit import FIRST_CELL, NEVER, Question, make
+from ensue.engine.generate.unit import FIRST_CELL, FLAGS, NEVER, Question, make
 from ensue.engine.hand_over import hand_over
 from ensue.engine.knowledge import Knowledge
 from ensue.engine.limits import OPEN, TEXT, Budget, LimitReached, Limits
@@ -177,10 +177,9 @@ class GeneratedLane:
             return int(question.answer(self, structure, number))
         slots: Any = structure
         arguments: list[Any] = []
-        mask = -1
-        if slots.key_width > len(question.kinds):
-            mask = int(getattr(slots, f"slot_k{len(question.kinds)}")[number])
-            mask |= ~question.flags
+        mask, masks = ~question.flags, range(len(question.kinds), slots.key_width)
+        for place, key in enumerate(masks):
+            mask |= int(getattr(slots, f"slot_k{key}")[number]) << (FLAGS * place)
         for i, kind in enumerate(question.kinds):
             held = getattr(slots, f"slot_k{i}")[number]
             there = bool(mask >> i & 1)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from pathlib import Path
 
 from ensue.data.errors import DataError, shortened
 from ensue.records import dataclass
@@ -73,13 +74,23 @@ def _bytes(written: object) -> int:
     return max(1, int(float(found[1]) * UNITS[found[2]]))
 
 
+CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+"""Files in which Linux says how much memory a container may use."""
+
+
 @cache
 def half_of_memory() -> int:
-    """Half of the machine's memory; four gigabytes where that is unknown."""
+    """Half of the memory of the machine, or of the container; four gigabytes where that is unknown."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
-        return 4 * 10**9
+        most = 8 * 10**9
+    for path in CONTAINER:
+        try:
+            most = min(most, int(Path(path).read_text()))
+        except (OSError, ValueError):  # there is none, or no limit
+            continue
+    return most // 2
 
 
 class LimitReached(Exception):  # noqa: N818 (callers catch it, and name the rule)

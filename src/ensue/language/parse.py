@@ -10,7 +10,7 @@ from ensue.language.diagnostics import Report
 from ensue.language.lalr import Parser, Token, UnexpectedTokenError, grammar, transformed
 from ensue.language.limits import DEEPEST
 from ensue.language.source import Source, Span
-from ensue.language.syntax import Arithmetic, File, Literal, Node, Statement, Temporal, Without
+from ensue.language.syntax import Arithmetic, Case, File, Literal, Node, Statement, Temporal, Without
 from ensue.language.unexpected import STATEMENT_WORDS, Stuck, report_unexpected, report_unreadable
 from ensue.language.words import kind_of
 
@@ -225,11 +225,13 @@ def _build(parser: Parser, report: Report) -> Statement | None:
 
 def _is_within_limits(statement: Node, report: Report) -> bool:
     """True if nesting and numbers are within the limits; reports an error if not. Works without recursion."""
-    waiting = [(statement, 0, 0)]
+    waiting = [(statement, 0, 0, 0)]
     while waiting:
-        node, depth, links = waiting.pop()
+        node, depth, links, branches = waiting.pop()
         if depth > DEEPEST:
             what = "this chain of operators is too long" if 2 * links > depth else "this is nested too deeply"
+            if 2 * branches > depth:
+                what = "this `case` has too many branches"
             report.error("E004", node.span, what, "move a part of it to a separate rule, and use its head here")
             return False
         if isinstance(node, Literal) and isinstance(node.value, int) and node.value == LARGEST + 1:
@@ -237,7 +239,8 @@ def _is_within_limits(statement: Node, report: Report) -> bool:
                 "E007", node.span, "this number does not fit into 64 bits", f"the largest integer is {LARGEST}"
             )
             return False
-        for child in reversed(list(node.children())):
+        for place, child in reversed(list(enumerate(node.children()))):
             link = isinstance(child, Arithmetic | Temporal | Without) and type(child) is type(node)
-            waiting.append((child, depth + 1, links + link))
+            before = place if isinstance(node, Case) else 0  # a branch is an alternative to all before it
+            waiting.append((child, depth + 1 + before, links + link, branches + before))
     return True

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ensue import compute as pc
 from ensue.data import Events, attributes_of
+from ensue.data.raw import values_of
 from ensue.data.results import derived_table
 from ensue.language import typed
 from ensue.reference.detect import Given, detect
@@ -50,4 +51,4 @@ def given(events: Events, program: typed.Program) -> list[Given]:
 def _values(column: pa.ChunkedArray, type_: str) -> list[Any]:
     if type_ == "timestamp":
         column = pc.cast(column, pa.int64())
-    return column.to_pylist()  # type: ignore[no-any-return]
+    return values_of(column)

@@ -19,6 +19,11 @@ except ImportError:
     _signal = import_module("signal")
 SIGINT, getsignal, set_signal = _signal.SIGINT, _signal.getsignal, _signal.signal
 
+BUSY = (
+    "The session is in the middle of a call. Functions that rules call, and handlers of signals, cannot use it; use it "
+    "when that call has returned."
+)
+
 _main = main_thread().ident
 """The main thread."""
 
@@ -45,22 +50,32 @@ def alone(method: Callable[P, R]) -> Callable[P, R]:
     return locked
 
 
+class SessionError(RuntimeError):
+    """A session cannot be used: it was closed, detection failed, or it is in the middle of a call."""
+
+
 class Uninterrupted:
     """Make Ctrl-C wait until the block is complete. A second one does not wait.
 
     Only the main thread is interrupted by Ctrl-C; in any other there is nothing to do. Exceptions that are raised in
     a thread by other means come through.
+
+    In the middle of a block the state is half done. What runs there, a function that rules call or the handler of
+    another signal, is refused another block.
     """
 
-    __slots__ = ("_before", "_came", "_noting", "_number")
+    __slots__ = ("_before", "_came", "_noting", "_number", "inside")
 
     def __init__(self) -> None:
+        self.inside = False
         self._noting = self._note
         self._came: FrameType | None = None
         self._number = 0
         self._before: Any = None
 
     def __enter__(self) -> None:
+        if self.inside:
+            raise SessionError(BUSY)
         self._came = self._before = None
         if get_ident() == _main:
             before = getsignal(SIGINT)
@@ -70,6 +85,7 @@ class Uninterrupted:
                     set_signal(SIGINT, self._noting)
                 except ValueError:  # the main thread of an interpreter beside the main one
                     self._before = None
+        self.inside = True
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self._came is not None:
@@ -79,7 +95,8 @@ class Uninterrupted:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.inside = False
         if self._before is not None:
             set_signal(SIGINT, self._before)
-            if self._came is not None and kind is None:
+            if self._came is not None and (kind is None or issubclass(kind, Exception)):
                 self._before(self._number, self._came)

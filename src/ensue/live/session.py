@@ -24,7 +24,7 @@ from ensue.engine.state import StateError, seal, unseal
 from ensue.errors import LimitError
 from ensue.live.arrangement import Arrangement, Settings
 from ensue.live.change import with_statements, without_rule
-from ensue.live.guard import Uninterrupted, alone
+from ensue.live.guard import SessionError, Uninterrupted, alone
 from ensue.live.notices import Notices
 from ensue.live.owed import Owed, plain, restored
 from ensue.live.progress import Progress
@@ -35,10 +35,10 @@ from ensue.request import check_function
 from ensue.rules import Rules
 
 CLOSED = "The session is closed; start another one."
-
-
-class SessionError(RuntimeError):
-    """The session has ended: it was closed, or detection failed."""
+CHANGED = (
+    "While these events were read, the session took in others or changed its rules, so they were not taken in. Read "
+    "them first, as in `session.send(list(events))`."
+)
 
 
 class Session:
@@ -96,7 +96,7 @@ class Session:
                 if row is not None:
                     return self._send_row(row, events)
             nothing = isinstance(events, Mapping) and not events
-            sent = None if nothing else self._arranged.reading.read(events, self._progress.received)
+            sent = None if nothing else self._read(events)
             with self._whole:
                 if sent is not None:
                     self._take(sent)
@@ -319,10 +319,9 @@ class Session:
 
     def _settle_tables(self) -> None:
         """Let the next evaluation see the tables as they are."""
-        changed = self._tables.settled()
-        if changed:
-            settings = self._arranged.settings.with_tables(changed)
+        if self._tables.changed:
             with self._whole:
+                settings = self._arranged.settings.with_tables(self._tables.settled())
                 self._evaluated(partial(self._know, settings))
 
     def _know(self, settings: Settings) -> None:
@@ -338,20 +337,20 @@ class Session:
         All is checked as a whole; an error raises `RuleError`, and nothing changes. Rules that were there keep their
         state; a new one sees the events whose time has not been evaluated yet.
         """
-        program = with_statements(self.program, statements)
-        with self._whole:
-            self._change(program)
+        self._change(with_statements(self.program, statements))
 
     @alone
     def remove(self, rule: str) -> None:
         """Removes the rule of a name (``rule late: …``)."""
-        program = without_rule(self.program, rule)
-        with self._whole:
-            self._change(program)
+        self._change(without_rule(self.program, rule))
 
     def _change(self, program: Rules) -> None:
         self._check_open()
         self._settle_tables()
+        with self._whole:
+            self._change_rules(program)
+
+    def _change_rules(self, program: Rules) -> None:
         self._progress.go_back()
         old = self._progress.run
         settings = self._arranged.settings.with_facts(self.program.typed, program.typed)
@@ -464,6 +463,18 @@ class Session:
         self._progress.begin(run, lateness, arranged.certain)
         if self._until is not None:
             self._progress.limit = moment_of(self._until, self.program.typed.unit, timestamps)
+
+    def _read(self, events: Any) -> Sent:
+        """Reads sent events; an iterable may run any code, which may use this session."""
+        arranged, received = self._arranged, self._progress.received
+        sent = arranged.reading.read(events, received)
+        self._check_open()
+        now = self._arranged
+        if (self._progress.received, now.timestamps) != (received, arranged.timestamps) or (
+            now.program is not arranged.program
+        ):
+            raise SessionError(CHANGED)
+        return sent
 
     def _take(self, sent: Sent) -> None:
         """Takes in sent events. If they are rejected, nothing has changed."""

@@ -255,9 +255,10 @@ def _placed(body: typed.Body, changing: bool) -> tuple[dict[int, plan.Conditions
         return {}, conditions
     placed: dict[int, list[typed.Expression]] = {}
     rest = []
+    shown: dict[int, set[str]] = {}
     replaced = {t for lookup in body.lookups for t in lookup.arguments if isinstance(t, typed.Variable)}
     for condition in conditions:
-        node = _innermost(body.pattern, set(names_used(condition)))
+        node = _innermost(body.pattern, set(names_used(condition)), shown)
         last = has_aggregate(condition) or (changing and any(predicates_used(condition)))
         if last or node is None or _written_otherwise(condition, replaced):
             rest.append(condition)
@@ -277,14 +278,21 @@ def _written_otherwise(condition: typed.Expression, replaced: set[typed.Variable
             return False
 
 
-def _innermost(pattern: typed.Pattern, names: set[str]) -> typed.Atom | typed.Pair | None:
-    """The innermost event or pairing that has all names; None if there is none."""
+def _names_shown(pattern: typed.Atom | typed.Pair, shown: dict[int, set[str]]) -> set[str]:
+    """The variables and labels of a pattern; `shown` has those of patterns that were asked for before, by identity."""
+    if id(pattern) not in shown:
+        shown[id(pattern)] = visible_variables(pattern) | visible_labels(pattern)
+    return shown[id(pattern)]
+
+
+def _innermost(pattern: typed.Pattern, names: set[str], shown: dict[int, set[str]]) -> typed.Atom | typed.Pair | None:
+    """The innermost event or pairing that has all names; None if there is none. `shown` remembers names by pattern."""
     match pattern:
-        case typed.Atom() if names and names <= visible_variables(pattern) | visible_labels(pattern):
+        case typed.Atom() if names and names <= _names_shown(pattern, shown):
             return pattern
-        case typed.Pair(left=left, right=right) if names <= visible_variables(pattern) | visible_labels(pattern):
-            return _innermost(left, names) or _innermost(right, names) or pattern
+        case typed.Pair(left=left, right=right) if names <= _names_shown(pattern, shown):
+            return _innermost(left, names, shown) or _innermost(right, names, shown) or pattern
         case typed.Lacking(pattern=inner):
-            return _innermost(inner, names)
+            return _innermost(inner, names, shown)
         case _:
             return None

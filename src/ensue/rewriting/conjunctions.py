@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import combinations
 
 from ensue.language import typed
@@ -61,13 +62,18 @@ class Conjunction:
     written: Tree
     ids: tuple[int, ...]
 
+    @cached_property
+    def all_distances(self) -> Distances:
+        """Distances between the points of all events."""
+        return self.distances(range(len(self.events)))
+
     def distances(self, places: Collection[int]) -> Distances:
         """Distances between the points of some events, from the limits between these alone."""
-        found = Distances()
+        found, inside = Distances(), frozenset(places)
         for place in places:
             found.require((place, False), (place, True), 0, 0 if place in self.instants else None)
         for limit in self.limits:
-            if limit.places <= set(places):
+            if limit.places <= inside:
                 found.require(limit.earlier, limit.later, limit.low, limit.high)
         return found
 
@@ -222,7 +228,7 @@ def _asked(relation: typed.Relation, side: int) -> Iterator[tuple[bool, bool, bo
 def _points(side: Conjunction, end: bool, later: bool, lower: bool) -> list[Point] | None:
     """The points of a side's events that a limit on its own start or end applies to; None if they are unknown."""
     places = range(len(side.events))
-    distances = side.distances(places)
+    distances = side.all_distances
     for place in places:
         if covers((place, end), end, places, distances):
             return [(place, end)]

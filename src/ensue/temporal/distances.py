@@ -63,6 +63,12 @@ class Distances:
     def copy(self) -> Distances:
         return Distances(list(self.constraints))
 
+    def without(self, constraint: Constraint) -> Distances:
+        """The other constraints. Heights that no constraint leads below are heights for fewer of them, too."""
+        rest = list(self.constraints)
+        rest.remove(constraint)
+        return Distances(rest, _solution=self._solution if isinstance(self._solution, dict) else None)
+
     def matrix(self, points: Sequence[Point]) -> list[list[tuple[int | None, int | None]]]:
         """The closure: for each two points the smallest and the largest distance from the one to the other.
 
@@ -89,11 +95,16 @@ class Distances:
 
     def _search(self, start: Point) -> dict[Point, int]:
         """Shortest paths from one point. They are meaningless where constraints contradict each other."""
+        self._by_earlier()
+        solution = self._solved()
+        return self._relaxed(start) if isinstance(solution, list) else self._nearest_first(start, solution)
+
+    def _by_earlier(self) -> Mapping[Point, Sequence[tuple[Point, int]]]:
+        """The constraints of each earlier point."""
         if not self._leaving:
             for c in self.constraints:
                 self._leaving.setdefault(c.earlier, []).append((c.later, c.limit))
-        solution = self._solved()
-        return self._relaxed(start) if isinstance(solution, list) else self._nearest_first(start, solution)
+        return self._leaving
 
     def _nearest_first(self, start: Point, heights: Mapping[Point, int]) -> dict[Point, int]:
         """Shortest paths with each point visited once: relative to the heights no step is negative."""
@@ -147,22 +158,43 @@ class Distances:
 
     def _solve(self) -> dict[Point, int] | list[object]:
         """The heights of all points; if there are none, the reasons of constraints that cannot all hold."""
-        last, reached, _ = self._relax_all(turned=True)
-        return reached if last is None else self._reasons()
+        heights = self._heights()
+        return self._reasons() if heights is None else heights
 
-    def _relax_all(self, turned: bool) -> tuple[Point, dict[Point, int], dict[Point, Constraint]]:
+    def _heights(self) -> dict[Point, int] | None:
+        """The heights of all points by following those that changed; None if that does not end."""
+        leaving = self._by_earlier()
+        points = list(dict.fromkeys(p for c in self.constraints for p in (c.earlier, c.later)))
+        reached: dict[Point, int] = dict.fromkeys(points, 0)
+        waiting, queued = deque(points), set(points)
+        turns: Counter[Point] = Counter()
+        while waiting:
+            point = waiting.popleft()
+            queued.discard(point)
+            turns[point] += 1
+            if turns[point] > len(points):
+                return None
+            height = reached[point]
+            for later, limit in leaving.get(point, ()):
+                if height + limit < reached[later]:
+                    reached[later] = height + limit
+                    if later not in queued:
+                        queued.add(later)
+                        waiting.append(later)
+        return reached
+
+    def _relax_all(self) -> tuple[Point, dict[Point, int], dict[Point, Constraint]]:
         """Heights by relaxing all constraints until nothing changes, and the constraint that changed each point last.
 
-        The first value is the last point that changed, None if nothing changes any more. With `turned` every other turn
-        goes backward: chains may be written either way.
+        The first value is the last point that changed, None if nothing changes any more.
         """
         points = {p for c in self.constraints for p in (c.earlier, c.later)}
         reached: dict[Point, int] = dict.fromkeys(points, 0)
         came: dict[Point, Constraint] = {}
         last: Point = None
-        for turn in range(len(points) + 1):
+        for _ in range(len(points) + 1):
             last = None
-            for c in reversed(self.constraints) if turned and turn % 2 else self.constraints:
+            for c in self.constraints:
                 if reached[c.earlier] + c.limit < reached[c.later]:
                     reached[c.later] = reached[c.earlier] + c.limit
                     came[c.later] = c
@@ -173,7 +205,7 @@ class Distances:
 
     def _reasons(self) -> list[object]:
         """The reasons along a cycle of constraints that cannot all hold; forward turns find a short one."""
-        last, reached, came = self._relax_all(turned=False)
+        last, reached, came = self._relax_all()
         for _ in reached:  # back into the cycle
             last = came[last].earlier
         reasons: list[object] = []

@@ -95,9 +95,7 @@ def _of_relation(
 
 def _without(distances: Distances, constraint: Constraint) -> Distances | None:
     """The other constraints, if this one follows from them; else None."""
-    rest = list(distances.constraints)
-    rest.remove(constraint)
-    remaining = Distances(rest)
+    remaining = distances.without(constraint)
     longest = remaining.longest(constraint.earlier, constraint.later)
     return remaining if longest is not None and longest <= constraint.limit else None
 

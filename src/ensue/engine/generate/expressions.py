@@ -183,9 +183,15 @@ def _arithmetic(w: Writer, name: str, left: Code, right: Code) -> Code | None:
     return Code(f"({one} / {other} if {there} else 0.0)", there, "f")
 
 
+NESTED = 20
+"""Alternatives in one expression; Python reads no more than 200 parentheses in each other."""
+
+
 def _coalesce(w: Writer, codes: list[Code], kind: str) -> Code:
     chosen, valid = codes[-1].value, codes[-1].valid
-    for code in reversed(codes[:-1]):
+    for place, code in enumerate(reversed(codes[:-1]), 1):
+        if place % NESTED == 0:
+            chosen, valid = w.let("x", chosen), w.let("ok", valid)
         if code.valid != "True":
             test = code.valid if code.valid != "False" else "False"
             chosen = f"({code.value} if {test} else {chosen})"

@@ -92,6 +92,10 @@ class Question:
     """A bit for each argument that may be null."""
 
 
+FLAGS = 63
+"""Flags that one number holds."""
+
+
 @dataclass
 class Unit:
     """The state of a unit while it is written.
@@ -237,18 +241,18 @@ class Unit:
             return self._of_text(w, expression, codes[place], place)
         result = kind_of(expression.type)
         flags = [i for i, code in enumerate(codes) if code.valid != "True"]
-        name = self.structure(
-            "call", Calls, calls_layout(len(codes) + bool(flags), result == "f"), len(codes) + bool(flags)
-        )
+        masks = range(0, len(codes) if flags else 0, FLAGS)
+        width = len(codes) + len(masks)
+        name = self.structure("call", Calls, calls_layout(width, result == "f"), width)
         bits = sum(1 << i for i in flags)
         self.questions[name] = Question(expression, tuple(code.kind for code in codes), result, bits)
-        width = len(codes) + bool(flags)
         self.keys(width)
         keys = [f"bits({code.value})" if code.kind == "f" else code.stored for code in codes]
         for i in flags:  # a missing value must always be the same
             keys[i] = f"({keys[i]} if {codes[i].valid} else 0)"
-        if flags:
-            keys.append(" | ".join(f"({1 << i} if {codes[i].valid} else 0)" for i in flags))
+        for first in masks:
+            present = [f"({1 << (i - first)} if {codes[i].valid} else 0)" for i in flags if first <= i < first + FLAGS]
+            keys.append(" | ".join(present) or "0")
         value, there = w.fresh("x"), w.fresh("ok")
         w.line(f"{value} = {'0.0' if result == 'f' else '0'}")
         w.line(f"{there} = False")

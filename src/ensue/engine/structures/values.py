@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.data.errors import NotTextError, shortened
-from ensue.data.raw import decoded, is_readable
+from ensue.data.raw import decoded, is_readable, values_of
 from ensue.engine import machine
 from ensue.engine.limits import TEXT
 from ensue.engine.machine.builtin import ask
@@ -153,7 +153,7 @@ class Dictionary:
 
     def _encode_each(self, column: pa.Array, tuples: bool = False) -> Array:
         lists = tuples and (pa.types.is_list(column.type) or pa.types.is_large_list(column.type))
-        held = [_plain(v) if lists else v for v in column.to_pylist()]
+        held = [_plain(v) if lists else v for v in values_of(column)]
         return np.array([0 if v is None else self.code(v) for v in held], np.int64)
 
     def _encode_texts(self, column: pa.Array) -> Array:

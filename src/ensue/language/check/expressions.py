@@ -13,6 +13,7 @@ from ensue.language.check.phrases import a, counted, given
 from ensue.language.check.scope import Scope
 from ensue.language.diagnostics import Report, did_you_mean
 from ensue.language.functions import FUNCTIONS, TIMERS, Signature, result_type
+from ensue.language.limits import DEEPEST
 from ensue.language.print import path
 from ensue.language.source import Span
 from ensue.language.types import NUMBERS, TIMES, Type, common, comparable, fits, is_list
@@ -245,6 +246,13 @@ class Expressions(Comparisons, Calls):
             self.report.error(
                 "E201", node.span, f"`{name}` takes {signature.arity()}, {given(len(arguments))}",
                 f"as in `{signature.shown(name)}`: {signature.text}",
+            )  # fmt: skip
+            return UNKNOWN
+        if len(arguments) > DEEPEST:
+            self.report.error(
+                "E004", node.arguments[DEEPEST].span,
+                f"this call has {len(arguments)} arguments: there can be {DEEPEST}",
+                f"call `{name}` for some of them, and use its result here",
             )  # fmt: skip
             return UNKNOWN
         own = self.declarations.functions.get(name)
