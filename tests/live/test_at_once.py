@@ -1,6 +1,8 @@
 """Certain detections come in the send that completes them; in all, they are those of the reference."""
 
 from collections import Counter
+from dataclasses import replace
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -8,7 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.engine.structures.capacity import USUAL, using
 from ensue.language.walk import asks_predicates
+from ensue.live.ahead import Ahead
 from ensue.plan.certain import certain_types, waiting_rules
 from tests.live.test_live_meaning import arrow, compiled, cuts, expected, rows, shuffled, types_added, without_nulls
 from tests.random_programs import programs, streams
@@ -385,3 +389,37 @@ def test_why_a_rule_waits(rule, why):
     assert ("d" in certain_types(program.typed)) == (why is None)
     said = "returned at once" if why is None else f"waits for its step, because {why}"
     assert f"in a session: {said}" in program.explain().text()
+
+
+@settings(max_examples=60)
+@given(programs(), streams(), st.integers(0, 12), st.data())
+def test_events_out_of_order_may_wait_and_are_found_in_the_end(rules, events, lateness, data):
+    program = compiled(rules)
+    wanted = expected(program, events)
+    found = []
+    with using(replace(USUAL, again=data.draw(st.sampled_from([0, 260, 300])))):
+        session = program.start(lateness)
+        for piece in cuts(data.draw, shuffled(data.draw, events, lateness)):
+            found += session.send(piece)
+        found += session.close()
+    assert counted(found) == counted(wanted)
+
+
+def test_many_events_out_of_order_are_processed_again_a_bounded_number_of_times():
+    program = ensue.compile("event a(k: int). event b(k: int). w(k) <- a(k) seq b(k) within 9.")
+    session = program.start(lateness=1_000_000)
+    backs = 0
+    go_back = Ahead.go_back
+
+    def counting(ahead, waiting):
+        nonlocal backs
+        backs += 1
+        go_back(ahead, waiting)
+
+    events = [{"type": "ab"[time % 2], "time": time ^ 1, "k": 1} for time in range(4000)]
+    with patch.object(Ahead, "go_back", counting):
+        found = [row for event in events for row in session.send([event])]
+    assert 10 < backs < 200, "each of 2,000 events is out of order"
+    assert len(found) > 1000
+    found += session.close()
+    assert counted(found) == counted(program.detect(events))

@@ -9,6 +9,9 @@ of an earlier step is, for a join forgets rows that later events cannot use. So 
 rules follow behind, up to where all is settled. When an event arrives out of order, the rules start again from their
 copies, and process all waiting events once more. No event is emitted twice: events with the same content are one.
 
+That takes time, so each event pays for some others to be processed again (`AGAIN`), and a session has some credit. Once
+it is used up, events out of order wait until enough others have come, or until their step is settled.
+
 Without a lateness there is nothing to go back to, and no copy. Where rules change or a state is resumed, all that waits
 is taken in again there, too: a rule that is certain derives no more from an event that it has twice.
 """
@@ -23,6 +26,7 @@ from ensue.engine.generated import GeneratedLane
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.engine.single import SingleEvents
+from ensue.engine.structures.capacity import current
 from ensue.engine.units import derived_by
 from ensue.language import typed
 from ensue.language.walk import asks_predicates
@@ -31,6 +35,12 @@ from ensue.live.waiting import Waiting
 
 MOST_BEHIND = 1000
 """Number of events that the copies take in at once; single ones would cost as much again as the rules ahead."""
+
+AGAIN = 16
+"""Number of events that each event pays to process again. This bounds what events out of order cost."""
+
+GOING_BACK = 250
+"""Number of events that take as long as it takes to go back, before any event is processed."""
 
 
 class Ahead:
@@ -52,29 +62,42 @@ class Ahead:
         self._settled_time: int | None = None
         self._arriving = waiting.copy()
         self._time: int | None = None
+        self._arrived = 0
+        """Events that have arrived since rules last went back."""
+        self._credit = self._most_credit = current().again
+        self._put_off: int | None = None
+        """The smallest end of events out of order that the rules have not taken in."""
         self._single = SingleEvents(run, self.lanes)
 
     # --- what arrives
 
     def add_row(self, row: Row) -> None:
         if row[0] in self.uses:
+            self._arrived += 1
             self._arriving.add_row(row)
 
     def add_columns(self, type_: str, columns: Columns, events: Mapping[str, typed.EventType]) -> None:
         if type_ in self.uses:
+            self._arrived += len(columns)
             self._arriving.add_columns(type_, columns, events)
 
     def add_mixed(self, mixed: Mixed) -> None:
         if self.lanes:
+            self._arrived += len(mixed)
             self._arriving.add_mixed(mixed)
 
-    def evaluate(self, time: int, waiting: Waiting) -> Batch | None:
-        """Evaluates arrived events up to a time; returns new detections, or None. `waiting` has unsettled events."""
+    def evaluate(self, time: int, waiting: Waiting, settled: int) -> Batch | None:
+        """Evaluates arrived events up to a time; returns new detections, or None.
+
+        `waiting` has unsettled events, of which those that end up to `settled` are settled next.
+        """
         if not self.lanes:
             return None
         arriving = self._arriving
         earliest = arriving.earliest()
         if self._time is not None and earliest is not None and earliest < self._time:
+            earliest = self._take_out_of_order(self._time, earliest)
+        if self._put_off is not None and (self._put_off <= settled or self._can_pay(waiting)):
             self.go_back(waiting)
         elif self._single.due > time:
             if earliest is None:
@@ -83,6 +106,25 @@ class Ahead:
             if row is not None:
                 return self._step(row, time)
         return self._evaluate_batches(time)
+
+    def _take_out_of_order(self, time: int, earliest: int) -> int | None:
+        """Takes out what ends before a time, from `earliest` on; returns the smallest end of the rest.
+
+        It waits elsewhere, too, from where rules that go back take it.
+        """
+        self._put_off = earliest if self._put_off is None else min(earliest, self._put_off)
+        self._arriving.take_tables(time - 1)
+        self._arriving.take(time - 1, self.run.program.events)
+        return self._arriving.earliest()
+
+    def _can_pay(self, waiting: Waiting) -> bool:
+        """Pays for all waiting events to be processed again, if there is enough credit."""
+        credit = min(self._credit + AGAIN * self._arrived, self._most_credit + waiting.count) - waiting.count
+        if credit < GOING_BACK:
+            return False
+        self._credit = credit - GOING_BACK
+        self._arrived = 0
+        return True
 
     def _step(self, row: Row, time: int) -> Batch | None:
         """Goes on with one event, when nothing is due."""
@@ -115,7 +157,7 @@ class Ahead:
             for lane, copy in zip(self.lanes, self._behind, strict=True):
                 lane.copy_from(copy)
         self._arriving = waiting.copy()
-        self._time = None
+        self._time = self._put_off = None
         self._single.look()
 
     def look(self) -> None:

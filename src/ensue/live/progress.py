@@ -159,7 +159,7 @@ class Progress:
         ahead = self.ahead
         if ahead is None:
             return self._settle(time)
-        found = ahead.evaluate(time if self.largest is None else max(time, self.largest), self.waiting)
+        found = ahead.evaluate(time if self.largest is None else max(time, self.largest), self.waiting, time)
         settled = self._settle(time)
         if settled is None or found is None:
             return settled or found

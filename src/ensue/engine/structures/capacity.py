@@ -59,6 +59,8 @@ class Capacity:
     """Rows of such a file that are read at once."""
     waiting: int = 1 << 6
     """Most rows of a table that wait as single rows, beside other waiting events."""
+    again: int = 50_000
+    """Most events that a session may save up to process again, when others arrive out of order."""
     apart: int = 1 << 12
     """Rows that are worth a step of their own, rather than to be copied beside those that they do not overlap."""
     unit: int = 32
@@ -68,7 +70,8 @@ class Capacity:
 USUAL = Capacity()
 
 SMALL = Capacity(
-    block=2, rows=2, slots=2, table=2, numbers=2, values=2, texts=2, calls=2, sources=2, chains=2, waiting=0, apart=1
+    block=2, rows=2, slots=2, table=2, numbers=2, values=2, texts=2, calls=2, sources=2, chains=2, waiting=0, again=0,
+    apart=1,
 )  # fmt: skip
 """The smallest capacity: everything grows, caches are dropped, and tables stay tables, on the shortest streams."""
 
