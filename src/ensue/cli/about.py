@@ -17,8 +17,8 @@ about_option: Callable[[Any], Any] = click.option(
     "--about",
     metavar="KEY",
     multiple=True,
-    help="Add a column with this value of the rules behind a detection, such as severity; rule is their names, title "
-    "their titles. May be repeated.",
+    help="Add a column with this property of the rules behind a detection, such as severity; rule is their names, "
+    "title their titles. May be repeated.",
 )
 
 
