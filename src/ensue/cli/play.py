@@ -87,7 +87,7 @@ def play(
     from ensue.play.session import Session
 
     if rules == STDIN or STDIN in events:
-        raise click.UsageError("The playground reads files; standard input, -, is none.")
+        raise click.UsageError("The playground reads files; it cannot read standard input, -.")
     limits = Limits(seconds, EngineLimits.of(None, memory).most_bytes)
     given = parameter_texts(param, params)
     with progress("Reading…"):

@@ -123,7 +123,7 @@ def view(
     if rules == STDIN and STDIN in paths:
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
     if opened and (written == STDOUT or form != "html"):
-        raise click.UsageError("--open is for a page that is written to a file.")
+        raise click.UsageError("--open needs a page that is written to a file.")
     _check_writable(written, [rules, *paths])
     values = pairs(only, "--only")
     program = program_of(rules, keep, functions, param, params)

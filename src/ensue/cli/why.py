@@ -113,7 +113,7 @@ def _key(terms: tuple[str, ...]) -> dict[str, str]:
     for term in terms:
         name, sign, value = term.partition("=")
         if not sign or not name:
-            raise click.UsageError(f"{term} is no attribute with a value; write KEY=VALUE, as in id=42.")
+            raise click.UsageError(f"{term} is not an attribute with a value; write KEY=VALUE, as in id=42.")
         found[name] = value
     return found
 
