@@ -2,7 +2,7 @@
 
 
 class DetectError(Exception):
-    """A program that cannot be evaluated on these events; the message gives the reason and a remedy."""
+    """The rules cannot be evaluated on these events. The message gives the reason and a remedy."""
 
 
 class LimitError(DetectError):

@@ -113,56 +113,63 @@ class Program(Rules):
         by_type: bool | None = None,
         threads: int | None = None,
     ) -> Any:
-        """Detects the events that the rules derive, and returns them in the form that the events came in.
+        """Detects the events that the rules derive, and returns them in the form in which the events came.
 
-        `events` is an Arrow table or anything with the Arrow C stream interface, a pandas or Polars frame, a path or
-        glob of ``.parquet``, ``.csv``, ``.json`` or ``.jsonl`` files (packed or not), an iterable of dicts, or a dict
-        of these by event type.
+        `events` is one of: an Arrow table or anything with the Arrow C stream interface; a pandas or Polars frame; a
+        Spark frame; a path or glob of files (``.parquet``, ``.csv``, ``.jsonl``, …, compressed or not); an iterable of
+        dicts; a dict of these by event type.
 
-        `until` is the end of time seen, if it is not the last end among the events. `time`, or `start` and `end`,
-        `type` and `sequence` name the columns; where none is named and events have `start` and `end` as well as `time`,
-        `start` and `end` count, and `time` only where both are empty. `time_unit` is the unit of numbers since 1970
-        (``"s"``, ``"ms"``, ``"us"``, ``"ns"``), `time_format` the format of text (``"%d/%b/%Y:%H:%M:%S %z"``),
-        `timezone` the zone of times without one, `year` the year of text without one; times are then timestamps.
-        `columns` are columns by the names that rules have for them: ``{"user": "UserName"}``. Of files, `lines` is a
-        regular expression with named groups for lines of text, `separator` the sign between fields, and `file_name`
-        takes columns from names of files (``docs/data.md``). `tables` are rows of static tables by name. `emit` picks
-        derived types.
+        Time and columns:
 
-        With `by_type` detections come as a dict by derived type, in the same form, without the attributes of other
-        types: ``found["overdue"]``. Events that come by type give such a dict anyway, unless it is False.
+        - `until`: the time at which the events end, if it is not the last end among them
+        - `time`, or `start` and `end`; `type`; `sequence`: the names of the columns. By default events with `start`,
+          `end` and `time` use `start` and `end`, and `time` only where both are empty
+        - `time_unit`: the unit of numbers since 1970, ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``
+        - `time_format`: the format of times as text, ``"%d/%b/%Y:%H:%M:%S %z"``
+        - `timezone`, `year`: the zone, and the year, of times without one
+        - `columns`: the columns by the names that rules use, ``{"user": "UserName"}``
+        - `lines`, `separator`, `file_name`: how to read text files (``docs/data.md``)
 
-        Rows that cannot be used are left out with a warning; `strict` makes the first an error, and `on_bad_row` is
-        called with each instead of the warning.
+        Rules:
 
-        `on_suppressed` is called with the number of events that each rule suppressed (``once per id in 1h``), a dict by
-        the name of the rule, or else by its event. For Spark frames that is `suppressed`.
+        - `tables`: rows of static tables, by name
+        - `params`: values of parameters, by name, as in `with_params`
+        - `keep`: the longest lifetime, as in `keeping`
 
-        With `provenance` each detection has `sources`: the numbers of the rows that it came from, the first being 0.
-        For Spark tables it may name a column that identifies rows, whose values they are then.
+        Results:
 
-        `keep` is a longest lifetime, as in `keeping`, and `params` are values of parameters, as in `with_params`.
+        - `emit`: the derived types to return, a name or several; all by default
+        - `by_type`: return a dict of results by derived type, ``found["overdue"]``, each without the attributes of the
+          others. If events come by type, this is the default
+        - `provenance`: add `sources` to each detection, the numbers of the rows that it came from, counted from 0. For
+          Spark tables, it can be the name of a column that identifies rows
+        - `strict`: raise an error for the first row that cannot be used. By default such rows are left out with a
+          warning
+        - `on_bad_row`: is called with each such row, instead of the warning
+        - `on_suppressed`: is called with the number of events that each rule suppressed (``once per id in 1h``), a dict
+          by the name of the rule or else by its event
 
-        Rules are compiled where there are many events; `compiled` forces or prevents it, whatever their number. Large
-        tables and files are cut into slices of time that run in parallel on all cores, where rules look back a bounded
-        length of time; `threads`, or the environment variable ENSUE_THREADS, sets the number of threads, and has events
-        of other rules partitioned by key. The detections are the same, in the same order.
+        Execution; the detections and their order are always the same:
 
-        A `RecordBatchReader` or an iterator of Arrow batches is read as it comes, so it may be larger than memory; the
-        result is a `RecordBatchReader`. Its events are in the order of their ends, up to `lateness`; those that come
-        later still are left out with a warning. Events in all other forms are sorted first, so `lateness` has no effect
-        on them.
+        - `engine`: ``"embedded"``, or ``"reference"`` for the slow evaluator that computes the definitions
+        - `compiled`: True for machine code, False for Python. By default the number of events decides
+        - `threads`: the number of threads. By default large tables and files use all cores if rules look back a bounded
+          length of time; if you set a number, also rules that can be partitioned by key. The environment variable
+          ENSUE_THREADS sets it, too
+        - `max_matches`: how many events of one type a call may derive (by default 10 million, or 100 for each event)
+        - `max_state`: how many bytes the rules may keep, a number or a text such as "4GB" (by default half of the
+          memory). A rule that exceeds a limit raises a `LimitError` that names it
 
-        `max_ahead` is for streams of Spark, as in `start`.
+        A `RecordBatchReader` or an iterator of Arrow batches is read as it comes, so it may be larger than memory. The
+        result is a `RecordBatchReader`. Its events must be in the order of their ends, up to `lateness`; later ones are
+        left out with a warning. Events in all other forms are sorted first, so `lateness` has no effect on them.
 
-        `max_matches` limits the events of a type that one call may derive (by default 10 million, or 100 for each
-        event), and `max_state` the bytes that all rules may keep (a number or a text such as "4GB"; by default half of
-        the memory). A rule that exceeds them raises a `LimitError` that names it.
+        Spark frames are evaluated lazily, where the data is, and the result is a Spark frame (``docs/spark.md``):
 
-        Spark frames are evaluated where they are, lazily: the answer is a frame of Spark (``docs/spark.md``). With
-        `rejected` it has a last column of that name for rows that cannot be used, with `suppressed` one for the rule
-        and the number of events that it suppressed, in rows to be summed up; `slices` is the number of slices of time
-        into which a key's events are cut, where these are too many for one part.
+        - `rejected`: add a column of that name, and a row for each row that cannot be used
+        - `suppressed`: add a column with a rule and the number of events that it suppressed, in rows to sum up
+        - `slices`: the number of slices of time for each key, if a key has too many events for one task
+        - `buckets`, `heartbeat`, `max_ahead`, `lateness`: for streams (``docs/streams.md``)
         """
         names = columns_of(
             time, start, end, type, sequence, time_unit=time_unit, time_format=time_format, timezone=timezone,
@@ -204,11 +211,13 @@ class Program(Rules):
         max_matches: int | None = None,
         max_state: int | str | None = None,
     ) -> Explanation:
-        """Explains how rules are run, and why: an `Explanation`, which prints as text and has `json()` and `mermaid()`.
+        """Explains how the rules run: an `Explanation`, which prints as text and has `json()` and `mermaid()`.
 
-        Given events are taken to have one time each, unless `intervals` says that they have a start and an end. With
-        `events`, in any form that `detect` takes, it also reports what really happens: it runs them, and counts what
-        each part of a rule takes, passes on and keeps. The other arguments are those of `detect`.
+        By default input events are assumed to have one time each; with `intervals` they have a start and an end.
+
+        If you pass `events`, in any form that `detect` takes, the rules run on them. The explanation then also has the
+        numbers of events and matches that each part of a rule takes, passes on and keeps. The other arguments are those
+        of `detect`.
 
         >>> program = compile("event a(k: int). event b(k: int). d(k) <- a(k) seq b(k) within 10.")
         >>> print(program.explain())
@@ -291,33 +300,29 @@ class Program(Rules):
         on_late: Callable[[dict[str, Any]], object] | None = None,
         on_bad_row: Callable[[BadRow], object] | None = None,
     ) -> Session:
-        """Starts detection on events that are still to come: a `Session`, to which they are sent.
+        """Starts a `Session`, to which you send events as they arrive.
 
-        `lateness` is the length of time by which an event may come after others that end later: a number in the unit of
-        the time column, a duration such as ``"1h30m"``, or a timedelta. Columns, times, `tables` and `emit` are those
-        of `detect`.
+        Time, columns, `tables`, `params`, `emit`, `max_matches` and `max_state` are those of `detect`. A rule that
+        exceeds a limit loses its state, and the session continues.
 
-        `actions` are the functions that reactions of the rules call, by name; without any, reactions do nothing. One
-        that takes a keyword `key` gets the same key again for the same event, and one that takes a keyword `rules` the
-        rules for its type, with their descriptions (`Program.rules`).
-        `on_late` is called with each event that came too late, a dict, and `on_bad_row` with each row that cannot be
-        used, both instead of a warning. With `provenance` each detection has the positions of the events that it came
-        from, counted in the order in which they were sent.
+        - `lateness`: how much later than others an event may arrive: a number in the unit of the time column, a
+          duration such as ``"1h30m"``, or a timedelta
+        - `on_late`, `on_bad_row`: are called with each event that came too late, and with each row that cannot be used,
+          instead of a warning
+        - `max_ahead`: how far ahead of the wall clock an event may end, such as ``"1h"``. One that ends later is a bad
+          row, and does not move time
+        - `in_order`: return detections in the order of their ends, when their step is complete. By default a detection
+          that no later event can change is returned at once
+        - `actions`: the functions that reactions of the rules call, by name. Without it, reactions do nothing. A
+          function with a keyword `key` receives the same key again for the same event; one with a keyword `rules`
+          receives the rules for its type (`Program.rules`)
+        - `provenance`: add `sources` to each detection, the positions of the events that it came from, in the order in
+          which you sent them
+        - `keep`: the longest lifetime, as in `keeping`. It stays when the session is resumed
+        - `compiled`: by default a thread compiles the rules from the first event on, and only calls with many events
+          wait for it. With True the first event waits, with False rules are never compiled
 
-        `keep` is a longest lifetime, as in `keeping`; it goes on when the session is resumed. `params` are values of
-        parameters; a session with values is resumed by a program with the same ones, `program.with_params(…)`.
-
-        `max_ahead` is how far ahead of the wall clock an event may end, as in ``"1h"``; one that ends later is a bad
-        row, and does not move time.
-
-        `max_matches` and `max_state` are those of `detect`. A rule that exceeds them loses its state, and the session
-        continues.
-
-        A detection that no later event can change is given at once, others when their step is complete. With `in_order`
-        all of them wait for that, and come in the order of their ends.
-
-        A thread compiles the rules from the first event on, and sends do not wait for it unless they bring many events.
-        With `compiled=True` the first event waits for it, with False rules are never compiled.
+        A session with values of parameters is resumed by a program with the same values, `program.with_params(…)`.
 
         >>> program = compile("event order(id: int).  late(id) <- o: order(id), w: extend(o, 6).")
         >>> session = program.start()
@@ -349,9 +354,9 @@ class Program(Rules):
         on_late: Callable[[dict[str, Any]], object] | None = None,
         on_bad_row: Callable[[BadRow], object] | None = None,
     ) -> Session:
-        """Goes on with a session where `Session.save` left it, with the same rules.
+        """Continues a session from the bytes that `Session.save` returned, with the same rules.
 
-        Raises `StateError` for bytes that are no state, are damaged, or are of another version or of other rules.
+        Raises `StateError` if the bytes are not a state, are damaged, or come from another version or other rules.
         """
         from ensue.live.session import Session
 

@@ -47,16 +47,16 @@ def _problem(pattern: str) -> str | None:
 def advice(pattern: str) -> str | None:
     """Advice on a wrong pattern with features that RE2 lacks; None if it has none."""
     if re.search(r"\(\?<?[=!]", pattern):
-        return "there is no look-around, which takes more than linear time: use a second `matches`, or `not matches(…)`"
+        return "look-around is too slow, and not supported: use a second `matches`, or `not matches(…)`"
     if re.search(r"\\[1-9]|\(\?P=|\\k<", pattern):
-        return "a pattern cannot refer back to a group, which takes more than linear time"
+        return "references back to a group are too slow, and not supported"
     if re.search(r"\(\?>|\(\?#|[*+?}]\+", pattern):
         return "there are no atomic groups, possessive repetitions or comments"
     if re.search(r"\\Z", pattern):
         return r"the end of the text is `$`, or `\\z` in a string"
     if re.search(r"\{\d{4,}|\{\d*,\d{4,}", pattern):
         return "a repetition counts up to 1000"
-    return "the syntax is that of RE2; a sign that stands for itself has two backslashes in a string: `\\\\(`"
+    return "the syntax is that of RE2; write two backslashes before a special character: `\\\\(`"
 
 
 def search(text: str, pattern: str) -> bool | None:

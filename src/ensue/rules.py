@@ -129,9 +129,11 @@ class Rules:
 
     @cached_property
     def notes(self) -> tuple[Diagnostic, ...]:
-        """Notes on the rules that are worth knowing, and may be just what is meant: one for each that keeps something
-        for ever, for each that the longest lifetime may change, for windows that leave their ends out, and for what
-        counts events that may have been merged."""
+        """Notes on the rules, about effects that you may or may not want.
+
+        They name rules that keep something for ever, rules that the longest lifetime may change, windows that leave
+        their ends out, and counts of events that may have been merged.
+        """
         report = Report(self.file.source)
         note(self.typed, report)
         return report.sorted()

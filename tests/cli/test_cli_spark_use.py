@@ -27,7 +27,7 @@ STREAM = ("stream", "shop.ensue", "--checkpoint", "state")
         ([*STREAM, "--source", "s3a://events", "--sink", "-"], "FORMAT:WHERE"),
         ([*STREAM, "--source", "json:a", "--source", "json:b", "--sink", "-"], "order=json:orders"),
         ([*STREAM, "--source", "json:a", "--sink", "kafka:host"], "servers and topic"),
-        ([*STREAM, "--source", "json:a", "--sink", "parquet:"], "does not say where"),
+        ([*STREAM, "--source", "json:a", "--sink", "parquet:"], "has no path"),
         ([*STREAM, "--source", "json:a", "--sink", "-", "--trigger", "often"], "--trigger takes 10s"),
         ([*STREAM, "--source", "json:a", "--sink", "-", "--option", "x"], "KEY=VALUE"),
     ],

@@ -62,7 +62,7 @@ def test_a_page_is_opened(ensue: Command, folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("webbrowser.open", opened.append)
     assert ensue("view", "shop.ensue", "events.jsonl", "--open").exit_code == 0
     assert opened == [(folder / "timeline.html").resolve().as_uri()]
-    assert "--open is for a page" in ensue("view", "shop.ensue", "events.jsonl", "--open", "-o", "-").stderr
+    assert "--open needs a page" in ensue("view", "shop.ensue", "events.jsonl", "--open", "-o", "-").stderr
 
 
 def test_what_is_read_is_not_replaced(ensue: Command, folder: Path) -> None:

@@ -55,7 +55,7 @@ def fails() -> object:
             f"events does not end in {ENDINGS}, so Ensue cannot tell",
         ),
         ("", "The path is empty."),
-        ("x" * 5000, "is no path that can be read: File name too long."),
+        ("x" * 5000, "is not a path that can be read: File name too long."),
         ("**x**/*.csv", "**x**/*.csv"),
         ("a\0b.csv", "There is no file"),
         ("wrong.parquet", "wrong.parquet is not a Parquet file that can be read: "),
@@ -65,17 +65,17 @@ def fails() -> object:
         ("empty.feather", "empty.feather is empty, without even a schema."),
         (
             5,
-            "The given table is 5, which is no form of events; pass a table (Arrow, pandas, Polars), a path",
+            "The given table is 5, which cannot be read as events; pass a table (Arrow, pandas, Polars), a path",
         ),
-        (None, "The given table is None, which is no form of events"),
+        (None, "The given table is None, which cannot be read as events"),
         ({"type": "a", "time": 1, "x": 1}, "{'type': 'a', 'time': 1, 'x': 1} is one event, a dict; put it in a list."),
         ({"type": "a", "time": "2026-01-01"}, "is one event, a dict; put it in a list."),
         ({"type": "a", "start": 1, "end": 2}, "is one event, a dict; put it in a list."),
-        ({"kind": "a.csv", "at": 1}, "'at' is 1, which is no form of events; pass a table"),
+        ({"kind": "a.csv", "at": 1}, "'at' is 1, which cannot be read as events; pass a table"),
         ({"at": 1, "kind": "a"}, "by event type. If the dict is one event, put it in a list."),
         ({"type": "a.csv", "time": "b.csv"}, "There is no file a.csv."),
-        (b"x", "The given table is b'x', which is no form of events"),
-        (pa.Table, "which is no form of events"),
+        (b"x", "The given table is b'x', which cannot be read as events"),
+        (pa.Table, "which cannot be read as events"),
         ([5], "The given table is a list of 5 and the like; pass"),
         ([None], "The given table is a list of None and the like"),
         (np.zeros(3), "The given table is a ndarray of "),
@@ -84,8 +84,8 @@ def fails() -> object:
         (io.StringIO("type,time"), "The given table is an open file; pass its path instead."),
         (pl.Series([1, 2]), "The given table is a polars.series.series.Series that gives no Arrow table"),
         (pl.LazyFrame({"a": [1]}).select("b"), "that gives no Arrow table"),
-        ({5: []}, "Tables are passed by event type, and 5 is no name of one."),
-        ({"a": 5}, "'a' is 5, which is no form of events"),
+        ({5: []}, "Tables are passed by event type, and 5 is not the name of one."),
+        ({"a": 5}, "'a' is 5, which cannot be read as events"),
         (
             {"a": {"time": [1]}},
             "'a' is a dict; a dict by event type holds a table (Arrow, pandas, Polars), a path or several",
@@ -104,7 +104,7 @@ def test_no_source(source, message):
 
 def test_something_else_in_a_list_of_paths():
     pq.write_table(pa.table({"type": ["a"], "time": [1]}), "good.parquet")
-    with pytest.raises(DataError, match="is a list of paths, but 5 in it is none"):
+    with pytest.raises(DataError, match="is a list of paths, but 5 in it is not one"):
         read_events(["good.parquet", 5], Columns(), {})
 
 

@@ -70,7 +70,7 @@ def test_nothing(source):
         ([{"a": "x", "bb": 2}], "The table 'linked' has no column 'b', it has 'a', 'bb'. Did you mean 'bb'?"),
         ([{"a": "x", "b": 1}, 5], "table linked, row 1: is 5, not a dict"),
         ({"a": ["x"], "b": [1]}, "The table 'linked' is a dict; pass a table, a path, or a list of rows."),
-        (5, "The table 'linked' is 5, which is no form of events"),
+        (5, "The table 'linked' is 5, which cannot be read as events"),
         ("nothing.csv", "There is no file nothing.csv."),
     ],
 )

@@ -107,7 +107,7 @@ def test_text_that_says_its_zone(text):
         (1, {"time_unit": "h"}, "The unit of times is 'h'; it is one of s, ms, us, ns"),
         (1, {"time_unit": "s", "time_format": "%Y"}, "give one or the other"),
         ("x", {"time_format": "%Q"}, "has %Q, which is not known here"),
-        ("x", {"time_format": "%H:%M"}, "says no day"),
+        ("x", {"time_format": "%H:%M"}, "has no day"),
         ("x", {"time_format": "%d %b"}, "has no year"),
         ("x", {"time_format": "%Y-%m-%d %d"}, "has %d twice"),
         ("x", {"timezone": "Europe/Berln"}, "Did you mean 'Europe/Berlin'?"),

@@ -71,7 +71,7 @@ def test_what_is_kept_is_limited(compiled):
 def test_a_session_goes_on(in_order, compiled):
     session = ensue.compile(CROSS).start(max_matches=500, compiled=compiled, in_order=in_order, emit=["pair", "seen"])
     session.send(events(20))
-    with pytest.raises(ensue.LimitError, match=r"`all_pairs` derives more than 500 .* the session goes on"):
+    with pytest.raises(ensue.LimitError, match=r"`all_pairs` derives more than 500 .* the session continues"):
         session.send(events(20, first=20))
     found = session.send(events(3, first=40))
     found += session.close()

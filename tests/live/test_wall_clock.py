@@ -92,5 +92,5 @@ def test_tables_have_no_clock():
 @pytest.mark.parametrize("wrong", ["abc", "-5s", -1, True, 2**70])
 def test_a_wrong_length_is_refused_at_once(wrong):
     for option in ("max_ahead", "lateness"):
-        with pytest.raises(ensue.DataError, match=r"is not a length|less than nothing|that far apart"):
+        with pytest.raises(ensue.DataError, match=r"is not a length|be negative|that far apart"):
             ensue.compile(RULES).start(**{option: wrong})

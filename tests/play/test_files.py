@@ -68,7 +68,7 @@ def test_endings_and_links_are_refused(files: Files, tmp_path: Path) -> None:
     (files.folder / "link.ensue").symlink_to(target)
     (files.folder / "folder.ensue").mkdir()
     for name in ("link.ensue", "folder.ensue"):
-        with pytest.raises(DataError, match="no plain file"):
+        with pytest.raises(DataError, match="not a plain file"):
             files.save("rules", "a().", name, True)
     assert target.read_text() == "mine"
     with pytest.raises(DataError, match="nothing else"):

@@ -43,7 +43,7 @@ def test_a_frame_of_nothing(spark):
         ({"on_bad_row": print}, "Ask for them with rejected=True"),
         ({"engine": "reference"}, "for 'reference' pass df.toArrow()"),
         ({"provenance": "ids"}, "`provenance` names the column 'ids', and The Spark frame has 'type', 'time', 'k'"),
-        ({"slices": 0}, "`slices` is 0; it is a number of slices, one at least."),
+        ({"slices": 0}, "`slices` is 0; it is a number of slices, at least one."),
         ({"emit": "abc"}, "No rule derives 'abc'"),
         ({"until": "2026-01-01"}, "integers without a unit"),
         ({"tables": {"t": []}}, "The rules declare no table 't'"),

@@ -171,7 +171,7 @@ def test_rows_that_took_no_part_go_to_a_place_of_their_own(ensue: Command, folde
 def test_a_checkpoint_that_is_none(ensue: Command, folder: Path) -> None:  # noqa: F811
     result = ensue("state", str(folder))
     assert result.exit_code == 2
-    assert "holds no state of a stream" in result.stderr
+    assert "has no state of an Ensue stream" in result.stderr
 
 
 @pytest.mark.slow

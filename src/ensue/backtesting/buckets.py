@@ -78,7 +78,7 @@ def buckets(
     else:
         length = length_of(_length(by), unit, timestamps, "--by")
         if length <= 0:
-            raise DataError(f"The span is {by!r}; it must be more than nothing.")
+            raise DataError(f"The span is {by!r}; it must be more than 0.")
         begin = first // length
         edges = [each * length for each in range(begin, min(last // length + 2, begin + MOST + 2))]
     if len(edges) > MOST + 1:

@@ -64,14 +64,18 @@ def backtest(
     max_matches: int | None = None,
     max_state: int | str | None = None,
 ) -> Backtest:
-    """Run rules on events of the past: a `Backtest`, which prints as text.
+    """Run rules on events of the past, and count their detections: a `Backtest`, which prints as text.
 
-    `rules` is a program, or a text or file as for `compile`. Detections are counted for each rule, by spans of time:
-    `by` is ``"hour"``, ``"day"``, ``"week"``, a length such as ``"15m"``, or a number of the time column's units; one
-    that suits the events by default. `key` is the attribute whose most frequent values are shown, and `samples` the
-    number of detections that are shown. With `measure` each rule also runs alone, to see how long it takes and how much
-    it keeps. `against` are other rules, usually earlier ones: the result lists detections that are new, and those that
-    are gone. The other arguments are those of `Program.detect`.
+    - `rules`: a program, or a text or file as for `compile`
+    - `by`: the span of time in which to count: ``"hour"``, ``"day"``, ``"week"``, a length such as ``"15m"``, or a
+      number in the unit of the time column. By default one that suits the events
+    - `key`: the attribute whose most frequent values are shown
+    - `samples`: the number of detections to show for each rule
+    - `measure`: also run each rule alone, to see how long it takes and how much it keeps
+    - `against`: other rules, usually an earlier version. The result lists the detections that are new and those that
+      are gone
+
+    The other arguments are those of `Program.detect`.
 
     >>> rules = "event order(id: int, qty: int).  big(id) <- order(id, qty) where qty > 5."
     >>> events = [{"type": "order", "time": t, "id": t % 3, "qty": t} for t in range(1, 11)]

@@ -17,8 +17,8 @@ about_option: Callable[[Any], Any] = click.option(
     "--about",
     metavar="KEY",
     multiple=True,
-    help="Add a column with this value of the rules behind a detection, such as severity; rule is their names, title "
-    "their titles. May be repeated.",
+    help="Add a column with this property of the rules behind a detection, such as severity; rule is their names, "
+    "title their titles. May be repeated.",
 )
 
 
@@ -35,7 +35,7 @@ def check_about(program: Program, keys: Iterable[str], emit: Iterable[str]) -> N
             )
         for name in emit:
             if key in ("type", "start", "end", *program.typed.events[name].attributes):
-                raise DataError(f"{name} has an attribute {key!r} of its own, so --about {key} has no place in it.")
+                raise DataError(f"{name} already has an attribute {key!r}, so --about {key} cannot add one.")
 
 
 def about_values(program: Program, key: str) -> dict[str, list[str]]:

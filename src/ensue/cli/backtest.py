@@ -30,21 +30,31 @@ PAGES = (".html", ".htm")
 @click.command(short_help="Show what rules would have found in the past.")
 @click.argument("rules")
 @click.argument("events", nargs=-1, required=True)
-@click.option("--against", metavar="RULES", help="Other rules: a file, or an earlier version, HEAD~1:shop.ensue.")
-@click.option("--by", metavar="SPAN", help="hour, day, week, minute, second; 15m and the like; or a number.")
+@click.option(
+    "--against", metavar="RULES", help="The rules to compare with: a file, or a version from git, HEAD~1:shop.ensue."
+)
+@click.option(
+    "--by", metavar="SPAN", help="Count by hour, day, week, minute or second, by a length such as 15m, or by a number."
+)
 @click.option("--key", metavar="ATTRIBUTE", help="Count by the values of this attribute. [default: the join key]")
 @click.option(
     "--samples", type=click.IntRange(0), metavar="N", default=3, show_default=True, help="How many detections to show."
 )
 @click.option("--measure/--no-measure", default=True, help="Also run each rule alone, to measure its time and memory.")
-@click.option("-o", "--output", metavar="FILE", help="Write a page, .html, instead of text.")
+@click.option("-o", "--output", metavar="FILE", help="Write a page (.html) instead of text.")
 @json_option
 @reading_options
 @click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
-@click.option("--keep", metavar="LENGTH", help="The longest lifetime: events that ended longer ago are dropped.")
+@click.option("--keep", metavar="LENGTH", help="Drop events that ended longer ago than this, such as 7d.")
 @limit_options
 @click.option("--emit", metavar="TYPE", multiple=True, help="Report only this type; may be repeated.")
-@click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
+@click.option(
+    "--table",
+    "tables",
+    metavar="NAME=FILE",
+    multiple=True,
+    help="A file with the rows of a table that the rules declare; may be repeated.",
+)
 @functions_option
 @quiet_option
 @parameter_options
@@ -74,10 +84,10 @@ def backtest(
 ) -> int:
     """Shows what RULES would have found in EVENTS of the past: counts by hour, day or week, keys, and costs.
 
-    --against compares with other rules: a file, or an earlier version from git such as HEAD~1:shop.ensue. It shows
-    which detections are new, and which are gone.
+    With --against it compares two versions of the rules, and shows which detections are new and which are gone. The
+    other version is a file, or comes from git, such as HEAD~1:shop.ensue.
 
-    EVENTS are named as for `ensue run`.
+    EVENTS are files as for `ensue run`.
 
     \b
     Example:

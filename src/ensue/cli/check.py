@@ -22,8 +22,8 @@ def check(
 ) -> int:
     """Reports all problems of rule files, and what to do about them.
 
-    RULES are rule files; - is standard input. The exit code is 0 if they can run, 1 if they have errors, and 2 if one
-    cannot be read.
+    RULES are rule files; - is standard input. The exit code is 0 if the rules can run, 1 if they have errors, and 2
+    if a file cannot be read.
 
     \b
     Example:

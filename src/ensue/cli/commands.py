@@ -77,7 +77,7 @@ class Commands(click.Group):
 @click.version_option(__version__, prog_name="ensue", message="%(prog)s %(version)s")
 @click.pass_context
 def ensue(context: click.Context) -> None:
-    """Finds situations made of several events, described by rules.
+    """Detects composite events: situations made of several events, which you describe by rules.
 
     \b
     Try it:

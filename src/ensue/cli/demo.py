@@ -34,13 +34,14 @@ if TYPE_CHECKING:
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Write the rules and events of a data set there, to change and run them.",
+    help="Write the rules and events of a data set to this folder, to change and run them.",
 )
-@click.option("--spark", is_flag=True, help="Run a stream on Spark that is killed in the middle and continues.")
+@click.option("--spark", is_flag=True, help="Run a stream on Spark, kill it in the middle, and continue it.")
 def demo(name: str | None, listed: bool, folder: Path | None, spark: bool) -> int:
-    """Runs rules on a data set that comes with the package, and shows what they find.
+    """Runs rules on a built-in data set, and shows what they find.
 
-    Without a name these are a shop's orders of two days: which are complete, and which overdue?
+    NAME is one of those that --list shows. Without it, the data set is two days of orders of a shop: which orders are
+    complete, and which are overdue?
 
     \b
     Example:

@@ -13,8 +13,8 @@ engine_option = click.option(
     default=DEFAULT_ENGINE,
     show_default=True,
     metavar="NAME",
-    help="The engine: embedded; reference, which is slow and defines the meaning; or spark, which runs "
-    "where the data is.",
+    help="How to run: embedded, the default engine; reference, which is slow and computes the definitions; or spark, "
+    "which runs where the data is.",
 )
 
 

@@ -23,17 +23,26 @@ if TYPE_CHECKING:
 @click.argument("rules")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "mermaid"]), default="text", show_default=True,
-    help="Text to read, JSON for programs, or a flowchart.",
+    help="Text to read, JSON for programs, or a flowchart for Mermaid.",
 )  # fmt: skip
 @click.option(
-    "--events", metavar="FILE", multiple=True, help="Run these events, and show what happened; may be repeated."
+    "--events",
+    metavar="FILE",
+    multiple=True,
+    help="Run the rules on these events, and show what happened; may be repeated.",
 )
 @json_option
-@click.option("--intervals", is_flag=True, help="Events have a start and an end, not one time each.")
+@click.option("--intervals", is_flag=True, help="Assume that events have a start and an end, not one time each.")
 @reading_options
 @click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
 @click.option("--emit", metavar="TYPE", multiple=True, help="Report only this type; may be repeated.")
-@click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
+@click.option(
+    "--table",
+    "tables",
+    metavar="NAME=FILE",
+    multiple=True,
+    help="A file with the rows of a table that the rules declare; may be repeated.",
+)
 @functions_option
 @quiet_option
 @parameter_options
@@ -57,8 +66,8 @@ def explain(
 ) -> int:
     """Shows how RULES run: what each part of a rule keeps, for how long, and what that costs.
 
-    It shows which joins need not store or evaluate a side, which rules are compiled, what they share, and how they
-    are partitioned on a cluster. With --events it runs them, and adds what really happened.
+    The output also shows which sides of joins are never stored or evaluated, which rules are compiled, what rules
+    share, and how they are partitioned on a cluster. With --events the rules run, and the output adds what happened.
 
     \b
     Example:

@@ -20,9 +20,9 @@ from ensue.cli.rules import STDIN, RuleFile, read_rules
 @click.option("--diff", is_flag=True, help="Change nothing; print what would change.")
 @json_option
 def fmt(rules: tuple[str, ...], check: bool, diff: bool, as_json: bool) -> int:
-    """Formats rule files in place. What they mean stays the same.
+    """Formats rule files in place, without changing their meaning.
 
-    With - for RULES, standard input is formatted to standard output.
+    If RULES is -, the command formats standard input to standard output.
 
     \b
     Example:

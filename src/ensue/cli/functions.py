@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 functions_option = click.option(
-    "--functions", metavar="FILE", help="A Python file with functions that the rules call; it is run."
+    "--functions", metavar="FILE", help="A Python file with functions that the rules call. The file is run."
 )
 
 MODULE = "ensue_functions"

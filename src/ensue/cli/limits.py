@@ -11,9 +11,11 @@ import click
 def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--max-matches`` and ``--max-state``."""
     command = click.option(
-        "--max-state", metavar="BYTES", help="How much rules may keep, such as 4GB. [default: half of the memory]"
+        "--max-state",
+        metavar="BYTES",
+        help="How much memory the state of rules may take, such as 4GB. [default: half of the memory]",
     )(command)
     return click.option(
         "--max-matches", type=click.IntRange(1), metavar="N",
-        help="How many events of a type may be derived at once. [default: 10 million, or 100 for each event]",
+        help="How many events of one type may be derived at once. [default: 10 million, or 100 for each event]",
     )(command)  # fmt: skip

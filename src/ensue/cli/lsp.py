@@ -16,11 +16,11 @@ from ensue.cli.functions import functions_of, functions_option
 @functions_option
 @click.option("--stdio", is_flag=True, hidden=True, help="Speak on standard input and output, as it does anyway.")
 def lsp(functions: str | None, stdio: bool) -> int:
-    """Answers an editor over the Language Server Protocol, on standard input and output.
+    """Serves an editor over the Language Server Protocol, on standard input and output.
 
-    Editors start it by themselves, once they know the command: `ensue lsp`, for files that end in .ensue. It gives
-    errors, warnings and notes as one types, completion, what a name is and what a rule keeps, where a name is given,
-    colours, and formatting.
+    Tell your editor to run `ensue lsp` for files that end in .ensue; it then starts the command itself. You get
+    errors, warnings and notes as you type, completion, definitions, colours and formatting. Hover over a name to see
+    what it is, or what a rule keeps.
 
     \b
     Example:

@@ -51,7 +51,7 @@ def colours(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
 def print_json(value: object) -> None:

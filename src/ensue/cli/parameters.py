@@ -16,7 +16,7 @@ def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     one = click.option(
         "--param", metavar="NAME=VALUE", multiple=True, help="A value for a parameter of the rules; may be repeated."
     )
-    all_ = click.option("--params", metavar="FILE", help="Values of parameters: a JSON object, or a .toml file.")
+    all_ = click.option("--params", metavar="FILE", help="A file with values of parameters: a JSON object, or TOML.")
     return one(all_(command))
 
 

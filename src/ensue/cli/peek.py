@@ -31,10 +31,10 @@ _UNWRITABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 @reading_options
 @json_option
 def peek(events: tuple[str, ...], columns: Columns, as_json: bool) -> int:
-    """Shows what is in EVENTS: columns with their types, times, types of events and how many there are.
+    """Shows what is in EVENTS: the columns and their types, the times, and how many events of each type there are.
 
-    The output is a rule file to start from: comments with what was found and the command that reads the files, then
-    the declarations of the events. To correct a guess, use the options of `ensue run`.
+    The output is a rule file to start from. Its comments show what was found, and the command that reads the files.
+    Then come the declarations of the events. If a guess is wrong, correct it with an option.
 
     \b
     Example:

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 @click.argument("events", nargs=-1)
 @reading_options
 @click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
-@click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
+@click.option(
+    "--table",
+    "tables",
+    metavar="NAME=FILE",
+    multiple=True,
+    help="A file with the rows of a table that the rules declare; may be repeated.",
+)
 @parameter_options
 @click.option(
     "--port",
@@ -37,16 +43,18 @@ if TYPE_CHECKING:
     default=0,
     help="The port to listen on. [default: any free one]",
 )
-@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
 @click.option(
     "--seconds",
     type=click.FloatRange(0.1),
     metavar="SECONDS",
     default=10.0,
     show_default=True,
-    help="How long an evaluation may take.",
+    help="How long one evaluation may take.",
 )
-@click.option("--memory", metavar="BYTES", default="2GB", show_default=True, help="What an evaluation may use.")
+@click.option(
+    "--memory", metavar="BYTES", default="2GB", show_default=True, help="How much memory one evaluation may use."
+)
 def play(
     rules: str | None,
     events: tuple[str, ...],
@@ -62,9 +70,10 @@ def play(
 ) -> int:
     """Opens a page with RULES in an editor and EVENTS beside it, and shows detections as you type.
 
-    Without RULES it starts from an example; a rule file that is not there yet is made when it is saved. The page is
-    served to this machine alone, at an address with a token in it. It reads and writes the files that are named here,
-    and new ones in the current folder. Ctrl+C ends it.
+    Without RULES it starts from an example. If the rule file does not exist, it is created when you save.
+
+    Only this machine can open the page, at an address that contains a token. The page can read and write the files
+    that you name here, and create new ones in the current folder. Press Ctrl+C to end it.
 
     \b
     Example:
@@ -78,7 +87,7 @@ def play(
     from ensue.play.session import Session
 
     if rules == STDIN or STDIN in events:
-        raise click.UsageError("The playground reads files; standard input, -, is none.")
+        raise click.UsageError("The playground reads files; it cannot read standard input, -.")
     limits = Limits(seconds, EngineLimits.of(None, memory).most_bytes)
     given = parameter_texts(param, params)
     with progress("Reading…"):

@@ -106,9 +106,7 @@ def _bar(share: float, width: int = 10) -> str:
     return "━" * full + "─" * (width - full)
 
 
-quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="Show no progress, and do not say which rules are slow."
-)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show no progress, and no notes on slow rules.")
 
 
 @contextmanager

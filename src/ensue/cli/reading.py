@@ -14,21 +14,26 @@ if TYPE_CHECKING:
     from ensue.data.columns import Columns
 
 _OPTIONS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
-    ("--time", "COLUMN", "The column that holds the time of an event; Date+Time for two. [default: time]", {}),
-    ("--start", "COLUMN", "The column that holds the start of an event. [default: start]", {}),
-    ("--end", "COLUMN", "The column that holds the end of an event. [default: end]", {}),
-    ("--type", "COLUMN", "The column that holds the type of an event. [default: type]", {}),
-    ("--sequence", "COLUMN", "A column that orders events of the same moment.", {}),
-    ("--time-unit", "UNIT", "Times are numbers since 1970: s, ms, us or ns.", {}),
-    ("--time-format", "FORMAT", "Times are text, as strptime reads it: '%d/%b/%Y:%H:%M:%S %z'.", {}),
-    ("--timezone", "NAME", "The zone of times that have none, such as Europe/Berlin. [default: UTC]", {}),
-    ("--year", "YEAR", "The year of times that have none, such as Dec 10 06:55:46.", {"type": int}),
+    ("--time", "COLUMN", "The column with the time of an event; Date+Time joins two columns. [default: time]", {}),
+    ("--start", "COLUMN", "The column with the start of an event. [default: start]", {}),
+    ("--end", "COLUMN", "The column with the end of an event. [default: end]", {}),
+    ("--type", "COLUMN", "The column with the type of an event. [default: type]", {}),
+    ("--sequence", "COLUMN", "A column that orders events with the same time.", {}),
+    ("--time-unit", "UNIT", "Read times as numbers since 1970, in s, ms, us or ns.", {}),
+    ("--time-format", "FORMAT", "Read times as text in this format of strptime: '%d/%b/%Y:%H:%M:%S %z'.", {}),
+    ("--timezone", "NAME", "The zone of times without one, such as Europe/Berlin. [default: UTC]", {}),
+    ("--year", "YEAR", "The year of times without one, such as Dec 10 06:55:46.", {"type": int}),
     ("--column", "NAME=COLUMN", "The column that rules call NAME; may be repeated.", {"multiple": True}),
 )
 _FILES: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
-    ("--lines", "REGEX", "Files are lines of text: each named group, (?P<user>\\w+), is a column.", {}),
-    ("--separator", "SIGN", "Files are CSV with this sign between fields; \\t for a tab.", {}),
-    ("--file-name", "REGEX", "Columns from names of files: named groups, or one name for the whole.", {}),
+    ("--lines", "REGEX", "Read lines of text: each named group, (?P<user>\\w+), is a column.", {}),
+    ("--separator", "SIGN", "Read CSV with this sign between fields; \\t for a tab.", {}),
+    (
+        "--file-name",
+        "REGEX",
+        "Make columns from file names: a regular expression with named groups, or a column name.",
+        {},
+    ),
 )
 NAMES = ("time", "start", "end", "type", "sequence", "time_unit", "time_format", "timezone", "year", "column",
          "lines", "separator", "file_name")  # fmt: skip

@@ -47,24 +47,30 @@ def _option(*names_metavar_help: str, **settings: Any) -> Callable[[Any], Any]:
     "-o",
     "--output",
     "FILE",
-    "Write to a file in the format of its ending: .jsonl, .csv, .parquet or .arrow; or to a folder, DIR/, a file for "
-    "each type. With Spark also to a folder of Spark's.",
+    "Write to this file, in the format of its ending: .jsonl, .csv, .parquet or .arrow. A folder, DIR/, gets a file "
+    "for each type. With Spark, it can also be a path that Spark writes.",
     default=STDOUT,
 )
 @reading_options
 @_option(
     "--until",
     "TIME",
-    "The time at which the events end: a number or a timestamp, like the times of the events; 7h is allowed too, if "
-    "times are integers and the rules state a unit. [default: the last event]",
+    "The time at which the events end: a number or a timestamp, like the times of the events. If times are integers "
+    "and the rules state a unit, also a length such as 7h. [default: the last event]",
 )
-@_option("--keep", "LENGTH", "The longest lifetime: 7d, or a number. Events that ended longer ago are dropped.")
+@_option("--keep", "LENGTH", "Drop events that ended longer ago than this: 7d, or a number.")
 @limit_options
 @click.option(
     "--threads", type=click.IntRange(1), metavar="N", help="The number of threads. [default: one for each core]"
 )
 @_option("--emit", "TYPE", "Report only this type; may be repeated.", multiple=True)
-@_option("--table", "tables", "NAME=FILE", "Rows of a table that the rules declare; may be repeated.", multiple=True)
+@_option(
+    "--table",
+    "tables",
+    "NAME=FILE",
+    "A file with the rows of a table that the rules declare; may be repeated.",
+    multiple=True,
+)
 @functions_option
 @quiet_option
 @parameter_options
@@ -109,14 +115,14 @@ def run(
 ) -> int:
     """Runs RULES on EVENTS, and writes detections in the order in which they happened.
 
-    They go to standard output as JSON lines, or with -o to a file.
+    Detections go to standard output as JSON lines, or with -o to a file.
 
-    EVENTS are files that end in .jsonl, .json, .csv, .tsv, .parquet or .arrow, compressed (.gz, .zst) or not, globs,
-    or folders; with --lines any text files. If a file holds one type of event and has no column for it, write the
-    type before its name: order=orders.csv. - reads JSON lines from standard input. `ensue peek` shows what is in
-    files, and which options read them.
+    EVENTS are files (.jsonl, .json, .csv, .tsv, .parquet, .arrow, compressed or not), folders, or globs; - is JSON
+    lines on standard input. With --lines they are any text files. If a file has events of one type and no column for
+    it, write the type before its name: order=orders.csv.
 
-    Bad rows are reported and left out.
+    For files that you do not know, run `ensue peek`: it shows what is in them, and which options read them. Rows that
+    cannot be used are reported and left out.
 
     With --engine spark, EVENTS can be anything that Spark reads: s3a://bucket/events/*.parquet, table:shop.events, or
     with --format delta the path of a Delta table.

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     default="embedded",
     show_default=True,
     metavar="NAME",
-    help="The engine: embedded; python, which runs generated code as it is; machine, which compiles it first; "
-    "reference, which defines the meaning; or all of them.",
+    help="How to run: embedded, the default engine; python, its generated code as it is; machine, that code compiled; "
+    "reference, which computes the definitions; or all of them.",
 )
-@click.option("--keep", metavar="LENGTH", help="The longest lifetime: events that ended longer ago are dropped.")
+@click.option("--keep", metavar="LENGTH", help="Drop events that ended longer ago than this, such as 7d.")
 @limit_options
 @functions_option
 @parameter_options
@@ -51,8 +51,8 @@ def test(
 ) -> int:
     """Runs the tests in rule files, and reports for each whether it passed.
 
-    The exit code is 0 if all passed, 1 if one failed or rules have errors, and 2 if a file cannot be read. With
-    --engine all every test runs as generated code, as machine code and on the reference.
+    The exit code is 0 if all tests passed, 1 if one failed or rules have errors, and 2 if a file cannot be read.
+    With --engine all, every test runs three times: as generated Python code, as machine code, and with the reference.
 
     \b
     Example:

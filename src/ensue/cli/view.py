@@ -40,14 +40,16 @@ DEFAULT_NAMES = {"html": "timeline.html", "svg": "timeline.svg", "perfetto": "ti
     help="A page for any browser, a picture for documents, or a trace for ui.perfetto.dev.",
 )  # fmt: skip
 @click.option("--title", metavar="TEXT", help="The title of the page.  [default: the name of RULES]")
-@click.option("--lanes", metavar="NAME", default="type", show_default=True, help="Lanes by type, or by an attribute.")
-@click.option("--from", "first", metavar="TIME", help="Show nothing that ends before.")
-@click.option("--to", "last", metavar="TIME", help="Show nothing that starts after.")
+@click.option(
+    "--lanes", metavar="NAME", default="type", show_default=True, help="What makes a lane: type, or an attribute."
+)
+@click.option("--from", "first", metavar="TIME", help="Show nothing that ends before this time.")
+@click.option("--to", "last", metavar="TIME", help="Show nothing that starts after this time.")
 @click.option(
     "--only",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Show events with this value, and detections with it and what they came from; may be repeated.",
+    help="Show only events and detections with this value, and the sources of these detections; may be repeated.",
 )
 @click.option(
     "--most",
@@ -56,13 +58,19 @@ DEFAULT_NAMES = {"html": "timeline.html", "svg": "timeline.svg", "perfetto": "ti
     help="How many events and detections a page holds at most.  [default: 200,000]",
 )
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
-@click.option("--json", "as_json", is_flag=True, help="Report what was written as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print a report of what was written, as JSON.")
 @reading_options
 @click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
-@click.option("--keep", metavar="LENGTH", help="The longest lifetime, such as 7d.")
+@click.option("--keep", metavar="LENGTH", help="Drop events that ended longer ago than this, such as 7d.")
 @limit_options
 @click.option("--emit", metavar="TYPE", multiple=True, help="Draw only this type of detections; may be repeated.")
-@click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
+@click.option(
+    "--table",
+    "tables",
+    metavar="NAME=FILE",
+    multiple=True,
+    help="A file with the rows of a table that the rules declare; may be repeated.",
+)
 @functions_option
 @quiet_option
 @parameter_options
@@ -93,10 +101,10 @@ def view(
 ) -> int:
     """Draws EVENTS and the detections of RULES on a timeline: one page that needs a browser and no network.
 
-    In the page, lanes are types of events or values of a key, detections are above what they are made of, and a click
-    on one shows what it came from. Zoom with the wheel, move by dragging, search for a value.
+    In the page, each type of event has a lane, or each value of a key. Detections are at the top. Click one to see
+    the events that it came from. Zoom with the wheel, move by dragging, search for a value.
 
-    EVENTS are files as for `ensue run`. Rules see all of them, whatever part is shown.
+    EVENTS are files as for `ensue run`. Rules see all events, even if the page shows only some.
 
     \b
     Example:
@@ -115,7 +123,7 @@ def view(
     if rules == STDIN and STDIN in paths:
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
     if opened and (written == STDOUT or form != "html"):
-        raise click.UsageError("--open is for a page that is written to a file.")
+        raise click.UsageError("--open needs a page that is written to a file.")
     _check_writable(written, [rules, *paths])
     values = pairs(only, "--only")
     program = program_of(rules, keep, functions, param, params)

@@ -29,16 +29,22 @@ COLOURS = {"✗": "red", "✓": "green", "∅": "yellow", "•": "cyan"}
 @click.argument("event_type", metavar="[TYPE]", required=False)
 @click.argument("key", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--events", "more", metavar="FILE", multiple=True, help="More files of events; may be repeated.")
-@click.option("--at", metavar="TIME", help="The time at which the detection ends, or should.")
+@click.option("--at", metavar="TIME", help="The time at which the detection ends, or should end.")
 @click.option(
-    "--limit", type=click.IntRange(1), metavar="N", default=3, show_default=True, help="Detections to explain."
+    "--limit", type=click.IntRange(1), metavar="N", default=3, show_default=True, help="How many detections to explain."
 )
-@click.option("--json", "as_json", is_flag=True, help="The answer as JSON, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @reading_options
 @click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
-@click.option("--keep", metavar="LENGTH", help="The longest lifetime: 7d, or a number.")
+@click.option("--keep", metavar="LENGTH", help="Drop events that ended longer ago than this, such as 7d.")
 @click.option("--lateness", metavar="LENGTH", help="Explain what a stream with this lateness would have seen.")
-@click.option("--table", "tables", metavar="NAME=FILE", multiple=True, help="Rows of a table that the rules declare.")
+@click.option(
+    "--table",
+    "tables",
+    metavar="NAME=FILE",
+    multiple=True,
+    help="A file with the rows of a table that the rules declare; may be repeated.",
+)
 @functions_option
 @quiet_option
 @parameter_options
@@ -63,11 +69,13 @@ def why(
 ) -> int:
     """Explains why RULES detect an event of TYPE in EVENTS, or why they do not.
 
-    KEY=VALUE are attributes that the event has, or should have. Each detection that fits is shown with the events that
-    it came from, its timers and windows, events that had to be absent, and the conditions with their values. If none
-    fits, it shows how far each rule got on the events of that key, and what stopped it: the nearest misses first.
+    KEY=VALUE are attributes that the event has, or should have.
 
-    EVENTS are as for `ensue run`: a file, a glob, a folder, or order=orders.csv; --events names more of them.
+    If such events were detected, each is shown with the events that it came from, its timers and windows, the events
+    that had to be absent, and the conditions with their values. If there are none, the command shows how far each
+    rule came with the events of that key, and what stopped it, the nearest attempts first.
+
+    EVENTS is a file, a glob, a folder, or order=orders.csv, as for `ensue run`. Add more with --events.
 
     \b
     Example:
@@ -105,7 +113,7 @@ def _key(terms: tuple[str, ...]) -> dict[str, str]:
     for term in terms:
         name, sign, value = term.partition("=")
         if not sign or not name:
-            raise click.UsageError(f"{term} is no attribute with a value; write KEY=VALUE, as in id=42.")
+            raise click.UsageError(f"{term} is not an attribute with a value; write KEY=VALUE, as in id=42.")
         found[name] = value
     return found
 

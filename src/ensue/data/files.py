@@ -60,7 +60,7 @@ def _found(path: Path, files: TextFiles) -> list[Path]:
         raise
     except (OSError, ValueError, RuntimeError) as error:  # too long, no pattern, nobody's home
         reason = getattr(error, "strerror", None) or first_line(error)
-        raise DataError(f"{shortened(str(path), 100)} is no path that can be read: {reason}.") from None
+        raise DataError(f"{shortened(str(path), 100)} is not a path that can be read: {reason}.") from None
 
 
 def find_files(path: Path, files: TextFiles = PLAIN) -> list[Path]:

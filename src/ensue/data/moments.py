@@ -102,7 +102,7 @@ def written_length(length: Length, what: str) -> str:
     """
     number = isinstance(length, str) and re.fullmatch(r"[+-]?\d{1,19}", length, re.ASCII) is not None
     if (int(length) if number else length_of(length, "us", timestamps=True)) <= 0:  # type: ignore[arg-type]
-        raise DataError(f"{what} is {shortened(length)}; it must be more than nothing.")
+        raise DataError(f"{what} is {shortened(length)}; it must be more than 0.")
     return f"{length // _MICROSECOND}us" if isinstance(length, timedelta) else str(length)
 
 
@@ -110,7 +110,7 @@ def check_length(length: Length, what: str) -> None:
     """Refuse what is no length of time, is less than nothing, or is longer than times can be apart."""
     number = length_of(length, "us", timestamps=True, what=what)
     if number < 0:
-        raise DataError(f"{what} is {length!r}; it cannot be less than nothing.")
+        raise DataError(f"{what} is {length!r}; it cannot be negative.")
     if number > FARTHEST:
         raise DataError(f"{what} is {shortened(length)}; times cannot be that far apart.")
 

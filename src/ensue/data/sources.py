@@ -66,7 +66,7 @@ def _by_type(sources: Mapping[Any, Any], reading: Reading) -> tuple[Form, Iterat
     recognised: dict[str, tuple[Kind, Iterator[InputPart]]] = {}
     for event_type, source in sources.items():
         if not isinstance(event_type, str):
-            raise DataError(f"Tables are passed by event type, and {shortened(event_type)} is no name of one.")
+            raise DataError(f"Tables are passed by event type, and {shortened(event_type)} is not the name of one.")
         name = repr(event_type)
         if isinstance(source, Mapping) and frame_kind(source) is None:
             raise DataError(f"{name} is a dict; a dict by event type holds {_FORMS.rpartition(', or')[0]}.")
@@ -101,9 +101,9 @@ def _typed(exactly: Callable[[], InputPart] | None, event_type: str) -> Callable
 def _read_paths(paths: Iterable[Any], name: str, reading: Reading) -> Iterator[InputPart]:
     for path in paths:
         if not isinstance(path, str | Path | JsonLines):
-            raise DataError(f"{name} is a list of paths, but {shortened(path)} in it is none.")
+            raise DataError(f"{name} is a list of paths, but {shortened(path)} in it is not one.")
         yield from read_files(path, reading)
 
 
 def _no_source(source: object, name: str) -> DataError:
-    return DataError(f"{name} is {shortened(source)}, which is no form of events; pass {_FORMS}.")
+    return DataError(f"{name} is {shortened(source)}, which cannot be read as events; pass {_FORMS}.")

@@ -136,7 +136,7 @@ def time_pattern(format: str, year: int | None = None) -> TimePattern:
     wanted = {"day": ("(?P<d>",), "month": ("(?P<m>", "(?P<b>")}
     for what, groups in wanted.items():
         if not any(group in regex for group in groups):
-            raise DataError(f"The time format {format!r} says no {what}; a time needs one (%Y-%m-%d %H:%M:%S).")
+            raise DataError(f"The time format {format!r} has no {what}; a time needs one (%Y-%m-%d %H:%M:%S).")
     return pattern
 
 

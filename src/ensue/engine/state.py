@@ -37,7 +37,7 @@ DTYPES = ("|b1", "|u1", "|i1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f4", 
 
 
 class StateError(ValueError):
-    """Raised for a saved state that cannot be used. The message has the reason and the remedy."""
+    """A saved state cannot be used. The message gives the reason and a remedy."""
 
 
 # --- the frame --------------------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def unseal(data: bytes, program: bytes) -> Any:
         raise StateError(f"A state is the bytes that `save` returned, not a {type(data).__name__}.")
     data = bytes(data)
     if data[: len(MAGIC)] != MAGIC[: len(data)] or not data:
-        raise StateError("This is no state of a session: pass the bytes that `save` returned.")
+        raise StateError("This is not the state of a session: pass the bytes that `save` returned.")
     if len(data) < _BEFORE:
         raise StateError("The state is cut short; use another copy of it, or send the events again to a new session.")
     format_, version, found, length = _HEADER.unpack_from(data, len(MAGIC))

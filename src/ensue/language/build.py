@@ -93,12 +93,12 @@ def _text(token: Token) -> str:
         return text
     except UnicodeEncodeError:
         hint = "write the character itself, or both halves"
-        raise Rejected("E003", token_span(token), "half of a surrogate pair is no character", hint) from None
+        raise Rejected("E003", token_span(token), "half of a surrogate pair is not a character", hint) from None
     except json.JSONDecodeError as error:
         place = token_span(token)
         at = Span(place.start + error.pos, min(place.start + error.pos + 2, place.end))
         raise Rejected(
-            "E003", at, "this escape is not known in a string", r"known are \" \\ \n \r \t \b \f \/ and \u00e9"
+            "E003", at, "strings have no such escape", r"the escapes are \" \\ \n \r \t \b \f \/ and \u00e9"
         ) from None
 
 

@@ -19,6 +19,8 @@ from ensue.records import dataclass
 
 
 class Severity(Enum):
+    """How serious a diagnostic is: rules with an error cannot run."""
+
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"

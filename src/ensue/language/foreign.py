@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ensue.language.lalr import Token
 
 _SEQUENCE = "one event after another is `a seq b`; within a time, `a seq b within 5m` or `a before[..5m] b`"
-_JOIN = "events stand side by side with commas, and one variable in two of them joins: `order(id), shipped(id)`"
+_JOIN = "separate events with commas; a variable that occurs in two of them joins them: `order(id), shipped(id)`"
 _INSTEAD = {
     "then": _SEQUENCE,
     "followed": _SEQUENCE,
@@ -16,12 +16,12 @@ _INSTEAD = {
     "next": _SEQUENCE,
     "join": _JOIN,
     "inner": _JOIN,
-    "as": "a name stands before what is matched: `o: order(id)`; a value in a head is named with `=`",
-    "group": "groups are the head's other terms: `tries(user, n = count(*)) <- while last 1h: collect failed(user).`",
+    "as": "write a name before the event: `o: order(id)`; name a value in a head with `=`",
+    "group": "the head groups by its other terms: `tries(user, n = count(*)) <- while last 1h: collect failed(user).`",
     "having": "a condition on an aggregate comes after `where`, as in `where count(f) >= 5`",
-    "until": "what must not come in between is `not p in [a, b]`; all up to something is `a seq p* seq b`",
-    "unless": "what must not be there is `while [w]: not p`, `not p in [a, b]` or `a without p`",
-    "every": "every combination counts already; one partner for each is chosen by a context, as in `chronicle a seq b`",
+    "until": "no `p` between two events is `not p in [a, b]`; all `p` up to an event are `a seq p* seq b`",
+    "unless": "write an absence as `while [w]: not p`, `not p in [a, b]` or `a without p`",
+    "every": "every combination counts; for one partner each, write a context, as in `chronicle a seq b`",
 }
 _WINDOWS = (["WHILE", "LSQB"], ["WHILE", "LPAR"])
 """The tokens that begin a window with brackets."""
@@ -55,11 +55,11 @@ def instead_of(tokens: Sequence[Token], at: int, words: Sequence[str]) -> str | 
     if token.value in ("(", ",") and [each.type for each in tokens[at - 3 : at - 1]] in _WINDOWS:
         return "name the timer first, as an item: `w: following(o, 6h), while [w]: not p`"
     if before is not None and before.value == "{" and token.type == "NAME":
-        return "between braces stands a number, as in `p{3}`, and no parameter"
+        return "write a number between braces, as in `p{3}`; a parameter cannot stand there"
     if at > 1 and tokens[at - 2].value == "," and before is not None and (before.value, small) in _QUIET:
         return f"leave out the comma before `{before.value}`, as in `a(m, v), v > 10 once per m in 1h`"
     if before is not None and before.value == "," and token.type in _SUFFIXES:
-        return f"leave out the comma before `{word}`: it belongs to all that stands before it"
+        return f"leave out the comma before `{word}`: it applies to everything before it"
     if word != small and small in words:
         return _in_small_letters(tokens, at, small)
     return _INSTEAD.get(small) if token.type in ("NAME", "UNTIL") else None
@@ -69,7 +69,7 @@ def _in_small_letters(tokens: Sequence[Token], at: int, word: str) -> str:
     length = tokens[at + 1 : at + 3]
     if len(length) == 2 and length[0].type == "INT" and str(length[1].value).lower() in _SHORT:
         written = f"{length[0].value}{_SHORT[str(length[1].value).lower()]}"
-        return f"write `{word} {written}`: words are small, and a duration is one word"
+        return f"write `{word} {written}`: keywords have small letters, and a duration is one word"
     if word == "on":
-        return f"words are small: `on`; {_JOIN}"
-    return f"words of the language are small: `{word}`"
+        return f"write keywords in small letters: `on`; {_JOIN}"
+    return f"write keywords in small letters: `{word}`"

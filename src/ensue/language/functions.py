@@ -251,8 +251,8 @@ FUNCTIONS: dict[str, Signature] = {
     "hash": _f("value", "int", "a number that is the same for equal values, everywhere and for ever", stable_hash),
     "is_nan": _f("number", "bool", "whether it is not a number", is_nan),
     # any value
-    "least": _f("value value ...", "same", "the smallest of the arguments, nulls passed over", _least, nulls=True),
-    "greatest": _f("value value ...", "same", "the largest of the arguments, nulls passed over", _greatest, nulls=True),
+    "least": _f("value value ...", "same", "the smallest of the arguments, without nulls", _least, nulls=True),
+    "greatest": _f("value value ...", "same", "the largest of the arguments, without nulls", _greatest, nulls=True),
     "coalesce": _f("value value ...", "same", "the first argument that is not null", _coalesce, nulls=True),
     "nullif": _f("value value", "same", "null if both are equal, else the first", _nullif, nulls=True),
     "is_null": _f("value", "bool", "whether it is null", lambda value: value is None, nulls=True),
@@ -276,7 +276,7 @@ FUNCTIONS: dict[str, Signature] = {
         "string string string", "string", "with each occurrence of the second replaced by the third", _replace
     ),
     "concat": _f(
-        "value ...", "string", "the arguments one after the other as text, nulls passed over", _concat, nulls=True,
+        "value ...", "string", "the arguments one after the other as text, without nulls", _concat, nulls=True,
         texts=True,
     ),
     "starts_with": _f("string string", "bool", "whether it begins with the second", str.startswith),

@@ -58,7 +58,7 @@ def declared_parameters(file: syntax.File, report: Report) -> dict[str, Paramete
             continue
         if type_ not in TYPES:
             hint = did_you_mean(type_, TYPES) or f"a parameter is one of {', '.join(TYPES)}"
-            report.error("E108", statement.type.span, f"`{type_}` is no type", hint)
+            report.error("E108", statement.type.span, f"`{type_}` is not a type", hint)
             type_ = "any"
         value = None if statement.value is None else read_value(statement.value, name, type_, report)
         found[name] = Parameter(name, type_, value)
@@ -151,7 +151,7 @@ def _settings(
         if name not in parameters:
             _report_unknown(name, setting.name, parameters, report)
         elif name in found:
-            report.error("E106", setting.name.span, f"`{name}` is given already", "give it once")
+            report.error("E106", setting.name.span, f"`{name}` is already given", "give it once")
         else:
             value = read_value(setting.value, name, parameters[name].type, report)
             if value is not None:

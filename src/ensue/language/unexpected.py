@@ -65,7 +65,7 @@ def report_unreadable(source: Source, at: int, report: Report) -> int:
         leave = "leave it out, or put text in double quotes"
         quote = "write text in straight double quotes" if sign in _QUOTES else leave
         report.error(
-            "E001", Span(at, end), f"`{_short(text[at:end])}` is no sign of the language", _INSTEAD.get(sign, quote)
+            "E001", Span(at, end), f"`{_short(text[at:end])}` is not part of the language", _INSTEAD.get(sign, quote)
         )
     else:
         named = unicodedata.name(sign, "a control character" if ord(sign) < 0xA0 else "no character").lower()
@@ -175,7 +175,7 @@ def _misread(stuck: Stuck, previous: Token) -> tuple[str, str] | None:
     if previous.type in ("RELATION", "LAST") and stuck.accepted == {"LPAR"}:
         if previous.type == "LAST" or (token is not None and token.type in _AFTER_NAMES):
             return _word_as_name(word)
-        return f"unexpected `{word}`", f"`{word}` stands between two patterns, and there is none before it"
+        return f"unexpected `{word}`", f"`{word}` joins two patterns, and there is none before it"
     if stuck.at == 1 and previous.type == "NAME" and token is not None and token.type in ("NAME", "STRING", "QUOTED"):
         guess = did_you_mean(previous.value, STATEMENT_WORDS)
         return (f"unexpected `{word}`", guess) if guess else None
@@ -196,7 +196,7 @@ def _hint(stuck: Stuck, token: Token, opened: Token | None) -> str:
     after_operand = stuck.takes("AND", "RELATION") or stuck.takes("COMMA", "WHERE")
     if word in _CLOSED_BY.values():
         if opened is None:
-            return f"no bracket is open here that `{word}` could close; leave it out"
+            return f"`{word}` closes a bracket that was never opened; leave it out"
         if _CLOSED_BY[opened.value] != word:
             return f"the `{opened.value}` before it is closed by `{_CLOSED_BY[opened.value]}`"
     special = _known_mistake(stuck, token, word, after_operand)
@@ -254,7 +254,7 @@ def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -
         case "NOT" if stuck.takes("_IS") and stuck.following is not None and stuck.following.value == "is":
             return "write `x is not null`"
         case "RPAR" if stuck.at > 1 and stuck.tokens[stuck.at - 2].type == "IN":
-            return "at least one value stands in the parentheses: `x in (1, 2)`"
+            return "write at least one value in the parentheses: `x in (1, 2)`"
         case "NOT" if stuck.takes("AND") and stuck.following is not None and stuck.following.type == "NULL":
             return "write `x is not null`"
         case _ if "NULL" in stuck.accepted and stuck.accepted <= {"NOT", "NULL"}:
@@ -264,7 +264,7 @@ def _known_mistake(stuck: Stuck, token: Token, word: str, after_operand: bool) -
         case _ if stuck.takes("_END") and _begins_operand(token):
             return "a `case` goes on with `when … then …` or `else …`, and ends with `end`"
         case "NOT" if stuck.takes("NAME"):
-            return "what is absent is written `not p in [a, b]`, `a without p` or `while [w]: not p`"
+            return "write an absence as `not p in [a, b]`, `a without p` or `while [w]: not p`"
         case "NOT" | "NAME" if stuck.accepted == {"COLON", "_COLON_COLLECT"}:
             return "as in `while [w]: not shipped(id, _)` or `while [w]: collect shipped(id, t)`"
         case "IF" if stuck.takes("WHERE"):

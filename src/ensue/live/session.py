@@ -83,8 +83,10 @@ class Session:
         """Takes in events and returns new detections, in the form in which the events came.
 
         One event is a dict. Several are an iterable of dicts, a table (Arrow, pandas, Polars), or a dict of these by
-        event type; an empty dict is no event. A detection that no later event can change is returned at once, others
-        when all events of their moment have come: see `lateness` and `in_order` of `Program.start`.
+        event type. An empty dict is not an event.
+
+        A detection that no later event can change is returned at once. Others are returned when all events of their
+        moment have come: see `lateness` and `in_order` of `Program.start`.
         """
         with self.lock:
             if self._ended is not None:
@@ -560,7 +562,7 @@ class Session:
         if run.exceeded:
             first, *_ = run.exceeded
             run.exceeded = []
-            raise LimitError(f"{first} It has forgotten what it knew; the session goes on.")
+            raise LimitError(f"{first} It starts again with an empty state; the session continues.")
 
     def _answer(self) -> Any:
         """The detections, once all callbacks have been called; if that fails, the next answer has it."""

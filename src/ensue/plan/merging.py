@@ -33,7 +33,7 @@ def note_merged(program: typed.Program, report: Report) -> None:
             if atom.event in merging:
                 report.note(
                     "W006", atom.span,
-                    f"equal events `{atom.event}` are merged into one, so fewer may count here than there were matches",
+                    f"equal events `{atom.event}` are merged into one, so this may count fewer than there were matches",
                     f"if each match counts, keep them apart: `all {atom.event}(…) <- …`",
                 )  # fmt: skip
 

@@ -36,9 +36,9 @@ def note_kept(program: typed.Program, report: Report) -> None:
         if unbounded:
             what = " and ".join(dict.fromkeys(_every(each.what) for each in unbounded))
             advice = next((each.advice for each in unbounded if each.advice is not None), None)
-            kept = "is kept for ever here, in case something comes that it matches"
+            kept = "is kept for ever here, because a match may still come"
             if " and every " in what:
-                kept = "are kept for ever here, in case something comes that they match"
+                kept = "are kept for ever here, because a match may still come"
             report.note(
                 "W003", head_span(rule, report.source.text),
                 f"{what} {kept}",
@@ -61,7 +61,7 @@ def note_changed(program: typed.Program, report: Report) -> None:
                 "W005", head_span(rule, report.source.text),
                 f"`keep {describe_length(program.keep, program)}` can change what this rule finds: "
                 "it may look further back",
-                "keep events longer if it must look further back; or bound the rule, as with `within`",
+                "keep events longer if the rule must look further back; or bound it, as with `within`",
             )  # fmt: skip
 
 

@@ -79,7 +79,7 @@ class Files:
             raise DataError(f"The name of a file of {which} ends in {' or '.join(ENDINGS[which])}.")
         path = self.folder / name
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise DataError(f"{name} is no plain file, so it is not replaced.")
+            raise DataError(f"{name} is not a plain file, so it is not replaced.")
         return path
 
 

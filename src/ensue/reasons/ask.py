@@ -55,14 +55,18 @@ def why(
 ) -> Why:
     """Explain why something was detected in events, or why it was not.
 
-    The question is about a `detection`, a row as `detect` gives it; or a `type` of event with any of its attributes, as
-    keywords or, where a name is taken, as a dict `key`, and perhaps the time `at` which it ends. If detections fit, the
-    first few (`limit`) are followed down to the events that they came from. If none does, the answer shows how far each
-    rule got on the events of that key, and what stopped it, the nearest misses first.
+    Ask about one of:
 
-    `events`, `until`, `tables`, `params` and `keep` are those of `Program.detect`; `reading` are its other arguments
-    for reading events, as in ``{"time": "at", "time_unit": "s"}``. With `lateness` events count as if they had been
-    sent to a session in the order in which they are given: those that come too late are reported.
+    - `detection`: a row of the result of `detect`
+    - `type`: a type of event, with any of its attributes as keywords. If an attribute has the name of an argument, pass
+      a dict `key`. `at` is the time at which the event ends, or should end
+
+    If there are such detections, the answer shows the events that the first few (`limit`) came from. If there are none,
+    it shows how far each rule came with the events of that key, and what stopped it, the nearest attempts first.
+
+    `events`, `until`, `tables`, `params` and `keep` are those of `Program.detect`. `reading` holds its other arguments
+    for reading events, such as ``{"time": "at", "time_unit": "s"}``. With `lateness` events are treated as if you had
+    sent them to a session one by one, and those that come too late are reported.
 
     >>> import ensue
     >>> program = ensue.compile('''event order(id: int). event shipped(id: int).

@@ -54,7 +54,7 @@ def read_checkpoint(spark: SparkSession, path: str) -> list[StageState]:
         key=lambda stage: stage.stage,
     )
     if not stages:
-        raise DataError(f"{path} holds no state of a stream of ensue's, or none yet: no micro-batch is complete.")
+        raise DataError(f"{path} has no state of an Ensue stream, or not yet: no micro-batch is complete.")
     return stages
 
 
@@ -65,7 +65,7 @@ def _operators(spark: SparkSession, path: str) -> list[int]:
     try:
         found = spark.read.format("state-metadata").load(path).select("operatorId", "operatorName").distinct().collect()
     except PySparkException as error:
-        raise DataError(f"{path} is no checkpoint of a stream, or none of its micro-batches is complete.") from error
+        raise DataError(f"{path} is not the checkpoint of a stream, or no micro-batch of it is complete.") from error
     return sorted(row.operatorId for row in found if row.operatorName.startswith(OPERATOR))
 
 

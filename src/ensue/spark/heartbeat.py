@@ -37,7 +37,7 @@ class Heartbeat:
             raise DataError(f"The heartbeat is {every!r}; write how often it comes, as in 10s.")
         length = length_of(every, "us", timestamps=True, what="the heartbeat")
         if length <= 0:
-            raise DataError(f"The heartbeat is {every!r}; it takes some time from one to the next.")
+            raise DataError(f"The heartbeat is {every!r}; it must be longer than 0.")
         if not clock.timestamps and unit is None:
             raise DataError(
                 "The times of these events are plain integers, so a clock cannot tell them. State their unit, as in "

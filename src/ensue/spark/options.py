@@ -14,7 +14,7 @@ def check_options(request: Request) -> None:
     _check_common(request)
     slices: object = request.slices
     if slices is not None and (not isinstance(slices, int) or isinstance(slices, bool) or slices < 1):
-        raise DataError(f"`slices` is {shortened(slices)}; it is a number of slices, one at least.")
+        raise DataError(f"`slices` is {shortened(slices)}; it is a number of slices, at least one.")
     streams = {"buckets": request.buckets, "heartbeat": request.heartbeat, "max_ahead": request.max_ahead}
     for name, given in streams.items():
         if given is not None:

@@ -110,7 +110,7 @@ def _check_own_parts(body: typed.Body, events: Mapping[str, typed.EventType], re
 
 def _elsewhere(scope: typed.Scope, event: str) -> str:
     if isinstance(scope, typed.During):
-        return f"leave the end out at which that `{event}` is: `while [w)` or `while (w]`"
+        return f"leave out the end of the window at which this `{event}` is: `while [w)` or `while (w]`"
     return f"look for it between other events, with `not {event}(…) in [… , …]`"
 
 
@@ -238,7 +238,7 @@ def _warn_of_twins(body: typed.Body, events: Mapping[str, typed.EventType], repo
         warned.add(other.id)
         report.warning(
             "W001", other.span, f"one `{one.event}` event can match both here and in an earlier place",
-            "if that is not meant, put them in order with `seq`, or compare what makes them different",
+            "if you do not want that, put them in order with `seq`, or compare attributes that differ",
         )  # fmt: skip
 
 

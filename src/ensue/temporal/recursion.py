@@ -74,7 +74,7 @@ def _report_cycles(
                 report.error(
                     "E601", use.span,
                     f"`{rule.event}` needs its own result at the same time: `{use.event}` is {use.how} here{circle}",
-                    "let it depend on earlier results only: let an event follow it with `seq`, or use `while [w): …`",
+                    "use earlier results only: let an event follow it with `seq`, or use `while [w): …`",
                 )  # fmt: skip
 
 

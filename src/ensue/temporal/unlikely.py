@@ -40,8 +40,8 @@ def _warn_of_overlapping(rule: typed.Rule, program: typed.Program, report: Repor
                         share, hint = neighbours
                         report.warning(
                             "W011", span,
-                            f"`{one}` covers what it is computed from, so one and the next {share} and are never in "
-                            f"`{pair.relation.word}`: this finds only those further apart",
+                            f"each `{one}` covers the events that it is computed from, so two neighbours {share} "
+                            f"and are never in `{pair.relation.word}`: this finds only pairs that are further apart",
                             hint,
                         )  # fmt: skip
 
@@ -55,7 +55,7 @@ def _neighbours(event: str, program: typed.Program) -> tuple[str, str] | None:
         return "touch", f"`{event}(…) meets {event}(…)` compares one with the next"
     if all(_slides(rule.body) for rule in rules):
         return "overlap", (
-            f"let it be at one moment: `{event}(…) from e <- e: …, w: extend_backward(e, 5m), while [w]: collect …`"
+            f"derive it at one moment: `{event}(…) from e <- e: …, w: extend_backward(e, 5m), while [w]: collect …`"
         )
     return None
 
@@ -94,7 +94,7 @@ def _warn_of_groups(rule: typed.Rule, report: Report) -> None:
                 "W013", head_span(rule, report.source.text),
                 f"{listed} {'is' if len(names) == 1 else 'are'} in the head, so each value is a group of its own, and "
                 f"`{aggregate.name}` sees one value again and again",
-                f"leave {listed} out of the head, or have an aggregate of it there, too, as in `last(…)`",
+                f"leave {listed} out of the head, or use it in an aggregate there, as in `last(…)`",
             )  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def _note_strict_end(part: Apart, body: typed.Body, rule: typed.Rule, report: Re
             f"{what} at the moment of `{label}` does not count here: "
             f"`{scope.label}` {verb} with it, and has no brackets",
             f"`while [{scope.label}]:` counts both ends, `while [{scope.label}):` and `while ({scope.label}]:` one; "
-            f"`while ({scope.label}):` says that none is meant",
+            f"`while ({scope.label}):` states that you mean neither",
         )  # fmt: skip
         return
 

@@ -121,11 +121,14 @@ def timeline(
 
     `shown.save("page.html")` writes a page that needs no network; a notebook shows the object itself.
 
-    `detections` are the result of `detect(…, provenance=True)` on these events, if there is one already; without
-    `sources` the events that a detection came from are not shown. `lanes` is the attribute whose values are the lanes,
-    which the page can change. `window` are the first and the last moment that are shown, and `only` values of
-    attributes, ``{"id": 42}``; detection is on all events in any case. Of more than `most` events and detections the
-    page holds a part, and says so. The other arguments are those of `Program.detect`.
+    - `detections`: the result of `detect(…, provenance=True)` on these events, if you have it. Without the column
+      `sources`, the page cannot show which events a detection came from
+    - `lanes`: the attribute whose values are the lanes. The page can change it
+    - `window`: the first and the last moment to show
+    - `only`: values of attributes to show, ``{"id": 42}``. The rules see all events in any case
+    - `most`: the largest number of events and detections. If there are more, the page has a part of them and a note
+
+    The other arguments are those of `Program.detect`.
     """
     check_program(program, "timeline")
     names = columns_of(
@@ -172,7 +175,7 @@ def timeline_of(
     from ensue.view.scene import scene_of
 
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise DataError(f"`most` is {shortened(most)}; it is a number of events, 1 at least.")
+        raise DataError(f"`most` is {shortened(most)}; it is a number of events, at least 1.")
     if not isinstance(window, tuple | list) or len(window) != 2:
         raise DataError(f"`window` is {shortened(window)}; it is the first and the last moment, None for an open side.")
     scene = scene_of(program, found, read)

@@ -44,7 +44,7 @@ class Endpoint:
         """Servers and topic of an endpoint of Kafka."""
         servers, slash, topic = self.where.partition("/")
         if not servers or not slash or not topic:
-            raise click.UsageError(f"{self} does not say servers and topic, as in kafka:host:9092/orders.")
+            raise click.UsageError(f"{self} has no servers and topic, as in kafka:host:9092/orders.")
         return servers, topic
 
 
@@ -143,4 +143,4 @@ def check_sink(sink: Endpoint) -> None:
     if sink.format == "kafka":
         sink.servers_and_topic  # noqa: B018 (raises)
     elif sink.format not in (STDOUT, "console", "memory", "noop") and not sink.where:
-        raise DataError(f"The sink {sink} does not say where: {sink.format}:PATH.")
+        raise DataError(f"The sink {sink} has no path; write {sink.format}:PATH.")

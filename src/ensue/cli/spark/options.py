@@ -24,9 +24,11 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--log", metavar="FILE", help="Spark: write its log to a file. [default: no log]"),
         click.option(
-            "--conf", multiple=True, metavar="KEY=VALUE", help="Spark: a setting, as of spark-submit; may be repeated."
+            "--conf", multiple=True, metavar="KEY=VALUE", help="Spark: a setting, as for spark-submit; may be repeated."
         ),
-        click.option("--master", metavar="URL", help="Spark: the cluster, as of spark-submit. [default: this machine]"),
+        click.option(
+            "--master", metavar="URL", help="Spark: the cluster, as for spark-submit. [default: this machine]"
+        ),
     ):
         command = option(command)
     return command

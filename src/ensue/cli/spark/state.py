@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Show what a stream on Spark keeps.")
 @click.argument("checkpoint")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @cluster_options
 def state(checkpoint: str, as_json: bool, master: str | None, conf: tuple[str, ...], log: str | None) -> int:
-    """Shows what a stream keeps in its CHECKPOINT: for each stage of its rules how many events wait, up to which time
-    it is evaluated, how many events came too late, and how many keys, tuples and bytes each part of a rule keeps.
+    """Shows the state that a stream keeps in its CHECKPOINT.
+
+    For each stage of its rules: how many events wait, up to which time events are evaluated, and how many came too
+    late. For each part of a rule: how many keys, tuples and bytes it keeps.
 
     The stream may be running.
 

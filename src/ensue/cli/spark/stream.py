@@ -44,7 +44,12 @@ PAUSE = 1
 @click.command(short_help="Run rules on a stream, with Spark.")
 @click.argument("rules")
 @click.option(
-    "--source", "arriving", required=True, multiple=True, metavar="FORMAT:WHERE", help="Where events come from."
+    "--source",
+    "arriving",
+    required=True,
+    multiple=True,
+    metavar="FORMAT:WHERE",
+    help="Where events come from; may be repeated.",
 )
 @click.option("--sink", required=True, metavar="FORMAT:WHERE", help="Where detections go; - is standard output.")
 @click.option("--checkpoint", required=True, metavar="DIR", help="Where the stream keeps its state; Spark needs it.")
@@ -55,7 +60,7 @@ PAUSE = 1
     "--buckets",
     type=click.IntRange(1),
     metavar="N",
-    help="The number of buckets that keys are hashed into. [default: 16]",
+    help="The number of buckets into which keys are hashed. [default: 16]",
 )
 @click.option("--heartbeat", metavar="LENGTH", help="Advance time by the wall clock this often, such as 10s.")
 @click.option(
@@ -63,27 +68,35 @@ PAUSE = 1
     metavar="LENGTH",
     help="How far ahead of the clock an event may end, such as 1h. [default: any; 1h with --heartbeat]",
 )
-@click.option("--keep", metavar="LENGTH", help="The longest lifetime: events that ended longer ago are dropped.")
+@click.option("--keep", metavar="LENGTH", help="Drop events that ended longer ago than this, such as 7d.")
 @limit_options
 @click.option(
     "--trigger",
     metavar="WHEN",
-    help="How often to run, such as 10s; or available-now or once, which process what is there and stop.",
+    help="How often to run a micro-batch, such as 10s. available-now and once process what is there, and stop.",
 )
-@click.option("--rejected", metavar="FORMAT:WHERE", help="Where late and bad rows go.")
+@click.option("--rejected", metavar="FORMAT:WHERE", help="Where to write late and bad rows.")
 @click.option("--emit", multiple=True, metavar="TYPE", help="Report only this type; may be repeated.")
-@click.option("--table", "tables", multiple=True, metavar="NAME=FILE", help="Rows of a table that the rules declare.")
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="A file with the rows of a table that the rules declare; may be repeated.",
+)
 @functions_option
 @parameter_options
 @about_option
-@click.option("--until", metavar="TIME", help="The end of time: later events do not count.")
+@click.option("--until", metavar="TIME", help="The time at which the events end: later ones do not count.")
 @reading_options
 @click.option("--schema", metavar="DDL", help="The columns of the events, as 'type string, time timestamp, id bigint'.")
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the source; may be repeated."
 )
-@click.option("--sink-option", "sink_options", multiple=True, metavar="KEY=VALUE", help="An option of the sink.")
-@click.option("--quiet", is_flag=True, help="No line for each micro-batch.")
+@click.option(
+    "--sink-option", "sink_options", multiple=True, metavar="KEY=VALUE", help="An option of the sink; may be repeated."
+)
+@click.option("--quiet", is_flag=True, help="Print no line for each micro-batch.")
 @cluster_options
 def stream(
     rules: str, arriving: tuple[str, ...], sink: str, checkpoint: str, lateness: str, buckets: int | None,
@@ -96,12 +109,12 @@ def stream(
 ) -> int:  # fmt: skip
     """Runs RULES on events as they arrive, until you stop it with Ctrl-C or SIGTERM.
 
-    Sources are folders in which files arrive (parquet:DIR, json:DIR, csv:DIR), kafka:SERVERS/TOPIC, delta:PATH,
-    iceberg:TABLE, table:NAME, or any format that your Spark has. With a type in front, order=json:orders, all events of
-    a source are of that type.
+    A source is a folder in which files arrive (parquet:DIR, json:DIR, csv:DIR), kafka:SERVERS/TOPIC, delta:PATH,
+    iceberg:TABLE, table:NAME, or any format that your Spark has. If a source has events of one type only, write the
+    type before it: order=json:orders.
 
-    Sinks are the same, console, and - for JSON lines on standard output. In files, Delta and Iceberg each detection is
-    there exactly once, whatever fails in between: start the same command again, and it continues from the checkpoint.
+    A sink is one of these, console, or - for JSON lines on standard output. After a failure, start the same command
+    again: it continues from the checkpoint. Files, Delta and Iceberg then have each detection exactly once.
 
     A line on standard error reports each micro-batch: events, detections, late events, the size of the state, and the
     watermark.

@@ -42,9 +42,9 @@ class Output:
             if self.mode == "append":
                 raise click.UsageError(f"--mode append is for folders, and {self.where} is a file.")
             if self.mode == "error" and Path(self.where).exists():
-                raise DataError(f"{self.where} is there already; --mode overwrite replaces it.")
+                raise DataError(f"{self.where} already exists; --mode overwrite replaces it.")
             if Path(self.where).is_dir():
-                raise DataError(f"{self.where} is a folder; name a file in it, or say --output-format.")
+                raise DataError(f"{self.where} is a folder; name a file in it, or use --output-format.")
             if not Path(self.where).parent.is_dir():
                 raise DataError(f"There is no folder {Path(self.where).parent} to write {Path(self.where).name} to.")
             if Path(self.where).exists() and any(Path(p).exists() and Path(p).samefile(self.where) for p in paths):

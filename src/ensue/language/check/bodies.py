@@ -555,7 +555,7 @@ class Bodies(Patterns):
         for span, what in wrong:
             self.report.error(
                 "E403", span, f"`policy restricted` does not take {what}",
-                "it is for `or`, `and`, `seq`, `without`, `within` and `where`; leave the policy out, or the other",
+                "it supports `or`, `and`, `seq`, `without`, `within`, `where`; leave the policy out, or this part",
             )  # fmt: skip
 
     def _unrestricted(self, node: syntax.Node) -> Iterator[tuple[Span, str]]:

@@ -59,7 +59,7 @@ class Calls(Names):
             return True
         there = "it has none" if not count else "it has one, 1" if count == 1 else f"it has 1 to {count}"
         self.report.error(
-            "E208", group[1], f"the regular expression has no group {group[0]}", f"{there}; 0 is all that was found"
+            "E208", group[1], f"the regular expression has no group {group[0]}", f"{there}; 0 is the whole match"
         )
         return False
 

@@ -104,8 +104,8 @@ def _occurrence(
     if derived and declarations.report.is_first("E705", event.name):
         listed = ", ".join(f"{name}: {event.types[name]}" for name in event.attributes)
         declarations.report.error(
-            "E705", call.name.span, f"`{event.name}` is not given, as the rules derive it",
-            f"give what it is derived from; or declare it to give some, too: `event {event.name}({listed}).`",
+            "E705", call.name.span, f"`{event.name}` cannot be given, because the rules derive it",
+            f"give the events that it is derived from; or declare it: `event {event.name}({listed}).`",
         )  # fmt: skip
     if event.open:
         for argument in call.arguments:
@@ -123,7 +123,7 @@ def _occurrence(
         declarations.report.error("E703", times, "this event starts after its end", "write the earlier time first")
     elif event.instant and start != end:
         declarations.report.error(
-            "E703", times, f"`{event.name}` is declared as `instant`", "its start is its end: write one time"
+            "E703", times, f"`{event.name}` is declared as `instant`", "such an event has one time, not two"
         )
     return typed.Occurrence(event.name, attributes, start, end, node.span)
 

@@ -55,7 +55,7 @@ class Comparisons(Names):
             other = self.report.source.text[node.right.span.start : node.right.span.end]
             self.report.error(
                 "E301", node.left.span, f"`{name}` belongs to collected events and has many values",
-                f"for all of them write `{extreme}({name}) {node.operator} {other}`; to leave some out, filter inside: "
+                f"for all, write `{extreme}({name}) {node.operator} {other}`; to leave some out, filter inside: "
                 "`collect (p where …)`",
             )  # fmt: skip
 

@@ -64,7 +64,7 @@ class Predicate:
     place: Span = NOWHERE
 
 
-_ABOUT = "in microseconds these are some 36,500 years"
+_ABOUT = "in microseconds that is about 36,500 years"
 
 
 @dataclass
@@ -183,7 +183,7 @@ def _declare_unit(statement: syntax.Unit, declarations: Declarations) -> None:
     word = statement.name.text
     if word not in MICROSECONDS:
         hint = f"a unit is one of {', '.join(MICROSECONDS)}"
-        declarations.report.error("E108", statement.name.span, f"`{word}` is no unit of time", hint)
+        declarations.report.error("E108", statement.name.span, f"`{word}` is not a unit of time", hint)
         declarations.lost |= {"unit"}
     elif declarations.unit is not None:
         declarations.report.error(
@@ -256,7 +256,7 @@ def _columns(columns: tuple[syntax.Column, ...], declarations: Declarations, of_
             same = OTHER_WORDS.get(word.lower())
             guess = f"did you mean `{same}`?" if same else did_you_mean(word, DECLARED)
             hint = guess or f"a type is one of {', '.join(DECLARED)}"
-            report.error("E108", column.type.span, f"`{word}` is no type", hint)
+            report.error("E108", column.type.span, f"`{word}` is not a type", hint)
             word = "any"
         types[name] = word
     return types

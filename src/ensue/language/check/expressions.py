@@ -94,7 +94,7 @@ class Expressions(Comparisons, Calls):
                 )  # fmt: skip
             case syntax.ListLiteral():
                 return self._wrong(
-                    node.span, "a list can stand only in a test", "one of several values is `x in (1, 2)`"
+                    node.span, "a list can stand only in a test", "compare with several values like this: `x in (1, 2)`"
                 )
             case syntax.Repeat(high=None, low=low):
                 sign = "*" if low == 0 else "+"
@@ -186,7 +186,7 @@ class Expressions(Comparisons, Calls):
             return "int"
         if operator in "+-" and {left, right} & TIMES and {left, right} - TIMES <= {"int", "null", "any"}:
             if operator == "-" and right in TIMES:
-                self.wrong_type(node.left.span, "time", left, "a time can be taken only from a time")
+                self.wrong_type(node.left.span, "time", left, "a time can be subtracted only from a time")
                 return None
             if not (left in TIMES and right in TIMES):
                 return left if left in TIMES else right
@@ -194,7 +194,7 @@ class Expressions(Comparisons, Calls):
             if type_ not in NUMBERS and type_ not in ("any", "null"):
                 hint = "use `concat` to put text together" if type_ == "string" and operator == "+" else None
                 if left in TIMES and right in TIMES:
-                    hint = "how far two times are apart is their difference: `s.start - o.end`"
+                    hint = "the distance of two times is their difference: `s.start - o.end`"
                 self.wrong_type(side.span, "number", type_, hint)
                 return None
         if operator == "/":
@@ -322,7 +322,7 @@ class Expressions(Comparisons, Calls):
                 assert argument.name is not None
                 column = argument.name.text
                 if column in values:
-                    report.error("E106", argument.name.span, f"`{column}` is given already", "give it once")
+                    report.error("E106", argument.name.span, f"`{column}` is already given", "give it once")
                     return None
                 if column not in columns:
                     has = f"it has {', '.join(columns)}" if columns else f"it has no {part}s"
@@ -359,7 +359,7 @@ class Expressions(Comparisons, Calls):
                 syntax.Argument(value=syntax.Repeat(pattern=syntax.Name(text="distinct"), low=0, high=None) as written),
             ):
                 self.report.error(
-                    "E201", written.span, "`distinct` takes a value, and `*` is none",
+                    "E201", written.span, "`distinct` takes a value, and `*` is not one",
                     "`count(distinct x)` counts different values, `count(*)` everything collected",
                 )  # fmt: skip
                 return UNKNOWN

@@ -22,8 +22,8 @@ def check_each(rules: list[syntax.EventRule], declarations: Declarations) -> Non
             )
             declarations.report.error(
                 "E412", rule.head.name.span,
-                f"of the rules for `{name}` {with_} says `all`, and {without} does not",
-                "write `all` in front of each of them, or of none; or give one another head",
+                f"the rules for `{name}` disagree: {with_} says `all`, and {without} does not",
+                "write `all` before each of these rules, or before none; or give one of them another head",
             )  # fmt: skip
         elif name in declarations.events:
             declarations.events[name].each = rule.each
@@ -58,7 +58,7 @@ def check_quiet(
             hint = did_you_mean(key.text, head) or has
             report.error("E411", key.span, f"`{key.text}` is not a term of the head of this rule", hint)
         elif name in keys:
-            report.error("E106", key.span, f"`{key.text}` is given already", "give it once")
+            report.error("E106", key.span, f"`{key.text}` is already given", "give it once")
         else:
             keys.append(name)
     return typed.Quiet(most, tuple(keys), length)

@@ -95,8 +95,8 @@ class Patterns(Atoms):
                 return self.pattern(node.pattern, place, pending)
             case syntax.Not(operand=syntax.Among()) | syntax.Among() if self.is_pattern(node):
                 self.report.error(
-                    "E408", node.span, "one of several values is looked for here, and this is an event",
-                    "what is absent between two events stands in brackets: `not p in [a, b]`",
+                    "E408", node.span, "`in` compares a value, and this is an event",
+                    "write an absence between two events with brackets: `not p in [a, b]`",
                 )  # fmt: skip
                 return self._missing()
             case syntax.Not(operand=syntax.Call(name=name)) if name.text in self.declarations.events:
@@ -456,7 +456,7 @@ class Patterns(Atoms):
         if initiator is not None and second is not None:
             kept = first if side == initiator else second
             self.report.error(
-                "E402", span, "in a sequence a side takes one context, for it is clear which side comes first",
+                "E402", span, "each side of a sequence takes one context, because its order is known",
                 f"write only `{kept}`",
             )  # fmt: skip
             return DEFAULT_CONTEXT

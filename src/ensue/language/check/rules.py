@@ -81,7 +81,7 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
         if absent and scope.find_variable(absent[0]) is None:
             declarations.report.error(
                 "E105", value.span,
-                f"nothing asks for `{name}`, and only what is under `not` has the `{absent[0]}` for it",
+                f"`{name}` is computed from `{absent[0]}`, which stands only under `not`, and nothing uses it",
                 f"compare it there, as in `not (…, {name} = …, {name} > 3)`, or leave it out",
             )  # fmt: skip
         else:
@@ -114,7 +114,7 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
     beginning = rule.beginning
     if beginning is not None and scope.find_label(beginning.text) is None:
         instead = (
-            "`from` names one event: one that is not collected. To know when the first began, have it as a value: "
+            "`from` names one event: one that is not collected. To know when the first began, use an aggregate: "
             f"`first({beginning.text}.start)`"
         )
         bodies.report_no_label(beginning, scope, instead=instead)
@@ -131,7 +131,7 @@ def check_about(about: syntax.About | None, declarations: Declarations) -> typed
     for setting in about.settings if about is not None else ():
         key = setting.name.text
         if key in settings:
-            declarations.report.error("E106", setting.name.span, f"`{key}` is given already", "give it once")
+            declarations.report.error("E106", setting.name.span, f"`{key}` is already given", "give it once")
         settings[key] = _setting(setting.value, declarations)
     return typed.About(None if about is None else about.title, tuple(settings.items()))
 
@@ -182,7 +182,7 @@ def _terms(head: syntax.Call, event: Event, report: Report) -> list[tuple[str, s
             continue
         if name in terms:
             place = argument.name.span if argument.name is not None else argument.span
-            report.error("E203", place, f"the attribute `{name}` is given already", "give each attribute once")
+            report.error("E203", place, f"the attribute `{name}` is already given", "give each attribute once")
         terms[name] = argument.value
     missing = [name for name in event.attributes if name not in terms]
     if missing and not unknown and len(head.arguments) <= len(event.attributes):
