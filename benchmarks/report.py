@@ -19,7 +19,7 @@ from rich.table import Table as RichTable
 from benchmarks.streams import DATA
 
 JSON, MARKDOWN = DATA / "results.json", DATA / "results.md"
-PACKAGES = ("ensue", "numba", "numpy", "pyarrow", "duckdb", "polars", "pyspark")
+PACKAGES = ("ensue", "llvmlite", "numpy", "pyarrow", "duckdb", "polars", "pyspark")
 NONE = "–"
 
 
