@@ -36,7 +36,7 @@ CORES = (2, 4, 16)
 def run(options: Options) -> Result:
     options = replace(options, events=EVENTS if options.events == Options().events else options.events)
     in_child("benchmarks.streams", options.events, options.of_keys)
-    rows, notes, measured = [], [], {}
+    rows, wrong, measured = [], [], {}
     for workload in options.workloads():
         arguments = (workload.name, options.events, options.of_keys, min(3, options.runs))
         try:
@@ -44,7 +44,7 @@ def run(options: Options) -> Result:
         except ChildError as error:
             found = {"failed": str(error)}
             rows.append((workload.name, *[NONE] * (len(SHARED) + len(SERIAL) + len(CORES))))
-            notes.append(f"{workload.name}: {error}")
+            wrong.append(f"{workload.name}: {error}")
         else:
             steps = (f"{found[step]:.2f}" for step in (*SHARED, *SERIAL))
             rows.append((workload.name, *steps, *(times(_speed_up(found, cores), 1) for cores in CORES)))
@@ -52,7 +52,7 @@ def run(options: Options) -> Result:
     title = f"CPU seconds of each step on two threads, and the most that more cores bring ({options.events:,} events)"
     header = ("workload", *SHARED, *SERIAL, *(f"{cores} cores" for cores in CORES))
     note = f"{', '.join(SHARED)} are shared by threads, the other steps are not."
-    return Result("scaling", (Table(title, header, tuple(rows), (note, *notes)),), measured, tuple(notes))
+    return Result("scaling", (Table(title, header, tuple(rows), (note,)),), measured, tuple(wrong))
 
 
 def _speed_up(found: dict[str, float], cores: int) -> float:
