@@ -23,7 +23,7 @@ PARTS = ("encoding", "set-up", "kernel", "output", "rest")
 
 def run(options: Options) -> Result:
     in_child("benchmarks.streams", options.events, options.of_keys)
-    rows, notes, measured = [], [], {}
+    rows, wrong, measured = [], [], {}
     for workload in options.workloads(tuple(WORKLOADS)):
         arguments = (workload.name, options.events, options.of_keys, options.runs)
         try:
@@ -33,10 +33,10 @@ def run(options: Options) -> Result:
         except ChildError as error:
             found = {"failed": str(error)}
             rows.append((workload.name, *[NONE] * (len(PARTS) + 1)))
-            notes.append(f"{workload.name}: {error}")
+            wrong.append(f"{workload.name}: {error}")
         measured[workload.name] = found
     title = f"What each part takes of the CPU time, warm ({options.events:,} events)"
-    return Result("parts", (Table(title, ("workload", "ns an event", *PARTS), tuple(rows), tuple(notes)),), measured)
+    return Result("parts", (Table(title, ("workload", "ns an event", *PARTS), tuple(rows)),), measured, tuple(wrong))
 
 
 def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
@@ -44,7 +44,7 @@ def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
     import pyarrow.parquet as pq
 
     from benchmarks.run_ensue import in_memory
-    from ensue.engine import derived_tables, generated, mixed, tables
+    from ensue.engine import derived_tables, generated, plain_tables, tables
 
     taken: dict[str, float] = {}
 
@@ -61,7 +61,7 @@ def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
 
     action = in_memory(WORKLOADS[name], pq.read_table(path_of(WORKLOADS[name].stream, n, keys)))
     action()  # compiles, and imports
-    timed(mixed, "mixed_of", "encoding")
+    timed(plain_tables, "mixed_of", "encoding")
     timed(generated, "arrive", "encoding in lanes")
     timed(generated.GeneratedLane, "run", "lanes")
     timed(generated, "hand_over", "handed over")

@@ -36,7 +36,7 @@ CORES = (2, 4, 16)
 def run(options: Options) -> Result:
     options = replace(options, events=EVENTS if options.events == Options().events else options.events)
     in_child("benchmarks.streams", options.events, options.of_keys)
-    rows, notes, measured = [], [], {}
+    rows, wrong, measured = [], [], {}
     for workload in options.workloads():
         arguments = (workload.name, options.events, options.of_keys, min(3, options.runs))
         try:
@@ -44,7 +44,7 @@ def run(options: Options) -> Result:
         except ChildError as error:
             found = {"failed": str(error)}
             rows.append((workload.name, *[NONE] * (len(SHARED) + len(SERIAL) + len(CORES))))
-            notes.append(f"{workload.name}: {error}")
+            wrong.append(f"{workload.name}: {error}")
         else:
             steps = (f"{found[step]:.2f}" for step in (*SHARED, *SERIAL))
             rows.append((workload.name, *steps, *(times(_speed_up(found, cores), 1) for cores in CORES)))
@@ -52,7 +52,7 @@ def run(options: Options) -> Result:
     title = f"CPU seconds of each step on two threads, and the most that more cores bring ({options.events:,} events)"
     header = ("workload", *SHARED, *SERIAL, *(f"{cores} cores" for cores in CORES))
     note = f"{', '.join(SHARED)} are shared by threads, the other steps are not."
-    return Result("scaling", (Table(title, header, tuple(rows), (note, *notes)),), measured)
+    return Result("scaling", (Table(title, header, tuple(rows), (note,)),), measured, tuple(wrong))
 
 
 def _speed_up(found: dict[str, float], cores: int) -> float:
@@ -103,15 +103,15 @@ def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
     import pyarrow.parquet as pq
 
     from benchmarks.run_ensue import files
-    from ensue.engine import cores, dealing, derived_tables, large_files, mixed, tables
+    from ensue.engine import cores, dealing, derived_tables, large_files, plain_tables, tables
 
     steps, best = Steps(), {}
     with tempfile.TemporaryDirectory() as folder:
         source = path_of(WORKLOADS[name].stream, n, keys)
         action = files(WORKLOADS[name], source, Path(folder) / "found.parquet")
         action()
-        for module in (mixed, large_files):
-            steps.time(module, "mixed_of", "encoding" if module is mixed else "detection")
+        for module in (plain_tables, large_files):
+            steps.time(module, "mixed_of", "encoding" if module is plain_tables else "detection")
         steps.time(dealing, "dealt", "dealing")
         for module in (cores, dealing):
             steps.time(module, "taken_in", "detection")

@@ -113,6 +113,14 @@ def test_undeclared(read, texts, arrow_type, expected):
     assert (column.type, column.to_pylist()) == (arrow_type, expected)
 
 
+def test_a_bad_value_leaves_other_columns_as_they_are(read):
+    text = 'type,time,a,b,c,d\ne,1, 7,1.50,true,x\ne,2,x,2,TRUE,y\ne,3,+9,,0,""\n'
+    events = read(text, {"e": {"a": "int", "b": "float", "c": "bool", "d": "string"}}, known={"e"})
+    rows = events.tables["e"].select(["a", "b", "c", "d"]).to_pylist()
+    assert rows == [{"a": 7, "b": 1.5, "c": True, "d": "x"}, {"a": 9, "b": None, "c": False, "d": ""}]
+    assert bad(events) == ["events.csv:3: attribute 'a' is 'x', not an int"]
+
+
 def test_undeclared_types_are_inferred_each_for_itself(read):
     events = read("type,time,x,y\na,1,5,\nb,2,word,\n")
     assert events.tables["a"].to_pylist() == [{"start": 1, "end": 1, "row": 0, "x": 5}]

@@ -13,15 +13,22 @@ def combined(tables: Mapping[str, pa.Table]) -> pa.Table:
     """All detections as one table, in the order of events: type, start, end, then the union of the attributes."""
     if not tables:
         return pa.schema([("type", pa.string()), ("start", pa.int64()), ("end", pa.int64())]).empty_table()
+    if len(tables) == 1:
+        ((event, table),) = tables.items()
+        return _with_type(table, event)
     schema = _schema(tables)
     found = {event: table for event, table in tables.items() if table.num_rows}
     whole = pa.concat_tables([_fitted(table, schema) for table in found.values()] or [schema.empty_table()])
     if len(found) == 1:
-        return whole.add_column(0, "type", pa.repeat(pa.scalar(*found, pa.string()), whole.num_rows))
+        return _with_type(whole, *found)
     places = np.repeat(np.arange(len(found)), [table.num_rows for table in found.values()])
     whole = whole.combine_chunks()
     by = _in_order(whole)
     return whole.take(pa.array(by)).add_column(0, "type", pa.array(found, pa.string()).take(pa.array(places[by])))
+
+
+def _with_type(table: pa.Table, event: str) -> pa.Table:
+    return table.add_column(0, "type", pa.repeat(pa.scalar(event, pa.string()), table.num_rows))
 
 
 def _schema(tables: Mapping[str, pa.Table]) -> pa.Schema:

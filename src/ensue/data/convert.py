@@ -30,6 +30,7 @@ DERIVED = {"time": pa.int64(), "any": pa.null(), "null": pa.null()}
 """Further types of attributes of derived events, where such events are given, too."""
 
 _SHORT_INT_TEXT = r"^[+-]?[0-9]{1,18}$"
+_FIRST = 8
 _LONG_INT_TEXT = r"^[+-]?[0-9]{19,}$"
 _FLOAT_TEXT = r"(?i)^[+-]?([0-9]+\.?[0-9]*(e[+-]?[0-9]+)?|\.[0-9]+(e[+-]?[0-9]+)?|nan|inf|infinity)$"
 
@@ -182,15 +183,41 @@ def ints_of_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The integers that strings hold, null where one holds none or one of more than 64 bits.
 
     `12.0` holds one too: that is how an integer column with gaps leaves pandas.
+
+    >>> ints_of_text(pa.chunked_array([["1", "2"], ["3", "0x1F"], ["4", "5.0"]])).to_pylist()
+    [1, 2, 3, None, 4, 5]
     """
-    digits = pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"^([+-]?[0-9]+)\.0*$", r"\1")
+    return pa.chunked_array([_ints_of_chunk(chunk) for chunk in column.chunks], pa.int64())
+
+
+def _ints_of_chunk(texts: pa.Array) -> pa.Array:
+    plain = _plain_ints(texts)
+    return _odd_ints(texts) if plain is None else plain
+
+
+def _plain_ints(texts: pa.Array) -> pa.Array | None:
+    """The integers that strings hold, as Arrow reads them; None where it rejects one, or may take it for hexadecimal.
+
+    Each string that is none takes long, so the first ones are tried alone.
+    """
+    try:
+        texts.slice(0, _FIRST).cast(pa.int64())
+        if any(pc.any(pc.match_substring(texts, sign)).as_py() for sign in "xX"):
+            return None
+        return texts.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return None
+
+
+def _odd_ints(texts: pa.Array) -> pa.Array:
+    digits = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), r"^([+-]?[0-9]+)\.0*$", r"\1")
     short = pc.if_else(pc.match_substring_regex(digits, _SHORT_INT_TEXT), digits, None)
     converted = pc.replace_substring_regex(short, r"^\+", "").cast(pa.int64())
     long = pc.if_else(pc.match_substring_regex(digits, _LONG_INT_TEXT), digits, None)
     if long.null_count == len(long):
         return converted
     numbers = [None if text is None else as_int_text(text) for text in long.to_pylist()]
-    return pc.coalesce(converted, pa.chunked_array([pa.array(numbers, pa.int64())]))
+    return pc.coalesce(converted, pa.array(numbers, pa.int64()))
 
 
 def _stored(kind: str) -> pa.DataType:

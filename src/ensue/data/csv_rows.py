@@ -1,13 +1,14 @@
 """Events from CSV: columns of the types that are declared, or else all as text, with the malformed lines set apart.
 
-Arrow reads the file at once. Where a value is not of its declared type all columns are read as text, and where a row
-has the wrong length the file is read again with such rows taken out; only where some row is bad are lines counted.
+Arrow reads the file at once. A column where a value is not of its declared type is read as text; where a row has the
+wrong length all columns are, with such rows taken out. Only where some row is bad are lines counted.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
@@ -21,6 +22,9 @@ from ensue.data.wanted import Wanted, heads
 
 _LARGEST_BLOCK = 2**31 - 1
 _SEPARATORS = ",;\t|"
+_OF_COLUMN = re.compile(r"In CSV column #(\d+): CSV conversion error")
+"""Arrow's message about a value that is not of its column's type. Columns are named by their numbers."""
+
 _TYPED = {"int": pa.int64(), "float": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
 
@@ -148,11 +152,16 @@ def _parse(
 def _parse_typed(
     data: bytes, width: int, separator: str, titled: list[int], types: Mapping[str, pa.DataType]
 ) -> pa.Table | None:
-    """The rows below the header; None where a value is of another type, or a row too long."""
-    try:
-        return _parse(data, width, separator, titled, types, None)
-    except pa.ArrowInvalid:
-        return None
+    """The rows below the header; a column with a value of another type is text. None where a row has another length."""
+    types = dict(types)
+    while True:
+        try:
+            return _parse(data, width, separator, titled, types, None)
+        except pa.ArrowInvalid as error:
+            column = _OF_COLUMN.match(str(error))
+            if column is None or types.get(column[1], pa.string()) == pa.string():
+                return None
+            types[column[1]] = pa.string()
 
 
 def _parse_again(

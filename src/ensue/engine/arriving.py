@@ -12,7 +12,7 @@ from ensue.engine.batch import FEW, Batch
 from ensue.engine.event import Event
 from ensue.engine.generate.program import SEQUENCED
 from ensue.engine.generate.unit import RowKeys
-from ensue.engine.stream import first_alike, stream_of
+from ensue.engine.stream import NONE, first_alike, stream_of
 from ensue.engine.structures.structure import Array
 from ensue.errors import DetectError
 from ensue.language.limits import FARTHEST
@@ -37,7 +37,7 @@ def arrive(lane: GeneratedLane, batch: Batch) -> None:
         for (values, flags), (index, _) in zip(stream.columns, unit.inputs.values(), strict=True):
             columns[f"x{index}"] = values
             columns[f"ok{index}"] = flags
-        columns["k"] = columns["source"] = np.empty(0, np.int64)
+        columns["k"] = columns["source"] = NONE
         if unit.provenance and stream.positions is not None:
             columns["source"] = 2 * stream.positions + 1
         first = stream.first
@@ -47,12 +47,14 @@ def arrive(lane: GeneratedLane, batch: Batch) -> None:
             columns["k"] = (local << 40) + row
             if stream.sequenced is not None:
                 columns["k"] = np.where(stream.sequenced, SEQUENCED + row, columns["k"])
-    columns["place"] = np.empty(0, np.int64) if first is None else columns["k"][first]
+    columns["place"] = NONE if first is None else columns["k"][first]
     given.sequenced, given.alike = int(len(columns["k"]) > 0), int(first is not None)
     contiguous = {id(array): np.ascontiguousarray(array) for array in columns.values()}
     columns = {name: contiguous[id(array)] for name, array in columns.items()}
+    held = given.arrays
     for name, array in columns.items():
-        given.put(name, array)
+        if held.get(name) is not array:  # those without values are often there already
+            given.put(name, array)
     given.rows, given.at = len(columns["end"]), 0
     block: Any = lane.structures["block"]
     block.only = _only(columns["kind"], lane.structures["kinds"].arrays["local_"])

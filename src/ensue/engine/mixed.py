@@ -22,6 +22,9 @@ from ensue.engine.structures.values import Dictionary
 from ensue.language import typed
 from ensue.records import dataclass
 
+Kinds = np.ndarray[Any, np.dtype[np.int32]]
+"""The rank of each row's type; -1 for types that the rules do not use."""
+
 FEW_TYPES = 16
 """Most derived types that each row's type is compared with."""
 
@@ -30,8 +33,7 @@ FEW_TYPES = 16
 class Mixed:
     """A table of events in the order of their ends. An attribute without a column is null."""
 
-    kind: np.ndarray[Any, np.dtype[np.int32]]
-    """The rank of each row's type; -1 for types that the rules do not use."""
+    kind: Kinds
     start: Integers
     end: Integers
     columns: Mapping[str, pa.Array]
@@ -107,15 +109,7 @@ class Mixed:
     @property
     def present(self) -> dict[str, int]:
         """The types that have rows, with their ranks; none of them is one that only rules derive."""
-        if len(self.events) > FEW_TYPES:
-            counts = np.bincount(self.kind[self.kind >= 0], minlength=len(self.events))
-            return {name: rank for rank, name in enumerate(self.events) if counts[rank]}
-        early = set(self.kind[:FEW_TYPES].tolist())  # most types come soon; the others are searched
-        return {
-            name: rank
-            for rank, (name, event) in enumerate(self.events.items())
-            if not event.derived and (rank in early or np.any(self.kind == rank))
-        }
+        return present(self.kind, self.events)
 
     @property
     def readable(self) -> bool:
@@ -151,6 +145,19 @@ class Mixed:
         names = {rank: list(self.events[name].attributes) for name, rank in present.items()}
         by, first = tie_order(self.kind, self.start, self.end, self.columns, names)
         return replace(found.taken(by), first=first)
+
+
+def present(kind: Kinds, events: Mapping[str, typed.EventType]) -> dict[str, int]:
+    """The types that have rows, with their ranks; none of them is one that only rules derive."""
+    if len(events) > FEW_TYPES:
+        counts = np.bincount(kind[kind >= 0], minlength=len(events))
+        return {name: rank for rank, name in enumerate(events) if counts[rank]}
+    early = set(kind[:FEW_TYPES].tolist())  # most types come soon; the others are searched
+    return {
+        name: rank
+        for rank, (name, event) in enumerate(events.items())
+        if not event.derived and (rank in early or np.any(kind == rank))
+    }
 
 
 def _sliced(columns: Mapping[str, pa.Array], begin: int, end: int) -> Mapping[str, pa.Array]:

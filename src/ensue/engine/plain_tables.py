@@ -8,9 +8,8 @@ declared types or of narrower ones. Unsorted rows are sorted, tables by type are
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import lru_cache
 from itertools import accumulate, starmap
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,7 @@ from ensue.data.frames import frame_table
 from ensue.data.iso import knows_zone
 from ensue.data.raw import without_view
 from ensue.engine.batch import Integers
-from ensue.engine.mixed import FEW_TYPES, Mixed, is_open
+from ensue.engine.mixed import FEW_TYPES, Kinds, Mixed, is_open, present
 from ensue.engine.reading import kinds_of
 from ensue.engine.structures.capacity import current
 from ensue.engine.tables_in_order import ordered, together
@@ -57,6 +56,9 @@ TYPES = (pa.string(), *CODES)
 
 UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000}
 """Microseconds of a timestamp."""
+
+DERIVED = -2
+"""The code of types that rules derive, while the types of rows are read."""
 
 SMALL_PIECE = 1 << 15
 """Rows of a chunk from which on it pays to process it by itself."""
@@ -250,8 +252,7 @@ def _part(
     zone = when.tz if timestamps else None
     if not knows_zone(zone):
         return None
-    found = Mixed(kind, start, end, {}, events, False, timestamps, zone, form=form)
-    there = [events[name] for name in found.present]
+    there = [events[name] for name in present(kind, events)]
     types = _attributes(there, table.schema, used, whole)
     if types is None or _breaks_promise(there, layout):
         return None
@@ -264,10 +265,11 @@ def _part(
         if empty and any(_is_needed(event, name, used) for event in there if name in event.attributes):
             return None
         columns[name] = column
-    if not whole or not any(map(is_open, there)):
-        return replace(found, columns=columns)
-    others = [name for name in table.column_names if name not in (layout.type, layout.start, layout.end)]
-    return replace(found, columns=columns, whole={name: _whole(without_view(table.column(name))) for name in others})
+    every = None
+    if whole and any(map(is_open, there)):
+        others = [name for name in table.column_names if name not in (layout.type, layout.start, layout.end)]
+        every = {name: _whole(without_view(table.column(name))) for name in others}
+    return Mixed(kind, start, end, columns, events, False, timestamps, zone, form=form, whole=every)
 
 
 def _converted(column: pa.ChunkedArray, expected: pa.DataType) -> pa.Array | None:
@@ -303,36 +305,46 @@ def times_of(column: pa.ChunkedArray) -> Integers | None:
 
 def _kinds(
     column: pa.ChunkedArray | None, only: str | None, events: Mapping[str, typed.EventType], count: int
-) -> np.ndarray[Any, np.dtype[np.int32]] | None:
+) -> Kinds | None:
     """The rank of each row's type; None if a row has none or is of a derived type."""
-    ranks = {name: rank for rank, name in enumerate(events)}
     if column is None:
+        ranks = {name: rank for rank, name in enumerate(events)}
         return None if events[str(only)].derived else np.full(count, ranks[str(only)], np.int32)
     if column.null_count:
         return None
     if pa.types.is_dictionary(column.type):
-        return _kinds_in_dictionary(column, ranks, events)
+        return _kinds_in_dictionary(column, {name: rank for rank, name in enumerate(events)}, events)
     whole = _whole(column if column.type == pa.string() else column.cast(pa.string()))
     kind = np.empty(count, np.int32)
-    derived = [name for name, event in events.items() if event.derived]
-    names = list(events) if len(derived) <= FEW_TYPES else [name for name in events if not events[name].derived]
-    texts = [name.encode() for name in names]
-    codes = np.array([ranks[name] for name in names], np.int32)
+    texts, codes, all_there = _texts_and_codes(tuple((name, event.derived) for name, event in events.items()))
     _, offsets, data = whole.buffers()
     places = np.frombuffer(offsets, np.int32, count + 1, whole.offset * 4)
     held = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
     if kinds_of(places, held, texts, codes, kind):
         return None
-    if len(derived) <= FEW_TYPES:
-        return None if any(np.any(kind == ranks[name]) for name in derived) else kind
+    if all_there:
+        return None if DERIVED in codes and kind.min() == DERIVED else kind
     others = kind < 0
     unknown = whole.filter(pa.array(others)).unique().to_pylist() if others.any() else []
     return kind if events.keys().isdisjoint(unknown) else None
 
 
+@lru_cache(maxsize=64)
+def _texts_and_codes(events: tuple[tuple[str, bool], ...]) -> tuple[tuple[bytes, ...], tuple[int, ...], bool]:
+    """The texts of types and their ranks; of derived types `DERIVED`, unless there are many, which are left out.
+
+    True says that none is left out. Each event comes with whether rules derive it.
+    """
+    few = sum(derived for _, derived in events) <= FEW_TYPES
+    codes = {
+        name.encode(): DERIVED if derived else rank for rank, (name, derived) in enumerate(events) if few or not derived
+    }
+    return tuple(codes), tuple(codes.values()), few
+
+
 def _kinds_in_dictionary(
     column: pa.ChunkedArray, ranks: Mapping[str, int], events: Mapping[str, typed.EventType]
-) -> np.ndarray[Any, np.dtype[np.int32]] | None:
+) -> Kinds | None:
     """The same where each row has the code of its type in a dictionary."""
     whole = _whole(column.unify_dictionaries())
     held = whole.dictionary

@@ -5,6 +5,7 @@ The functions run as machine code where there are many rows, and as Python where
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -252,19 +253,27 @@ DEAL_KINDS = Kernel("deal_values", "dealt", DEALT_KINDS, source_of(deal_values))
 LOOK_AT_ORDER = Kernel("look_at_order", "times", TIMES, source_of(look_at_order))
 
 
-def kinds_of(offsets: Array, letters: Array, names: list[bytes], codes: Array, kinds: Array) -> bool:
+def kinds_of(offsets: Array, letters: Array, names: tuple[bytes, ...], codes: tuple[int, ...], kinds: Array) -> bool:
     """Write the code of each row's type into `kinds`, given the texts of rows; returns True if a row has no text."""
     arrays = {
         "offsets": offsets,
         "letters": letters,
-        "names": np.frombuffer(b"".join(names) or b"\0", np.uint8),
-        "name_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
-        "heads": np.zeros(len(names) + 1, np.int64),
+        **_of_types(names, codes),
+        "heads": np.empty(len(names) + 1, np.int64),
         "places": np.full(256, len(names), np.int64),
-        "codes": np.append(codes, np.int32(-1)),
         "kinds": kinds,
     }
     return bool(call(FIND_KINDS, len(kinds), arrays, {"rows": len(kinds), "types": len(names)})[0])
+
+
+@lru_cache(maxsize=64)
+def _of_types(names: tuple[bytes, ...], codes: tuple[int, ...]) -> dict[str, Array]:
+    """Names of types and their codes as `find_kinds` reads them. It writes -1 after the last code."""
+    return {
+        "names": np.frombuffer(b"".join(names) or b"\0", np.uint8),
+        "name_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
+        "codes": np.array([*codes, -1], np.int32),
+    }
 
 
 def hash_texts(column: pa.Array) -> Array:

@@ -180,21 +180,17 @@ class Progress:
             if self.ahead is None or self.ahead.has_handed_none(time):
                 row = self.waiting.take_single(time)
                 if row is not None:
-                    return self._step(run, single, row, time)
+                    run.clock.now = time
+                    found = single.step(row, time)
+                    if self.ahead is not None:
+                        self.ahead.settle_row(row, time)
+                    if found is None and row[0] in self.told:
+                        found = run.batch()
+                        found.rows.append(row)
+                    return found
             if not self.waiting.has(time):
                 return None
         return self._settle_batches(run, time, first)
-
-    def _step(self, run: Run, single: SingleEvents, row: Row, time: int) -> Batch | None:
-        """Evaluates one event, when nothing is due and nothing has been handed out before."""
-        run.clock.now = time
-        found = single.step(row, time)
-        if self.ahead is not None:
-            self.ahead.settle_row(row, time)
-        if found is None and row[0] in self.told:
-            found = run.batch()
-            found.rows.append(row)
-        return found
 
     def _settle_batches(self, run: Run, time: int, first: int | None) -> Batch | None:
         """Evaluates all that waits up to a time; `first` is the smallest end of all."""

@@ -98,6 +98,11 @@ class Reading:
         return read if arrange is None else lambda event, position: read(arrange(event), position)
 
     @cached_property
+    def usual(self) -> bool:
+        """True if tables come with the names that rules have, and with times that need not be read."""
+        return self.columns == self.columns.plain_names and self.arrange is None
+
+    @cached_property
     def schema(self) -> Schema:
         return {n: dict(e.attributes) for n, e in self.events.items() if e.declared or e.derived}
 
@@ -203,8 +208,9 @@ class Reading:
 
     def _tables(self, source: Any, position: int) -> Sent:
         """Tables are read as they are; one that cannot be read at all is an error, and nothing of it is taken."""
-        usual = self.columns == self.columns.plain_names and self.arrange is None
-        mixed = mixed_of(source, self.columns, self.events, position, used=(), sort=True, whole=True) if usual else None
+        mixed = None
+        if self.usual:
+            mixed = mixed_of(source, self.columns, self.events, position, used=(), sort=True, whole=True)
         if mixed is not None and not mixed.readable:
             mixed = None  # its bad rows are looked for
         if mixed is not None and self.timestamps in (None, mixed.timestamps):

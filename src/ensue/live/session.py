@@ -119,7 +119,16 @@ class Session:
                 self._leave_ahead([row[5]])
             elif not progress.take_row(row, row[0] in self._events):
                 self._notices.late([event], self.time)
-            self._find(progress.evaluate_complete)
+            run = progress.run
+            assert run is not None
+            run.lasts = True
+            try:
+                batch = progress.evaluate_complete()
+            except BaseException as error:
+                self._fail(error)
+                raise
+            if batch is not None or run.exceeded:
+                self._note(run, batch)
         if self._notices.warnings:
             self._notices.warn(stacklevel=3)
         return self._answer() if self._owed.found or self._calls.waiting else []

@@ -160,11 +160,11 @@ class Waiting:
     def take_single(self, time: int) -> Row | None:
         """The one event that ends up to a time, where there is one and no more, without a number in a sequence."""
         ends = self.ends
-        if self.columns or self.tables or not ends or ends[0] > time:
+        if not ends or (end := ends[0]) > time or self.columns or self.tables:
             return None
-        rows = self.rows[ends[0]]
+        rows = self.rows[end]
         row = rows[0]
-        if len(rows) > 1 or row[4] is not None or row[3] > FARTHEST or row[2] < -FARTHEST:
+        if len(rows) > 1 or row[4] is not None or end > FARTHEST or row[2] < -FARTHEST:
             return None
         if len(ends) == 1:
             ends.clear()
@@ -172,7 +172,7 @@ class Waiting:
             return None
         else:
             heapq.heappop(ends)
-        del self.rows[row[3]]
+        del self.rows[end]
         self.count -= 1
         return row
 
