@@ -23,11 +23,11 @@ import pyarrow.parquet as pq
 import ensue
 from ensue.data import Columns
 from ensue.data.results import picked
+from ensue.engine.capacity import SMALL, current, using
 from ensue.engine.derived_tables import derived_tables
 from ensue.engine.options import ALL, NONE, Options
 from ensue.engine.plain_tables import mixed_of
 from ensue.engine.run import Run
-from ensue.engine.structures.capacity import SMALL, current, using
 from ensue.language.semantics import order
 from ensue.live.detections import derived
 from ensue.plan.certain import certain_types

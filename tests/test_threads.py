@@ -11,8 +11,8 @@ import pytest
 
 import ensue
 from ensue.engine import dealing, large_files, plain_tables, tables
+from ensue.engine.capacity import USUAL, using
 from ensue.engine.parquet import PlainParquet
-from ensue.engine.structures.capacity import USUAL, using
 from ensue.engine.watching import watching
 from ensue.partitioning import cuts_of
 from ensue.request import Request

@@ -227,7 +227,7 @@ class _Asked:
 
         `instant` says that each event has one time. Rows `in_file` are read in parallel, too.
         """
-        from ensue.engine.structures.capacity import current
+        from ensue.engine.capacity import current
 
         threads = min(self.request.most_threads, rows // current().thread)
         if threads <= 1:
@@ -242,7 +242,7 @@ class _Asked:
 
     def _can_be_cut(self, file: PlainParquet) -> bool:
         """True if threads can read row groups of a file separately, and there are enough to be worth it."""
-        from ensue.engine.structures.capacity import current
+        from ensue.engine.capacity import current
 
         return (
             self.request.most_threads > 1

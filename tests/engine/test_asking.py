@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 import ensue
+from ensue.engine.capacity import USUAL, using
 from ensue.engine.derived_tables import derived_tables
 from ensue.engine.knowledge import Knowledge
 from ensue.engine.run import Run
-from ensue.engine.structures.capacity import USUAL, using
 from ensue.reference import detect
 from tests.agreement import from_tables
 

@@ -7,8 +7,8 @@ import pytest
 
 import ensue
 from ensue.engine import machine
+from ensue.engine.capacity import USUAL, using
 from ensue.engine.structures.block import Block
-from ensue.engine.structures.capacity import USUAL, using
 
 ROOMS = (1, 2, 3, USUAL.block)
 RUNNING = (False, True) if machine.available() else (False,)

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.engine.capacity import SMALL, using
 from ensue.engine.options import ALL, Options
 from ensue.engine.run import Run, prepare
-from ensue.engine.structures.capacity import SMALL, using
 from tests.agreement import COMPILED, EXECUTIONS, Detection, check, difference, meaning, reference
 from tests.engine.common_programs import PARTS, common, dense, variants
 from tests.random_programs import DECLARATIONS, given_types, streams

@@ -8,10 +8,10 @@ import pytest
 
 import ensue
 from ensue.data import Columns
+from ensue.engine.capacity import USUAL, using
 from ensue.engine.plain_tables import mixed_of
 from ensue.engine.run import Run
 from ensue.engine.state import encode
-from ensue.engine.structures.capacity import USUAL, using
 from ensue.engine.structures.key_numbers import KeyNumbers
 from tests.agreement import EXECUTIONS, check, outcome
 

@@ -7,9 +7,9 @@ import pytest
 
 import ensue
 from ensue.engine import limits
+from ensue.engine.capacity import USUAL, using
 from ensue.engine.limits import Limits, half_of_memory, limiting
 from ensue.engine.run import Run
-from ensue.engine.structures.capacity import USUAL, using
 
 CROSS = """
 event a(x: int).

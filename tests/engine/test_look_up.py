@@ -10,7 +10,9 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.engine.capacity import USUAL
 from ensue.engine.operators.look_up import mixed_columns
+from ensue.engine.structure import Frame, class_of
 from ensue.engine.structures.answers import (
     STATIC,
     Answers,
@@ -21,8 +23,6 @@ from ensue.engine.structures.answers import (
     row_codes,
     row_value,
 )
-from ensue.engine.structures.capacity import USUAL
-from ensue.engine.structures.structure import Frame, class_of
 from ensue.engine.structures.values import Dictionary
 from ensue.language import typed
 from tests.agreement import check, meaning

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from ensue.engine.machine import build, load, plain, translate
-from ensue.engine.structures.structure import Frame
+from ensue.engine.structure import Frame
 from tests.engine.test_machine_units import LEVELS, agree, exact
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from ensue.engine.machine import Texts, build, cached_object, load, store
-from ensue.engine.structures.structure import Frame, Layout
+from ensue.engine.structure import Frame, Layout
 from tests.engine.test_machine_units import STORE  # skips without llvmlite  # noqa: F401
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ensue.engine.machine import callbacks, translate
-from ensue.engine.structures.structure import Column, Layout
+from ensue.engine.structure import Column, Layout
 from tests.engine.test_machine_units import LEVELS, STORE, WIDER, Table, World, agree, compiled, interpreted
 
 

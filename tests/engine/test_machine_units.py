@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from ensue.engine.machine import MachineError, available, build, callbacks, load, plain, translate
-from ensue.engine.structures.structure import Column, Frame, Layout, Structure, class_of, row_columns
+from ensue.engine.structure import Column, Frame, Layout, Structure, class_of, row_columns
 
 if not available():
     pytest.skip("llvmlite is not installed", allow_module_level=True)

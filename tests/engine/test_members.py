@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import ensue
 from ensue.data import Columns
 from ensue.engine.batch import columns_of_rows
+from ensue.engine.capacity import USUAL, using
 from ensue.engine.options import ALL, Options
 from ensue.engine.plain_tables import mixed_of
 from ensue.engine.run import Run, prepare
-from ensue.engine.structures.capacity import USUAL, using
 from ensue.engine.units import families_of
 from ensue.language import typed
 from tests.agreement import COMPILED, EXECUTIONS, check, cut, engine, meaning, outcome

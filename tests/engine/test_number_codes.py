@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ensue.engine.structures.capacity import SMALL, USUAL
+from ensue.engine.capacity import SMALL, USUAL
 from ensue.engine.structures.values import Dictionary, exactly
 from ensue.language.semantics import equality
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import ensue
 from ensue.engine import machine
+from ensue.engine.capacity import USUAL, using
 from ensue.engine.run import Run
-from ensue.engine.structures.capacity import USUAL, using
 from ensue.engine.structures.instances import Instances
 from ensue.engine.structures.times import Times
 from tests.agreement import cut, difference, engine, outcome, reference, small, step_by_step

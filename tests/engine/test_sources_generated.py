@@ -5,11 +5,11 @@ from random import Random
 import pytest
 
 import ensue
+from ensue.engine.capacity import SMALL, using
 from ensue.engine.run import Run
-from ensue.engine.structures.capacity import SMALL, using
+from ensue.engine.structure import Frame, class_of
 from ensue.engine.structures.rows import Rows, rows_layout
 from ensue.engine.structures.sources import Sources, inputs_of, shift_sources, sources_layout
-from ensue.engine.structures.structure import Frame, class_of
 from tests.agreement import check, meaning
 
 

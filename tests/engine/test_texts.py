@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import ensue
-from ensue.engine.structures.capacity import SMALL, USUAL, using
+from ensue.engine.capacity import SMALL, USUAL, using
 from ensue.engine.structures.texts import hash_of
 from ensue.engine.structures.values import Dictionary
 

@@ -7,8 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
+from ensue.engine.capacity import USUAL, using
 from ensue.engine.options import Options
-from ensue.engine.structures.capacity import USUAL, using
 from ensue.engine.units import derived_by, families_of, rules_of, units_of
 from tests.agreement import check, meaning
 

@@ -9,8 +9,8 @@ import pytest
 
 import ensue
 from ensue.data.columns import Columns
+from ensue.engine.capacity import USUAL, using
 from ensue.engine.parquet import plain_parquet
-from ensue.engine.structures.capacity import USUAL, using
 
 RULES = """
 event a(n: int, v: int).

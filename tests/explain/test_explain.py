@@ -14,8 +14,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
-from ensue.engine.generate.program import generate, of_strata
-from ensue.engine.structures.capacity import USUAL, using
+from ensue.engine.assembly import generate, of_strata
+from ensue.engine.capacity import USUAL, using
 from ensue.plan.build import Planner
 from tests.engine.alike_programs import alike
 from tests.random_programs import given_types, programs, streams

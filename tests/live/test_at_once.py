@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ensue
-from ensue.engine.structures.capacity import USUAL, using
+from ensue.engine.capacity import USUAL, using
 from ensue.language.walk import asks_predicates
 from ensue.live.ahead import Ahead
 from ensue.plan.certain import certain_types, waiting_rules

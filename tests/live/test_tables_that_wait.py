@@ -8,8 +8,8 @@ import pytest
 
 import ensue
 from ensue.data import Columns
+from ensue.engine.capacity import SMALL, USUAL, Capacity, using
 from ensue.engine.plain_tables import mixed_of
-from ensue.engine.structures.capacity import SMALL, USUAL, Capacity, using
 from ensue.engine.tables_in_order import in_time_order
 from ensue.live.sent import Reading
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import ensue
-from ensue.engine.structures.capacity import SMALL, USUAL, using
+from ensue.engine.capacity import SMALL, USUAL, using
 
 RULES = """
 pair(k, x = v, y = w) <- a(k = k, v = v) seq b(k = k, v = w) within 20.

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from ensue.data import Events
 from ensue.engine.batch import columns_of
+from ensue.engine.capacity import current
 from ensue.engine.derived_tables import derived_tables
 from ensue.engine.knowledge import Row
 from ensue.engine.run import Run
-from ensue.engine.structures.capacity import current
 from ensue.language import typed
 from ensue.records import dataclass
 from ensue.rewriting.rates import rates_of

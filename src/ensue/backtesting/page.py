@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ensue.backtesting.result import Backtest, RuleResult, Sample, TypeChange
+from ensue.backtesting.result import Result, RuleResult, Sample, TypeChange
 from ensue.backtesting.text import describe_change, describe_cost, describe_head, describe_keys
 from ensue.data.json_text import to_json
 
@@ -24,14 +24,14 @@ _STYLE = """
 """
 
 
-def page(backtest: Backtest) -> str:
+def page(backtest: Result) -> str:
     """The whole page."""
-    title = escape(f"Backtest of {backtest.rules_name}")
+    title = escape(f"Result of {backtest.rules_name}")
     head = f'<meta charset="utf-8"><title>{title}</title>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{content(backtest)}\n</body></html>\n'
 
 
-def content(backtest: Backtest) -> str:
+def content(backtest: Result) -> str:
     """The body of the page, for a place inside another page."""
     return "\n".join(
         [
@@ -44,7 +44,7 @@ def content(backtest: Backtest) -> str:
     )
 
 
-def _rule(rule: RuleResult, backtest: Backtest) -> Iterator[str]:
+def _rule(rule: RuleResult, backtest: Result) -> Iterator[str]:
     name = rule.name if rule.name == rule.event else f"{rule.name}: {rule.event}"
     yield f'<h2>{escape(name)} <span class="note">line {rule.line}</span></h2>'
     if rule.title:
@@ -57,7 +57,7 @@ def _rule(rule: RuleResult, backtest: Backtest) -> Iterator[str]:
     yield from _samples(rule.samples)
 
 
-def _changes(backtest: Backtest) -> Iterator[str]:
+def _changes(backtest: Result) -> Iterator[str]:
     if backtest.against_name is None:
         return
     yield f"<h1>Against {escape(backtest.against_name)}</h1>"
@@ -65,7 +65,7 @@ def _changes(backtest: Backtest) -> Iterator[str]:
         yield from _change(change, backtest)
 
 
-def _change(change: TypeChange, backtest: Backtest) -> Iterator[str]:
+def _change(change: TypeChange, backtest: Result) -> Iterator[str]:
     yield f"<h2>{escape(change.event)}</h2>"
     yield f"<p>{escape(describe_change(change))}</p>"
     if change.ignored:
@@ -80,7 +80,7 @@ def _change(change: TypeChange, backtest: Backtest) -> Iterator[str]:
         yield from _samples(samples)
 
 
-def _chart(counts: Sequence[int], backtest: Backtest, kind: str) -> str:
+def _chart(counts: Sequence[int], backtest: Result, kind: str) -> str:
     """A bar for each span that has something, with its beginning and its number when one points at it."""
     step, most = WIDTH / max(1, len(counts)), max(counts, default=0)
     bars = []

@@ -14,15 +14,16 @@ import pyarrow as pa
 from ensue.backtesting.alone import Alone, Material, alone
 from ensue.backtesting.buckets import Buckets, buckets
 from ensue.backtesting.compare import compare, sampled
+from ensue.backtesting.forms import Backtest
 from ensue.backtesting.keys import check_key, keys_of
-from ensue.backtesting.result import Backtest, RuleResult, TypeChange
+from ensue.backtesting.result import RuleResult, TypeChange
 from ensue.data import Events
 from ensue.data.columns import columns_of
 from ensue.data.results import picked
 from ensue.detection import read_events_for
 from ensue.engine.limits import limiting
 from ensue.engine.tables import detect_tables
-from ensue.explain.explanation import Observed
+from ensue.explain.explained import Observed
 from ensue.explain.observe import are_instants, observe
 from ensue.language.calendar import local
 from ensue.program import Program, compile

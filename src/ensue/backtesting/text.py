@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ensue.backtesting.buckets import describe_time
-from ensue.backtesting.result import Backtest, Keys, RuleResult, Sample, TypeChange
+from ensue.backtesting.result import Keys, Result, RuleResult, Sample, TypeChange
 from ensue.data.json_text import to_json
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -32,7 +32,7 @@ def describe_seconds(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"
 
 
-def written(backtest: Backtest, width: int) -> str:
+def written(backtest: Result, width: int) -> str:
     lines = [describe_head(backtest), ""]
     for rule in backtest.rules:
         lines += [*_rule(rule, backtest, width), ""]
@@ -45,7 +45,7 @@ def written(backtest: Backtest, width: int) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def describe_head(backtest: Backtest) -> str:
+def describe_head(backtest: Result) -> str:
     """Number of events and the time that they span, in words."""
     if backtest.first is None or backtest.last is None:
         return f"{backtest.events:,} events"
@@ -70,7 +70,7 @@ def describe_cost(rule: RuleResult) -> list[str]:
     return found
 
 
-def _rule(rule: RuleResult, backtest: Backtest, width: int) -> Iterator[str]:
+def _rule(rule: RuleResult, backtest: Result, width: int) -> Iterator[str]:
     name = rule.name if rule.name == rule.event else f"{rule.name}: {rule.event}"
     yield f"{name} (line {rule.line}){f', {rule.title}' if rule.title else ''}"
     yield f"  {', '.join([f'{rule.found:,} found', *describe_cost(rule)])}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ensue.cli.spark.options import pairs
+from ensue.cli.pairs import pairs
 
 if TYPE_CHECKING:
     from ensue.data.columns import Columns

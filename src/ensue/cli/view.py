@@ -14,12 +14,12 @@ from ensue.cli.files import replace_bytes, replace_file
 from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
 from ensue.cli.output import counted, printable, say
+from ensue.cli.pairs import pairs
 from ensue.cli.parameters import parameter_options
 from ensue.cli.progress import detecting, progress, quiet_option
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, program_of
 from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
-from ensue.cli.spark.options import pairs
 
 if TYPE_CHECKING:
     from ensue.data import Columns

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ensue.engine.assembly import SEQUENCED
 from ensue.engine.batch import FEW, Batch
 from ensue.engine.event import Event
-from ensue.engine.generate.program import SEQUENCED
 from ensue.engine.generate.unit import RowKeys
 from ensue.engine.stream import NONE, first_alike, stream_of
-from ensue.engine.structures.structure import Array
+from ensue.engine.structure import Array
 from ensue.errors import DetectError
 from ensue.language.limits import FARTHEST
 

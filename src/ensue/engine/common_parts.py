@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ensue.data.errors import DataError
-from ensue.engine.generate.program import CompilationUnit
+from ensue.engine.assembly import CompilationUnit
+from ensue.engine.capacity import current
 from ensue.engine.joining import derived_by, joined, levels_of
 from ensue.engine.sharing.parts import NEW, Candidate, Forms, History, candidates, share
-from ensue.engine.structures.capacity import current
 from ensue.language import typed
 from ensue.plan import operators as plan
 from ensue.plan.build import Planner

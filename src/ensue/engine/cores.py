@@ -18,10 +18,10 @@ import pyarrow as pa
 
 from ensue.engine import machine
 from ensue.engine.batch import Batch, Columns, Integers
+from ensue.engine.capacity import current
 from ensue.engine.derived_tables import Shown, derived_tables
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
-from ensue.engine.structures.capacity import current
 from ensue.engine.watching import steps, tallied
 from ensue.plan.cuts import Cuts, SomeRules
 from ensue.records import dataclass

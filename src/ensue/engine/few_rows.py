@@ -15,7 +15,7 @@ import numpy as np
 from ensue.engine.batch import Batch, Row
 from ensue.engine.defined import defined
 from ensue.engine.generate.unit import Unit
-from ensue.engine.structures.structure import Array
+from ensue.engine.structure import Array
 from ensue.engine.structures.values import Dictionary
 from ensue.language.limits import FARTHEST
 

@@ -15,12 +15,13 @@ import numpy as np
 
 from ensue.engine import machine
 from ensue.engine.arriving import arrive
+from ensue.engine.assembly import ENTRIES, Generated
 from ensue.engine.batch import Batch, Row
+from ensue.engine.capacity import USUAL, Capacity
 from ensue.engine.clock import Clock
 from ensue.engine.evaluate import Matched, evaluate, operate
 from ensue.engine.few_derived import FEW, FewDerived
 from ensue.engine.few_rows import FewRows
-from ensue.engine.generate.program import ENTRIES, Generated
 from ensue.engine.generate.unit import FIRST_CELL, FLAGS, NEVER, Question, make
 from ensue.engine.hand_over import hand_over
 from ensue.engine.knowledge import Knowledge
@@ -28,11 +29,11 @@ from ensue.engine.limits import OPEN, TEXT, Budget, LimitReached, Limits
 from ensue.engine.many_answers import ManyAnswers
 from ensue.engine.operators.derive import Derived
 from ensue.engine.stopwatch import Stopwatch
+from ensue.engine.structure import Array, Frame, Structure
 from ensue.engine.structures.anew import Ahead, Found
 from ensue.engine.structures.answers import Answers, Facts, row_codes
 from ensue.engine.structures.by_text import ByText
 from ensue.engine.structures.calls import Calls
-from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.engine.structures.chains import Chains
 from ensue.engine.structures.groups import StaticGroups
 from ensue.engine.structures.key_numbers import KeyNumbers, attach_all
@@ -41,7 +42,6 @@ from ensue.engine.structures.quiet import QuietGroups
 from ensue.engine.structures.rows import StaticNumbers, StaticRows
 from ensue.engine.structures.seen import Seen
 from ensue.engine.structures.sources import Sources, shift_sources
-from ensue.engine.structures.structure import Array, Frame, Structure
 from ensue.engine.structures.values import LONG, Dictionary, Values
 from ensue.errors import DetectError, LimitError
 from ensue.language import typed

@@ -14,9 +14,9 @@ from ensue.engine.event import Event, content
 from ensue.engine.inputs import inputs_of_all
 from ensue.engine.operators.derive import element_kind_of
 from ensue.engine.stream import merged
+from ensue.engine.structure import Array
 from ensue.engine.structures.number_codes import FLOAT, INT
 from ensue.engine.structures.sources import inputs_of
-from ensue.engine.structures.structure import Array
 from ensue.engine.structures.values import Dictionary
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine.machine.source import source_of
+from ensue.engine.structure import Array, Column, Layout
 from ensue.engine.structures.kernel import Kernel, call
 from ensue.engine.structures.sources import Sources
-from ensue.engine.structures.structure import Array, Column, Layout
+from ensue.engine.subset.source import source_of
 
 FEW = 1 << 10
 """Initial room for inputs, beyond two for each set."""

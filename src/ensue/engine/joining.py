@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ensue.engine.generate.program import CompilationUnit
+from ensue.engine.assembly import CompilationUnit
 from ensue.engine.operators.members import Expansion
 from ensue.language import typed
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ensue.data import Events
 from ensue.data.columns import Columns as Names
+from ensue.engine.capacity import current
 from ensue.engine.cores import Cores, Slice, in_slices, pieces_in
 from ensue.engine.dealing import Dealer, by_key
 from ensue.engine.derived_tables import Shown
@@ -19,7 +20,6 @@ from ensue.engine.mixed import Mixed, NotPlainError, read_from
 from ensue.engine.parquet import PlainParquet, RowGroup
 from ensue.engine.plain_tables import Used, mixed_of
 from ensue.engine.run import Run
-from ensue.engine.structures.capacity import current
 from ensue.engine.tables import finished, rates_in
 from ensue.engine.tables_in_order import flowing
 from ensue.engine.watching import tallying

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from ensue.data.columns import Columns as Names
 from ensue.data.errors import DataError, first_line
+from ensue.engine.capacity import current
 from ensue.engine.plain_tables import Used, fit, times_of
-from ensue.engine.structures.capacity import current
 from ensue.language import typed
 from ensue.records import dataclass
 

@@ -22,9 +22,9 @@ from ensue.data.frames import frame_table
 from ensue.data.iso import knows_zone
 from ensue.data.raw import without_view
 from ensue.engine.batch import Integers
+from ensue.engine.capacity import current
 from ensue.engine.mixed import FEW_TYPES, Kinds, Mixed, is_open, present
 from ensue.engine.reading import kinds_of
-from ensue.engine.structures.capacity import current
 from ensue.engine.tables_in_order import ordered, together
 from ensue.language import typed
 from ensue.records import dataclass

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine.machine.builtin import unsigned_shift, wrap
-from ensue.engine.machine.source import source_of
+from ensue.engine.structure import Array, Column, Layout
 from ensue.engine.structures.kernel import Kernel, call
 from ensue.engine.structures.keys import spread
-from ensue.engine.structures.structure import Array, Column, Layout
+from ensue.engine.subset.builtin import unsigned_shift, wrap
+from ensue.engine.subset.source import source_of
 
 TYPES = Layout(
     ("rows", "types"),

@@ -12,17 +12,17 @@ from dataclasses import replace
 from typing import Any
 
 from ensue.data.errors import DataError
+from ensue.engine.assembly import Generated, generate
 from ensue.engine.batch import Batch, TypeRank
+from ensue.engine.capacity import current
 from ensue.engine.clock import Clock
-from ensue.engine.generate.program import Generated, generate
 from ensue.engine.generated import GeneratedLane
 from ensue.engine.knowledge import Knowledge, Row
 from ensue.engine.lasting import as_before, check_as_before
 from ensue.engine.limits import Budget, Limits, allowed
 from ensue.engine.options import ALL, Options
-from ensue.engine.sharing.groups import FamilyAssignment
+from ensue.engine.rule_groups import FamilyAssignment
 from ensue.engine.sizes import Size, sizes_of
-from ensue.engine.structures.capacity import current
 from ensue.engine.structures.values import Dictionary
 from ensue.engine.units import decided_of, planner_of, units_of
 from ensue.errors import LimitError

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ensue.engine.generate.program import Generated
+from ensue.engine.assembly import Generated
 from ensue.engine.generate.unit import Question
+from ensue.engine.structure import Structure
 from ensue.engine.structures.answers import Answers, Facts
 from ensue.engine.structures.by_text import OfText
-from ensue.engine.structures.structure import Structure
 from ensue.engine.structures.values import Values
 from ensue.engine.watching import Work, watched
 from ensue.language import typed

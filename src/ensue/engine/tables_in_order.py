@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from ensue.engine.capacity import current
 from ensue.engine.lazy_columns import Taken, joined
 from ensue.engine.mixed import Mixed, NotPlainError
 from ensue.engine.reading import in_order, order_by
-from ensue.engine.structures.capacity import current
 from ensue.language.limits import FARTHEST
 
 

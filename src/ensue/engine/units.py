@@ -13,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
+from ensue.engine.assembly import CompilationUnit, Generated, Layer, UnitRule
+from ensue.engine.capacity import current
 from ensue.engine.common_parts import with_common_parts
-from ensue.engine.generate.program import CompilationUnit, Generated, Layer, UnitRule
 from ensue.engine.joining import derived_by as derived_by
 from ensue.engine.joining import joined
 from ensue.engine.lasting import known_lengths
 from ensue.engine.operators.members import Expansion
 from ensue.engine.options import ALL, Options
+from ensue.engine.rule_groups import FamilyAssignment, Sharing
 from ensue.engine.sharing.families import Family, Seed
-from ensue.engine.sharing.groups import FamilyAssignment, Sharing
 from ensue.engine.sharing.parts import NEW
 from ensue.engine.sharing.shapes import rule_names
-from ensue.engine.structures.capacity import current
 from ensue.language import typed
 from ensue.plan.build import Planner
 from ensue.plan.certain import certain_types

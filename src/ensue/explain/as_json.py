@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ensue.explain.explanation import Explanation, RuleExplained, SameShape
+from ensue.explain.explained import Explained, RuleExplained, SameShape
 from ensue.explain.phrases import describe_obstacles
 from ensue.partitioning import ByKey, ByRow, BySlices, Stage
 from ensue.plan.description import Description
 from ensue.temporal.memory import Memory
 
 
-def as_json(explanation: Explanation) -> dict[str, Any]:
+def as_json(explanation: Explained) -> dict[str, Any]:
     found: dict[str, Any] = {
         "instants": explanation.instants,
         "rules": [_rule(rule) for rule in explanation.rules],
@@ -81,7 +81,7 @@ def _memory(memory: Memory) -> dict[str, Any]:
     return {"bound": memory.kind.name.lower(), "size": memory.size, "by": memory.by or None}
 
 
-def _stage(stage: Stage, explanation: Explanation) -> dict[str, Any]:
+def _stage(stage: Stage, explanation: Explained) -> dict[str, Any]:
     found: dict[str, Any] = {
         "rules": list(dict.fromkeys(map(explanation.parted.written, stage.rules))), "reads": list(stage.reads),
         "derives": list(stage.derives), "extent": stage.extent,

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ensue.engine.units import units_of
-from ensue.explain.explanation import Explanation, Observed, RuleExplained
+from ensue.explain.explained import Observed, RuleExplained
+from ensue.explain.explanation import Explanation
 from ensue.explain.python_calls import python_calls
 from ensue.explain.same_shape import rules_with, same_shape_rules
 from ensue.language import typed

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ensue.explain.explanation import Explanation, RuleExplained
+from ensue.explain.explained import Explained, RuleExplained
 from ensue.explain.phrases import describe_kept, describe_observed, describe_others, describe_sharing
 from ensue.language import typed
 from ensue.plan.description import Description
 
 
-def drawn(explanation: Explanation) -> str:
+def drawn(explanation: Explained) -> str:
     program = explanation.program
     lines = ["flowchart TD"]
     for name, event in program.events.items():
@@ -26,7 +26,7 @@ def drawn(explanation: Explanation) -> str:
     return "\n".join(lines)
 
 
-def _part(part: Description, rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
+def _part(part: Description, rule: RuleExplained, explanation: Explained) -> Iterator[str]:
     label = [part.title, *describe_sharing(part, rule, explanation)]
     label += [f"keeps {describe_kept(kept, explanation.program)}" for kept in part.kept]
     label += [f"checks {condition}" for condition in part.checks]

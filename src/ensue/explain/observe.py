@@ -19,7 +19,7 @@ from ensue.engine.run import Run
 from ensue.engine.structures.counts import STRUCTURE as COUNTS
 from ensue.engine.structures.counts import Counts
 from ensue.engine.structures.quiet import QuietGroups
-from ensue.explain.explanation import Observed
+from ensue.explain.explained import Observed
 from ensue.language import typed
 from ensue.plan import operators as plan
 from ensue.plan.describe import describe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ensue.explain.explanation import Differing, Explanation, Observed, RuleExplained
+from ensue.explain.explained import Differing, Explained, Observed, RuleExplained
 from ensue.language import typed
 from ensue.partitioning import ByKey, ByRow, BySlices, Stage, Whole, hindrance
 from ensue.partitioning.obstacles import describe_hindrance
@@ -61,12 +61,12 @@ def describe_waiting(rule: RuleExplained) -> str:
     return "returned at once" if rule.waits is None else f"waits for its step, because {rule.waits}"
 
 
-def describe_others(rule: RuleExplained, explanation: Explanation) -> str:
+def describe_others(rule: RuleExplained, explanation: Explained) -> str:
     """Phrase for the number of other rules that run as one with a rule; empty where it runs by itself."""
     return "" if rule.family is None else f", as one with {len(explanation.families[rule.family].rules) - 1:,} others"
 
 
-def describe_rules(rules: Sequence[int], explanation: Explanation) -> str:
+def describe_rules(rules: Sequence[int], explanation: Explained) -> str:
     """Names and lines of rules; of many, only some."""
     own = [explanation.rules[number] for number in rules]
     if len(own) <= MOST_SHOWN:
@@ -75,7 +75,7 @@ def describe_rules(rules: Sequence[int], explanation: Explanation) -> str:
     return f"{_listed(names)} ({len(own):,} rules, lines {min(lines)} to {max(lines)})"
 
 
-def describe_sharing(part: Description, rule: RuleExplained, explanation: Explanation) -> list[str]:
+def describe_sharing(part: Description, rule: RuleExplained, explanation: Explained) -> list[str]:
     """Phrase for the other rules that share a part; empty where it is the rule's own."""
     if part.shared is None:
         return []
@@ -128,7 +128,7 @@ def describe_stage(stage: Stage, program: typed.Program) -> str:
             return f"in one part: {', '.join(stage.reads)}"
 
 
-def describe_obstacles(stage: Stage, explanation: Explanation) -> Iterator[str]:
+def describe_obstacles(stage: Stage, explanation: Explained) -> Iterator[str]:
     """Reasons why a stage is not partitioned, or not by key where keys form a chain."""
     match stage.parting:
         case Whole(obstacles=obstacles):
@@ -141,7 +141,7 @@ def describe_obstacles(stage: Stage, explanation: Explanation) -> Iterator[str]:
                     yield f"{_describe_line(number, explanation)}: {describe_hindrance(reason)}"
 
 
-def describe_joined(stage: Stage, explanation: Explanation) -> Iterator[str]:
+def describe_joined(stage: Stage, explanation: Explained) -> Iterator[str]:
     """Names for the events of a stage that none of the written rules derives."""
     for each in explanation.parted.joined:
         if each.event in stage.derives:
@@ -149,6 +149,6 @@ def describe_joined(stage: Stage, explanation: Explanation) -> Iterator[str]:
             yield f"{each.event} is what {rule} matches by {each.key}: no one variable has a value in all its events"
 
 
-def _describe_line(number: int, explanation: Explanation) -> str:
+def _describe_line(number: int, explanation: Explained) -> str:
     rule = explanation.rules[number]
     return f"{rule.name} (line {rule.line})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ensue.engine.generate.program import CompilationUnit, Layer, UnitRule, generate
+from ensue.engine.assembly import CompilationUnit, Layer, UnitRule, generate
 from ensue.engine.generate.unit import Question
 from ensue.engine.operators.look_up import mixed_columns
 from ensue.engine.sharing.shapes import Shape, shape_of

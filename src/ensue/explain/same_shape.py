@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ensue.engine.generate.program import CompilationUnit
+from ensue.engine.assembly import CompilationUnit
 from ensue.engine.operators.members import Expansion
 from ensue.engine.sharing.families import LENGTH, Column, Family
 from ensue.engine.sharing.shapes import names_of
 from ensue.engine.units import families_of
-from ensue.explain.explanation import Differing, SameShape
+from ensue.explain.explained import Differing, SameShape
 from ensue.language import typed
 from ensue.language.walk import atoms
 from ensue.temporal.describe import describe_expression

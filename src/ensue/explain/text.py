@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ensue.explain.explanation import Explanation, RuleExplained
+from ensue.explain.explained import Explained, RuleExplained
 from ensue.explain.phrases import (
     describe_differing,
     describe_joined,
@@ -25,7 +25,7 @@ from ensue.plan.description import Description
 from ensue.temporal.describe import describe_length
 
 
-def written(explanation: Explanation) -> str:
+def written(explanation: Explained) -> str:
     lines: list[str] = []
     if not explanation.rules:
         return "There are no rules for events."
@@ -46,14 +46,14 @@ def written(explanation: Explanation) -> str:
     return "\n".join(lines)
 
 
-def _shared(explanation: Explanation) -> Iterator[str]:
+def _shared(explanation: Explained) -> Iterator[str]:
     for family in explanation.families:
         yield f"  {describe_rules(family.rules, explanation)} run as one, except for {', '.join(family.where)}"
         for number, constant in enumerate(family.constants, 1):
             yield f"    ${number} is {describe_differing(constant, explanation.program)}"
 
 
-def _rule(rule: RuleExplained, explanation: Explanation) -> Iterator[str]:
+def _rule(rule: RuleExplained, explanation: Explained) -> Iterator[str]:
     program = explanation.program
     name = rule.event if rule.label is None else f"{rule.label}: {rule.event}"
     yield f"{name} (line {rule.line}){describe_others(rule, explanation)}"
@@ -84,7 +84,7 @@ def _value(value: Any) -> str:
     return f"({', '.join(map(_value, value))})" if isinstance(value, tuple) else show(Literal(value))
 
 
-def _part(part: Description, rule: RuleExplained, explanation: Explanation, first: str, rest: str) -> Iterator[str]:
+def _part(part: Description, rule: RuleExplained, explanation: Explained, first: str, rest: str) -> Iterator[str]:
     program = explanation.program
     if part.event is not None and part.key not in rule.observed:
         shared = describe_sharing(part, rule, explanation)

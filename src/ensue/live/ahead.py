@@ -22,11 +22,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ensue.engine.batch import Batch, Columns, Row
+from ensue.engine.capacity import current
 from ensue.engine.generated import GeneratedLane
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.engine.single import SingleEvents
-from ensue.engine.structures.capacity import current
 from ensue.engine.units import derived_by
 from ensue.language import typed
 from ensue.language.walk import asks_predicates

@@ -15,8 +15,8 @@ from ensue.data.results import picked
 from ensue.data.wall_clock import WallClock
 from ensue.engine.limits import OPEN, Limits
 from ensue.engine.provenance import check_sources
+from ensue.engine.rule_groups import FamilyAssignment
 from ensue.engine.run import Run
-from ensue.engine.sharing.groups import FamilyAssignment
 from ensue.language import typed
 from ensue.live.detections import Shown
 from ensue.live.reactions import Action, Reactions

@@ -17,8 +17,8 @@ from ensue.data.errors import did_you_mean, listed, shortened
 from ensue.data.moments import Moment, is_timestamp, moment_of
 from ensue.engine.batch import Batch, Row
 from ensue.engine.event import Event
+from ensue.engine.rule_groups import FamilyAssignment
 from ensue.engine.run import Run
-from ensue.engine.sharing.groups import FamilyAssignment
 from ensue.engine.sizes import Size
 from ensue.engine.state import StateError, seal, unseal
 from ensue.errors import LimitError

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.engine.batch import Columns, Row, rows_of
+from ensue.engine.capacity import current
 from ensue.engine.mixed import Mixed
-from ensue.engine.structures.capacity import current
 from ensue.engine.tables_in_order import in_time_order
 from ensue.language import typed
 from ensue.language.limits import FARTHEST

@@ -5,7 +5,7 @@ events that were given (`derivations`). Of a detection that is missing every att
 rule, and the answer is what it lacks (`attempts`); so there is no second meaning, and no guess.
 """
 
-from ensue.reasons.answer import Why
 from ensue.reasons.ask import why
+from ensue.reasons.forms import Why
 
 __all__ = ["Why", "why"]

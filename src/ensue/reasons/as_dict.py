@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from ensue.reasons.answer import Why
+from ensue.reasons.answer import Answer
 
 
-def dict_of(why: Why) -> dict[str, Any]:
+def dict_of(why: Answer) -> dict[str, Any]:
     """The answer as dicts and lists; `detected` distinguishes the two kinds of answers."""
     return {"detected": why.detected, **_plain(why)}
 

@@ -14,9 +14,10 @@ from ensue.data.errors import DataError, describe_by_kind
 from ensue.data.moments import Length, Moment, check_length, length_of
 from ensue.data.spark_frames import spark_frames
 from ensue.language import typed
-from ensue.reasons.answer import Detected, Missing, Why
+from ensue.reasons.answer import Detected, Missing
 from ensue.reasons.choosing import choose, late_rows, values_there, without_rows
 from ensue.reasons.derivations import Derivations
+from ensue.reasons.forms import Why
 from ensue.reasons.phrases import Phrases
 from ensue.reasons.question import Asked, Question, asked_of, nearest, same
 from ensue.reasons.refusals import Refusals

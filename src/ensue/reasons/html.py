@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from html import escape
 
-from ensue.reasons.answer import Why
+from ensue.reasons.answer import Answer
 from ensue.reasons.text import text_of
 
 _COLOURS = {"✗": "#c0392b", "✓": "#2e7d32", "∅": "#8e6c00", "•": "#1565c0", "┄": "#6a6a6a", "▫": "#6a6a6a"}
 _STYLE = "font-size:13px;line-height:1.45;white-space:pre-wrap;overflow-wrap:anywhere"
 
 
-def html_of(why: Why) -> str:
+def html_of(why: Answer) -> str:
     """The whole answer, in one element."""
     return f'<pre class="ensue-why" style="{_STYLE}">{chr(10).join(map(_line, text_of(why).splitlines()))}</pre>'
 

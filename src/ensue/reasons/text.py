@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from ensue.reasons.answer import Attempt, Derivation, Detected, Line, Missing, Stop, Tried, Why
+from ensue.reasons.answer import Answer, Attempt, Derivation, Detected, Line, Missing, Stop, Tried
 
 WIDTH = 100
 
 
-def text_of(why: Why) -> str:
+def text_of(why: Answer) -> str:
     """The whole answer."""
     lines: list[str] = []
     if why.found:

@@ -10,12 +10,13 @@ import click
 
 from ensue.cli.about import frame_with_about
 from ensue.cli.output import counted, describe_suppressed, printable, say
+from ensue.cli.pairs import pairs
 from ensue.cli.progress import progress
 from ensue.cli.rules import STDIN
 from ensue.cli.sources import Sources, paths_of
 from ensue.cli.spark.detecting import detected
 from ensue.cli.spark.failures import spark_failures
-from ensue.cli.spark.options import Cluster, pairs
+from ensue.cli.spark.options import Cluster
 from ensue.cli.spark.session import cores_of, from_here, spark_session
 from ensue.cli.spark.writing import STDOUT, Output, by_type
 from ensue.data import DataError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -32,18 +32,3 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         command = option(command)
     return command
-
-
-def pairs(arguments: Sequence[str], option: str) -> dict[str, str]:
-    """Parse KEY=VALUE arguments.
-
-    >>> pairs(["header=true", "sep=="], "--option")
-    {'header': 'true', 'sep': '='}
-    """
-    found = {}
-    for argument in arguments:
-        key, equals, value = argument.partition("=")
-        if not key or not equals:
-            raise click.UsageError(f"{option} takes KEY=VALUE, not {argument!r}.")
-        found[key] = value
-    return found

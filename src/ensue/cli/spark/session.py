@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ensue.cli import with_pandas
+from ensue.cli.pairs import pairs
 from ensue.cli.progress import progress
-from ensue.cli.spark.options import Cluster, pairs
+from ensue.cli.spark.options import Cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,11 +19,12 @@ from ensue.cli.failures import BROKEN_PIPE, hush_broken_pipes
 from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
 from ensue.cli.output import printable, say
+from ensue.cli.pairs import pairs
 from ensue.cli.parameters import parameter_options
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import program_of
 from ensue.cli.sources import table_sources
-from ensue.cli.spark.options import Cluster, cluster_options, pairs
+from ensue.cli.spark.options import Cluster, cluster_options
 from ensue.cli.spark.session import check_installed, cores_of, from_here, spark_session
 from ensue.records import dataclass
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from ensue.engine.generate.comparisons import comparison
 from ensue.engine.generate.fields import Env, names_of
 from ensue.engine.generate.functions import function_of, quotient, remainder
-from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
+from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of
+from ensue.engine.kinds import kind_of
 from ensue.engine.sharing import families
 from ensue.language import typed
 from ensue.plan import late

@@ -12,10 +12,11 @@ from functools import cache
 from typing import TYPE_CHECKING, get_type_hints
 
 from ensue.engine.generate.comparisons import comparison
-from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of, kind_of
-from ensue.engine.machine.source import source_of
+from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of
+from ensue.engine.kinds import kind_of
 from ensue.engine.structures import functions as kernels
 from ensue.engine.structures import new_texts
+from ensue.engine.subset.source import source_of
 from ensue.language import calendar, typed
 from ensue.language.calendar import PARTS
 from ensue.language.functions import FUNCTIONS, Meaning

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, arguments, parameters
 from ensue.engine.generate.writer import NOTHING, Code, Writer
+from ensue.engine.structure import Element, Layout, Structure
 from ensue.engine.structures.key_numbers import ByKey
-from ensue.engine.structures.structure import Element, Layout, Structure
 from ensue.language import typed
 
 if TYPE_CHECKING:

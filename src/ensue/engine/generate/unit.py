@@ -8,7 +8,7 @@ goes. Then, layer by layer and from the events up, the calls that had to wait fo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -17,7 +17,9 @@ import numpy as np
 from ensue.engine.generate.fields import Column as FieldColumn
 from ensue.engine.generate.fields import Field
 from ensue.engine.generate.operator import Operator
-from ensue.engine.generate.writer import Code, Writer, kind_of
+from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.kinds import kind_of
+from ensue.engine.structure import Element, Layout, Structure, class_of
 from ensue.engine.structures.block import Block, block_layout
 from ensue.engine.structures.by_text import ByText, OfText, by_text_layout
 from ensue.engine.structures.calls import Calls, calls_layout
@@ -34,7 +36,6 @@ from ensue.engine.structures.key_numbers import (
 from ensue.engine.structures.keys import key_functions
 from ensue.engine.structures.rows import Constants, Given, Kinds, given_layout, kinds_layout, numbers_layout
 from ensue.engine.structures.sources import Sources, sources_layout
-from ensue.engine.structures.structure import Element, Layout, Structure, class_of
 from ensue.engine.structures.values import Values, values_layout
 from ensue.language import typed
 from ensue.language.walk import atoms
@@ -113,6 +114,8 @@ class Unit:
     options: Any = None
     mixed_columns: frozenset[tuple[str, int]] = frozenset()
     """Columns of static predicates, by place, that may hold integers among floats."""
+    assemble: Callable[[Unit], Any] = field(default=lambda unit: None)
+    """Writes the rest of a unit for the pattern of an operator, whose code it returns: see `engine/assembly`."""
     outside: dict[Field, FieldColumn] = field(default_factory=dict)
     """The known fields of the match around it, where it is the unit of a pattern that is matched for each match."""
     operators: list[Operator] = field(default_factory=list)

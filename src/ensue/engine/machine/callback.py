@@ -13,7 +13,7 @@ from operator import index
 from typing import Any
 
 from ensue.engine.machine.body import FAILED
-from ensue.engine.structures.structure import Frame, Structure
+from ensue.engine.structure import Frame, Structure
 
 Ask = Callable[[Any, int], int]
 """Answers a question by number, about a structure."""

@@ -13,9 +13,9 @@ from functools import lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from ensue.engine.machine import builtin
 from ensue.engine.machine.unit import definitions, parsing
-from ensue.engine.structures.structure import Structure
+from ensue.engine.structure import Structure
+from ensue.engine.subset import builtin
 
 if TYPE_CHECKING:
     from ensue.engine.machine.callback import Ask

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from importlib import resources
 
 from ensue.engine.machine.translation import translate
-from ensue.engine.structures.structure import Layout
+from ensue.engine.structure import Layout
 from ensue.records import dataclass
 
 

@@ -18,7 +18,7 @@ from ensue.engine.machine.errors import MachineError
 from ensue.engine.machine.statements import block
 from ensue.engine.machine.types import METADATA, NOTHING, ZERO, Shape, passed, returned, shape_of
 from ensue.engine.machine.unit import Function, Unit, parsed
-from ensue.engine.structures.structure import Layout
+from ensue.engine.structure import Layout
 from ensue.records import dataclass
 
 SMALL = 40

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ensue.engine.structures.structure import Layout
+from ensue.engine.structure import Layout
 from ensue.records import dataclass
 
 INT, FLOAT, BOOL, NOTHING = "i64", "double", "i1", "void"

@@ -14,11 +14,12 @@ from ensue.engine.generate.expressions import convert, value
 from ensue.engine.generate.fields import Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
-from ensue.engine.generate.writer import Code, Writer, kind_of
-from ensue.engine.machine.source import source_of
+from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.kinds import kind_of
 from ensue.engine.operators.aggregations import COUNT, Algorithm, State, algorithm, smaller
 from ensue.engine.structures import collected
 from ensue.engine.structures.collected import RESULT, TUPLE, Collected, Collection, collected_layout
+from ensue.engine.subset.source import source_of
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
 from ensue.records import dataclass

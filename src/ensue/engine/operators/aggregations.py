@@ -16,9 +16,9 @@ from typing import Literal
 from ensue.engine.generate.operator import ELEMENTS
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import NOTHING, Code, Writer
-from ensue.engine.machine.source import source_of
+from ensue.engine.structure import Element
 from ensue.engine.structures import sums
-from ensue.engine.structures.structure import Element
+from ensue.engine.subset.source import source_of
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES, Follows, Spread
 from ensue.plan.operators import NotPlannedError

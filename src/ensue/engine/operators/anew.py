@@ -51,6 +51,7 @@ class Anew(Operator):
         types = [name for name in unit.events if name in used]
         self.inner = Unit(unit.events, types, {}, unit.nullable, unit.provenance)
         self.inner.mixed_columns, self.inner.outside = unit.mixed_columns, self.outside
+        self.inner.assemble = unit.assemble
         top = build(self.inner, node.input, 0)
         self.top = in_order(self.inner, top, 0) if ordered else top
         self.top.feed(self._add)
@@ -117,11 +118,9 @@ class Anew(Operator):
 
     def _found(self) -> str:
         """The structure of found matches; the unit of the pattern is written on first use."""
-        from ensue.engine.generate.program import of_pattern
-
         if self.found is not None:
             return self.found
-        code = of_pattern(self.inner)
+        code = self.inner.assemble(self.inner)
         assert self.rows is not None
         for scan in self.scans:
             event = scan.atom.event

@@ -14,8 +14,8 @@ from ensue.engine.generate.expressions import convert, value
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
 from ensue.engine.generate.unit import Spec, Unit
-from ensue.engine.generate.writer import Code, Writer, kind_of
-from ensue.engine.machine.source import source_of
+from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.kinds import kind_of
 from ensue.engine.operators.keys import column_kinds, group_parts
 from ensue.engine.operators.scan import Scan
 from ensue.engine.operators.shelf import swept_slot
@@ -25,6 +25,7 @@ from ensue.engine.structures.lists import Lists, OfCode, keep_list, lists_layout
 from ensue.engine.structures.quiet import QUIET_SOURCES, QuietGroups
 from ensue.engine.structures.rows import StepRows, rows_layout, sorting
 from ensue.engine.structures.seen import Seen, seen_function, seen_layout
+from ensue.engine.subset.source import source_of
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
 from ensue.plan import operators as plan

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.machine.source import source_of
 from ensue.engine.operators.aggregates import Kept
 from ensue.engine.operators.aggregations import smaller
 from ensue.engine.structures.trees import MIXED, tree
+from ensue.engine.subset.source import source_of
 from ensue.language.aggregates import AGGREGATES, between
 from ensue.records import dataclass
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields
 from ensue.engine.generate.unit import NEVER, Spec, Unit
-from ensue.engine.generate.writer import Code, Writer, all_of, kind_of
-from ensue.engine.machine.source import source_of
+from ensue.engine.generate.writer import Code, Writer, all_of
+from ensue.engine.kinds import kind_of
 from ensue.engine.operators.keys import lookup
 from ensue.engine.structures.answers import STATIC, Answers, Facts, answers_layout, facts_layout, part_place
+from ensue.engine.subset.source import source_of
 from ensue.language import typed
 from ensue.plan import operators as plan
 

@@ -15,7 +15,8 @@ from ensue.engine.generate.expressions import truth, value
 from ensue.engine.generate.fields import SOURCE, START, Env, Field, used_by
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
-from ensue.engine.generate.writer import Code, Writer, all_of, kind_of
+from ensue.engine.generate.writer import Code, Writer, all_of
+from ensue.engine.kinds import kind_of
 from ensue.engine.operators.derive import Derived, derive_event
 from ensue.engine.operators.keys import lookup
 from ensue.engine.sharing.families import LENGTH, Column, Family

@@ -14,8 +14,8 @@ from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.aggregates import Kept, add_member, collect_member, collection, kept, read_collected
 from ensue.engine.operators.aggregations import State
 from ensue.engine.operators.in_tree import Tree, read_tree
+from ensue.engine.structure import Element
 from ensue.engine.structures.groups import SOURCES, Groups, groups_layout
-from ensue.engine.structures.structure import Element
 from ensue.engine.structures.trees import tree_rows, tree_slots
 from ensue.language import typed
 

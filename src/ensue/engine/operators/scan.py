@@ -12,7 +12,8 @@ from ensue.engine.generate.expressions import convert, truth
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, parameters, used_by
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
-from ensue.engine.generate.writer import Code, Writer, all_of, kind_of
+from ensue.engine.generate.writer import Code, Writer, all_of
+from ensue.engine.kinds import kind_of
 from ensue.language import typed
 from ensue.plan import operators as plan
 

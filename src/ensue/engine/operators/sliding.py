@@ -14,14 +14,15 @@ from collections.abc import Iterable, Sequence
 
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
-from ensue.engine.generate.writer import NOTHING, Code, Writer, kind_of
+from ensue.engine.generate.writer import NOTHING, Code, Writer
+from ensue.engine.kinds import kind_of
 from ensue.engine.operators.aggregates import Kept, add_member, collect_member, collection, kept, read_collected
 from ensue.engine.operators.aggregations import State, smaller
 from ensue.engine.operators.in_tree import Tree, read_tree
 from ensue.engine.operators.keys import group_parts
+from ensue.engine.structure import Element
 from ensue.engine.structures.groups import SOURCES, Groups, groups_layout
 from ensue.engine.structures.queues import in_order_of_arrival, queue_rows, queue_slots, unbeaten
-from ensue.engine.structures.structure import Element
 from ensue.engine.structures.trees import tree_rows, tree_slots
 from ensue.language import typed
 

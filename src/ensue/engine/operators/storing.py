@@ -8,9 +8,9 @@ from ensue.engine.generate.fields import START, Column, Env, Field
 from ensue.engine.generate.operator import row_fields, write_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Writer
-from ensue.engine.machine.source import source_of
 from ensue.engine.operators.keys import lookup
 from ensue.engine.structures.newest_store import spared
+from ensue.engine.subset.source import source_of
 
 SPARED = source_of(spared)
 

@@ -17,8 +17,8 @@ from ensue.engine.operators.running import Running
 from ensue.engine.operators.shelf import swept_slot
 from ensue.engine.operators.sliding import group_key, group_kinds
 from ensue.engine.operators.window import Kind
+from ensue.engine.structure import Element
 from ensue.engine.structures.groups import SOURCES, Groups, groups_layout
-from ensue.engine.structures.structure import Element
 
 
 class GapWindow(Kind):

@@ -16,8 +16,8 @@ from ensue.engine.operators.keys import lookup
 from ensue.engine.operators.shelf import swept_slot
 from ensue.engine.operators.sliding import ALL, Sliding, group_key, group_kinds
 from ensue.engine.operators.window import Kind
+from ensue.engine.structure import Element
 from ensue.engine.structures.rows import StepRows, rows_layout
-from ensue.engine.structures.structure import Element
 from ensue.temporal.instants import instantaneous
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-from ensue.engine.generate.writer import kind_of
+from ensue.engine.kinds import kind_of
 from ensue.engine.sharing.shapes import EXACT, Shape, Site, filled
 from ensue.language import typed
 from ensue.language.types import Type

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ensue.engine.structure import Array, Element, Frame, Layout, Structure, row_columns
 from ensue.engine.structures.seen import Seen
 from ensue.engine.structures.sources import inputs_of
-from ensue.engine.structures.structure import Array, Element, Frame, Layout, Structure, row_columns
 from ensue.records import dataclass
 
 FIRST_ROWS = 16

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ensue.engine.machine.builtin import ask
+from ensue.engine.structure import Column, Element, Frame, Layout, Structure, row_columns
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
-from ensue.engine.structures.structure import Column, Element, Frame, Layout, Structure, row_columns
+from ensue.engine.subset.builtin import ask
 from ensue.language import typed
 from ensue.language.semantics import order
 

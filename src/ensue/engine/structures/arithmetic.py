@@ -1,6 +1,6 @@
 """Arithmetic of generated code, where the language and a processor differ."""
 
-from ensue.engine.machine.builtin import bits, floor, truncated, wrap
+from ensue.engine.subset.builtin import bits, floor, truncated, wrap
 
 
 def above(whole: int, fraction: float) -> int:

@@ -15,9 +15,9 @@ from functools import cache
 
 import numpy as np
 
+from ensue.engine.structure import Array, Column, Frame, Layout, Structure
 from ensue.engine.structures.keys import high_source
 from ensue.engine.structures.rows import Given, Kinds
-from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
 
 
 def block_layout(width: int) -> Layout:

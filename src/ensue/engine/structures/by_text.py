@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ensue.engine.evaluate import operate
 from ensue.engine.limits import TEXT
-from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure
+from ensue.engine.structure import Array, Column, Element, Frame, Layout, Structure
 from ensue.language import typed
 from ensue.language.functions import FUNCTIONS
 from ensue.records import dataclass

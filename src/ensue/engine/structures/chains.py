@@ -11,10 +11,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ensue.engine.machine.builtin import grow
-from ensue.engine.machine.source import source_of
+from ensue.engine.structure import Element, Frame, Layout, Structure
 from ensue.engine.structures.rows import Rows, StepRows, rows_layout
-from ensue.engine.structures.structure import Element, Frame, Layout, Structure
+from ensue.engine.subset.builtin import grow
+from ensue.engine.subset.source import source_of
 
 NONE = -(2**62)
 """A missing part, as one of an alternative that was not taken; and the end of a chain."""

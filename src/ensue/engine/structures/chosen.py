@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ensue.engine.structure import Element, Frame, Layout, row_columns
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
-from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
 
 
 def chosen_layout(kinds: str, fields: dict[str, Element]) -> Layout:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ensue.engine.machine.builtin import grow
-from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
+from ensue.engine.structure import Array, Column, Frame, Layout, Structure
+from ensue.engine.subset.builtin import grow
 from ensue.language import typed
 from ensue.language.aggregates import aggregate
 from ensue.language.semantics import held as held_by

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ensue.engine.structure import Frame, Layout
 from ensue.engine.structures.rows import Constants, numbers_layout
-from ensue.engine.structures.structure import Frame, Layout
 
 STRUCTURE = "counts"
 WAIT = "steps_until_look"

@@ -5,7 +5,7 @@ The sign of zero is dropped: it is never visible.
 
 from __future__ import annotations
 
-from ensue.engine.machine.builtin import floor, fmod, pow, wrap
+from ensue.engine.subset.builtin import floor, fmod, pow, wrap
 
 
 def rounded_whole(number: int, decimals: int) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from ensue.engine.structure import Array, Layout
 from ensue.engine.structures.key_numbers import LONG_AGO, ByKey, head_columns
-from ensue.engine.structures.structure import Array, Layout
 
 
 def gate_layout() -> Layout:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ensue.engine.machine.builtin import grow
-from ensue.engine.machine.source import source_of
+from ensue.engine.structure import Array, Element, Frame, Layout, row_columns
 from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
-from ensue.engine.structures.structure import Array, Element, Frame, Layout, row_columns
+from ensue.engine.subset.builtin import grow
+from ensue.engine.subset.source import source_of
 
 NUMBERS = ("free", "capacity", "used", "serial", "first", "time", "slot_wanted", *KEY_NUMBERS)
 

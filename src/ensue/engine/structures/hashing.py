@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ensue.engine.machine.builtin import unsigned_shift, wrap
+from ensue.engine.subset.builtin import unsigned_shift, wrap
 
 MULTIPLIER, ALL = -7046029254386353131 & (2**64 - 1), 2**64 - 1
 

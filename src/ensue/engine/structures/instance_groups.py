@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ensue.engine.machine.builtin import grow
-from ensue.engine.machine.source import source_of
 from ensue.engine.structures.instances import Instances, drop_first_instance
+from ensue.engine.subset.builtin import grow
+from ensue.engine.subset.source import source_of
 
 
 def open_group(table: Instances) -> int:

@@ -15,11 +15,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ensue.engine.machine.builtin import grow
-from ensue.engine.machine.source import source_of
+from ensue.engine.structure import Element, Frame, Layout, row_columns
 from ensue.engine.structures.keys import NUMBERS as KEY_NUMBERS
 from ensue.engine.structures.keys import Keyed, slot_columns
-from ensue.engine.structures.structure import Element, Frame, Layout, row_columns
+from ensue.engine.subset.builtin import grow
+from ensue.engine.subset.source import source_of
 
 NUMBERS = (
     "groups", "group_room", "free_group", "used", "room", "free_row", "waiting", "turn", "slot_wanted", *KEY_NUMBERS,

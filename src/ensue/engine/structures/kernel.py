@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ensue.engine import machine
-from ensue.engine.structures.structure import Array, Frame, Layout, Structure, class_of
+from ensue.engine.structure import Array, Frame, Layout, Structure, class_of
 from ensue.records import dataclass
 
 MANY = 2_000

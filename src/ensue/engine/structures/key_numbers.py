@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ensue.engine.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
 from ensue.engine.structures.keys import high_places, high_source
-from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
 
 QUADRUPLED = 1 << 10
 """Numbers up to which room is quadrupled when it is enlarged; above, it is doubled."""

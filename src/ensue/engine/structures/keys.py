@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ensue.engine.machine.builtin import bits, unsigned_shift, wrap
-from ensue.engine.structures.structure import Array, Column, Element, Structure, row_columns
+from ensue.engine.structure import Array, Column, Element, Structure, row_columns
+from ensue.engine.subset.builtin import bits, unsigned_shift, wrap
 
 NUMBERS = ("slots", "slot_mask", "slot_width", "old_slots")
 

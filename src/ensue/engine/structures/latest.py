@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ensue.engine.structure import Array, Element, Layout
 from ensue.engine.structures.key_numbers import LONG_AGO, ByKey, head_columns
-from ensue.engine.structures.structure import Array, Element, Layout
 
 NO_INSTANCE = LONG_AGO
 """The end of an instance that is not there."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine.machine.builtin import ask, grow
+from ensue.engine.structure import Array, Column, Frame, Layout, Structure
 from ensue.engine.structures.collected import Collected
-from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
+from ensue.engine.subset.builtin import ask, grow
 
 if TYPE_CHECKING:
     from ensue.engine.generated import GeneratedLane

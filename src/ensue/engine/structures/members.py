@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ensue.engine.structure import Array, Element, Frame, Layout, row_columns
 from ensue.engine.structures.keys import NUMBERS, Keyed, places, slot_columns
-from ensue.engine.structures.structure import Array, Element, Frame, Layout, row_columns
 from ensue.engine.structures.values import Dictionary
 from ensue.language import typed
 

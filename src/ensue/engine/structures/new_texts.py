@@ -4,8 +4,8 @@ added to the dictionary. Also functions of strings that only need their bytes.
 
 from __future__ import annotations
 
-from ensue.engine.machine.builtin import ask, grow, unsigned_shift, word_at, wrap
 from ensue.engine.structures.values import Values
+from ensue.engine.subset.builtin import ask, grow, unsigned_shift, word_at, wrap
 
 
 def append_text(values: Values, code: int) -> None:

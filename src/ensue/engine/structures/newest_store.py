@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ensue.engine.structure import Array, Element, Layout
 from ensue.engine.structures.key_numbers import head_columns
 from ensue.engine.structures.store import NUMBERS, Store, ended_at, ring_columns
-from ensue.engine.structures.structure import Array, Element, Layout
 
 NO_ROW = -(2**62) - 1
 """The end of a missing newest row: before any time at which rows can have been ended."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ensue.engine.structure import Layout
 from ensue.engine.structures.gates import LastEnds
 from ensue.engine.structures.key_numbers import LONG_AGO, head_columns
-from ensue.engine.structures.structure import Layout
 
 
 def newest_times_layout() -> Layout:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine.machine.builtin import bits, floor, from_bits, truncated, unsigned_shift, wrap
-from ensue.engine.machine.source import source_of
+from ensue.engine.structure import Array, Column, Layout
 from ensue.engine.structures.hashing import mixed
 from ensue.engine.structures.kernel import Kernel
-from ensue.engine.structures.structure import Array, Column, Layout
+from ensue.engine.subset.builtin import bits, floor, from_bits, truncated, unsigned_shift, wrap
+from ensue.engine.subset.source import source_of
 
 INT, FLOAT = -2, -3
 """Types of numbers, where strings have a length."""

@@ -6,7 +6,7 @@ none.
 
 from __future__ import annotations
 
-from ensue.engine.structures.structure import Element
+from ensue.engine.structure import Element
 
 
 def queue_rows(name: str) -> dict[str, Element]:

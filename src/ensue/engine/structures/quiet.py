@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ensue.engine.machine.source import source_of
 from ensue.engine.structures.groups import Groups, free_row, take_row
+from ensue.engine.subset.source import source_of
 
 
 class QuietGroups(Groups):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ensue.engine.limits import LimitReached
-from ensue.engine.machine.builtin import grow
-from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
+from ensue.engine.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
+from ensue.engine.subset.builtin import grow
 
 
 class Rows(Structure):

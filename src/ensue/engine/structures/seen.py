@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from ensue.engine.structure import Frame, Layout
 from ensue.engine.structures.keys import NUMBERS, Keyed, hash_source, slot_columns
-from ensue.engine.structures.structure import Frame, Layout
 
 
 def seen_layout(width: int) -> Layout:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ensue.engine.machine.builtin import grow
+from ensue.engine.structure import Frame, Layout, Structure
 from ensue.engine.structures.rows import Rows, rows_layout
-from ensue.engine.structures.structure import Frame, Layout, Structure
+from ensue.engine.subset.builtin import grow
 
 origins: Any = None
 """The unions of a unit: generated code finds them by this name."""

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ensue.engine.machine.builtin import grow
+from ensue.engine.structure import Array, Column, Element, Frame, Layout, row_columns
 from ensue.engine.structures.key_numbers import QUADRUPLED, ByKey, head_columns
-from ensue.engine.structures.structure import Array, Column, Element, Frame, Layout, row_columns
+from ensue.engine.subset.builtin import grow
 
 NUMBERS = ("low", "high", "mask", "width", "heads")
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ensue.engine.machine.builtin import word_at
-from ensue.engine.machine.source import source_of
+from ensue.engine.structure import Array, Column, Element, Layout
 from ensue.engine.structures.hashing import ALL, hash_of, mixed
 from ensue.engine.structures.kernel import Kernel, call
 from ensue.engine.structures.number_codes import FIND_NUMBERS, FLOAT, INT, number, number_hash, number_of
-from ensue.engine.structures.structure import Array, Column, Element, Layout
+from ensue.engine.subset.builtin import word_at
+from ensue.engine.subset.source import source_of
 
 FIRST = 64
 """Initial room for codes and slots, a power of two."""

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ensue.engine.structure import Frame, Layout
 from ensue.engine.structures.keys import NUMBERS, Keyed, slot_columns
-from ensue.engine.structures.structure import Frame, Layout
 
 LONG_AGO = -(2**63)
 

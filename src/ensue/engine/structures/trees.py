@@ -8,7 +8,7 @@ depends only on the present rows, and the depth is logarithmic.
 
 from __future__ import annotations
 
-from ensue.engine.structures.structure import Element
+from ensue.engine.structure import Element
 
 
 def tree_rows(name: str) -> dict[str, Element]:

@@ -17,12 +17,12 @@ import pyarrow as pa
 from ensue.data.errors import NotTextError, shortened
 from ensue.data.raw import decoded, is_readable, values_of
 from ensue.engine import machine
+from ensue.engine.capacity import USUAL, Capacity
 from ensue.engine.limits import TEXT
-from ensue.engine.machine.builtin import ask
-from ensue.engine.structures.capacity import USUAL, Capacity
+from ensue.engine.structure import Array, Column, Frame, Layout, Structure
 from ensue.engine.structures.number_codes import bits_of, number, number_of
-from ensue.engine.structures.structure import Array, Column, Frame, Layout, Structure
 from ensue.engine.structures.texts import RANKED, SPARE, Texts
+from ensue.engine.subset.builtin import ask
 from ensue.language.semantics import equality, order
 
 

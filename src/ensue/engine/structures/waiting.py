@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ensue.engine.machine.builtin import grow
-from ensue.engine.machine.source import source_of
+from ensue.engine.structure import Array, Element, Frame, Layout, row_columns
 from ensue.engine.structures.key_numbers import QUADRUPLED, ByKey, head_columns
-from ensue.engine.structures.structure import Array, Element, Frame, Layout, row_columns
+from ensue.engine.subset.builtin import grow
+from ensue.engine.subset.source import source_of
 
 NUMBERS = ("free", "count", "capacity", "heads")
 """The first free row, the number of rows ever used, and the number of all rows; and the number of key places."""

@@ -11,13 +11,13 @@ from dataclasses import astuple, replace
 from functools import cached_property
 from typing import Any
 
-from ensue.engine.generate.program import CompilationUnit, Layer, UnitRule
+from ensue.engine.assembly import CompilationUnit, Layer, UnitRule
+from ensue.engine.capacity import current
 from ensue.engine.operators.look_up import mixed_columns
 from ensue.engine.operators.members import Expansion
 from ensue.engine.sharing.families import Family, NotSharedError, Seed, family_of
 from ensue.engine.sharing.parts import Before, History
 from ensue.engine.sharing.shapes import Shape, Site, rule_names, shape_of
-from ensue.engine.structures.capacity import current
 from ensue.language import typed
 from ensue.records import dataclass
 

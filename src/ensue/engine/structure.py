@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ensue.engine.capacity import USUAL, Capacity
 from ensue.engine.limits import Budget
-from ensue.engine.structures.capacity import USUAL, Capacity
 from ensue.records import dataclass
 
 Array = np.ndarray[Any, Any]

@@ -17,7 +17,6 @@ from ensue.engine.generate.nulls import nullable_attributes
 from ensue.engine.generate.operator import write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.machine.source import source_of
 from ensue.engine.operators.build import build
 from ensue.engine.operators.derive import Derive, Derived, listed
 from ensue.engine.operators.look_up import mixed_columns
@@ -25,6 +24,7 @@ from ensue.engine.operators.members import Expansion, Members
 from ensue.engine.operators.scan import Scan, given
 from ensue.engine.sharing.parts import Common
 from ensue.engine.structures import arithmetic, block, keys, rows, sources, store, values
+from ensue.engine.subset.source import source_of
 from ensue.language import typed
 from ensue.language.limits import MOST_TURNS
 from ensue.language.walk import atoms
@@ -174,7 +174,7 @@ def generate(
     uses = {atom.event for rule in together.rules for atom in atoms(rule.body)}
     types = [name for name in together.events if name in uses or name in derived]
     unit = Unit(together.events, types, derived, nullable_attributes(together.rules, together.events), provenance)
-    unit.mixed_columns, unit.counted = together.mixed_columns, counted
+    unit.mixed_columns, unit.counted, unit.assemble = together.mixed_columns, counted, of_pattern
     heads = {event: Derived(unit, event, [] if event in uses else _lists(unit, event, layers)) for event in derived}
     plans = {}
     _build_common(unit, together)
