@@ -54,7 +54,7 @@ def run(options: Options) -> Result:
         try:
             measured = found[subject.name] = in_child("benchmarks.ablation", subject.name, n, min(2, options.runs))
         except ChildError as error:
-            notes.append(f"{subject.name}: {error}")
+            wrong.append(f"{subject.name}: {error}")
             continue
         rows += _rows(subject, measured)
         idle = [name for name, off in measured["off"].items() if "cpu" not in off]
@@ -206,7 +206,7 @@ def pieces(rows: Iterable[Row], size: int) -> Iterator[tuple[list[Row], bool]]:
 
 def found_in(batch: Batch, program: Program, emit: tuple[str, ...] | None = None) -> list[str]:
     """Events derived in a batch, as text, in an order that does not depend on the execution."""
-    from ensue.engine.tables import derived_tables
+    from ensue.engine.derived_tables import derived_tables
 
     names = emit or [name for name, event in program.typed.events.items() if event.derived]
     tables = derived_tables(batch, program.typed, names, False, None)

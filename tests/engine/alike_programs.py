@@ -41,6 +41,8 @@ SHAPES = (
     "{head}(k, x, d = e.end - e.start) from e <- e: a(k, x) seq b(k, _) where e.end - e.start < {n}.",
     "{head}(k) <- (a(k, x) seq b(k, _)) without c(k, {s}) where x > {n}.",
     "{head}(k, x) <- a(k, x) seq b(k, _) seq c(k, s) where x > {n} and s != {s} within {d}.",
+    "{head}(k, x) <- a(k, x) seq b(k, _) policy restricted where x > {n}.",
+    "{head}(k, x) <- a(k, x) seq (a(k, _) seq b(k, y) policy restricted where y > {f}) where x > {n} within {d}.",
 )
 """Rules with places for a number, a float, a string and a length of time."""
 

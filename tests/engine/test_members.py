@@ -226,6 +226,18 @@ def test_static_predicates_are_asked_by_a_family(way):
     assert check(way, program, events, None, 1, wanted)
 
 
+def test_a_restricted_sequence_is_one_in_a_family():
+    rule = "pair_{i}(k, x) <- a(k, x) seq b(k, _) policy restricted where x > {i}."
+    text = "unit s.\n" + EVENTS + "\n".join(rule.format(i=i) for i in range(3))
+    assert members(planned(text)) == [3]
+    program = ensue.compile(text)
+    events = [{"type": "a", "start": t, "end": t, "k": 1, "x": t} for t in range(1, 5)]
+    events += [{"type": "b", "start": t, "end": t, "k": 1, "y": 1.0} for t in range(5, 8)]
+    wanted = meaning(program, events)
+    assert [each.start for each in wanted] == [4, 4, 4]
+    assert check("plain, cut", program, events, None, 1, wanted)
+
+
 # --- meaning
 
 

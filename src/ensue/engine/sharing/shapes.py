@@ -111,6 +111,8 @@ class _Walk:
     def __init__(self, fill: Fill) -> None:
         self.fill = fill
         self.names: dict[str, str] = {}
+        self.restricted = False
+        """True inside a body under ``policy restricted``, where `seq` means more than its distances."""
 
     def name(self, name: str) -> str:
         return self.names.setdefault(name, f"n{len(self.names)}")
@@ -131,6 +133,12 @@ class _Walk:
     # --- bodies
 
     def body(self, body: typed.Body) -> typed.Body:
+        outside, self.restricted = self.restricted, body.restricted
+        found = self._body(body)
+        self.restricted = outside
+        return found
+
+    def _body(self, body: typed.Body) -> typed.Body:
         pattern = None if body.pattern is None else self.pattern(body.pattern)
         window = None if body.window is None else self.window(body.window)
         return typed.Body(
@@ -174,7 +182,7 @@ class _Walk:
             )
             for distance in relation.distances
         )
-        return typed.Relation("", distances)
+        return typed.Relation(relation.word if self.restricted else "", distances)
 
     def scope(self, scope: typed.Scope) -> typed.Scope:
         return replace(scope, label=self.name(scope.label)) if isinstance(scope, typed.During) else scope
