@@ -63,3 +63,14 @@ def test_detections_are_written_with_a_dictionary_of_all_but_times(tmp_path: Pat
     plain = [column.path_in_schema for column in columns if not column.has_dictionary_page]
     assert plain == ["start", "end"]
     assert pq.read_table(tmp_path / "found.parquet").to_pylist() == rows
+
+
+def test_times_are_written_as_differences(tmp_path: Path) -> None:
+    times = pa.array(range(10_000), pa.timestamp("us", "UTC"))
+    path = tmp_path / "found.parquet"
+    write_events(pa.table({"type": ["a"] * 10_000, "start": times, "end": times, "k": range(10_000)}), path)
+    group = pq.read_metadata(path).row_group(0)
+    encodings = {group.column(n).path_in_schema: group.column(n).encodings for n in range(4)}
+    assert all("DELTA_BINARY_PACKED" in encodings[name] for name in ("start", "end"))
+    assert "RLE_DICTIONARY" in encodings["k"]
+    assert pq.read_table(path).column("end").to_pylist() == times.to_pylist()

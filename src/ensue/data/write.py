@@ -85,9 +85,10 @@ def _field(value: Any) -> str:
 def _write_parquet(detections: pa.Table, path: Path) -> None:
     import pyarrow.parquet as pq
 
-    # Hardly any time comes twice, so a dictionary of times would only cost.
+    # Hardly any time comes twice, so a dictionary of times would only cost. Differences of times are small.
     numbered = [leaf for field in detections.schema if field.name not in TIMES for leaf in _leaves(field)]
-    pq.write_table(detections, path, use_dictionary=numbered)
+    packed = {name: "DELTA_BINARY_PACKED" for name in TIMES if name in detections.column_names}
+    pq.write_table(detections, path, use_dictionary=numbered, column_encoding=packed)
 
 
 def _leaves(field: pa.Field, before: str = "") -> Iterator[str]:
