@@ -318,7 +318,7 @@ class _Asked:
         else:
             from ensue.live import by_reference
 
-            found = by_reference.detect_tables(*asked, suppressed)
+            found = by_reference.detect_tables(*asked, suppressed, self.request.limits)
         return found, replace(read, suppressed=suppressed)
 
     def _if_plain(self, read: Read) -> tuple[Found, Events] | None:

@@ -1,5 +1,7 @@
 """Errors and warnings of detection. Those of rules are in `ensue.language.diagnostics`, of events in `ensue.data`."""
 
+from __future__ import annotations
+
 
 class DetectError(Exception):
     """The rules cannot be evaluated on these events. The message gives the reason and a remedy."""
@@ -7,6 +9,14 @@ class DetectError(Exception):
 
 class LimitError(DetectError):
     """A rule that derives or keeps more than is allowed; the message names it and a remedy."""
+
+    @classmethod
+    def of_matches(cls, which: str, most: int, taken: int) -> LimitError:
+        """The error of a rule that derives too many events from those that it takes in at once."""
+        return cls(
+            f"{which} derives more than {most:,} events from the {taken:,} that it takes in at once. Let its events "
+            "share a variable, or bound it with `within`; or allow more with `max_matches` (--max-matches)."
+        )
 
 
 class BadRowsWarning(UserWarning):

@@ -37,6 +37,13 @@ def test_a_cross_product_ends_with_a_sentence(compiled, form):
     assert len(found) == 10_000
 
 
+def test_the_reference_has_the_same_limit():
+    program = ensue.compile(CROSS)
+    with pytest.raises(ensue.LimitError, match="The rule `all_pairs` derives more than 5,000 events from the 200 that"):
+        program.detect(events(100), max_matches=5_000, engine="reference", emit="pair")
+    assert len(program.detect(events(30), max_matches=5_000, engine="reference", emit="pair")) == 900
+
+
 def test_what_is_usual_depends_on_the_events():
     assert Limits().most_matches(10) == 10_000_000
     assert Limits().most_matches(10**6) == 10**8

@@ -462,11 +462,7 @@ class GeneratedLane:
             f"The rule {', '.join(named)}" if named and len(named) == len(parts) else f"A rule for {', '.join(events)}"
         )
         if reached.matches is not None:
-            return (
-                f"{which} derives more than {reached.matches:,} events from the {self.given.rows:,} that it takes in "
-                "at once. Let its events share a variable, or bound it with `within`; or allow more with `max_matches` "
-                "(--max-matches)."
-            )
+            return str(LimitError.of_matches(which, reached.matches, self.given.rows))
         most = 0 if self.frame.budget is None else self.frame.budget.most
         return (
             f"{which} keeps more than there is room for: all rules together may keep {most:,} bytes. `ensue check` "

@@ -11,6 +11,7 @@ from ensue import compute as pc
 from ensue.data import Events, attributes_of
 from ensue.data.raw import values_of
 from ensue.data.results import derived_table
+from ensue.engine.limits import OPEN, Limits
 from ensue.language import typed
 from ensue.reference.detect import Given, detect
 from ensue.reference.static import Row
@@ -18,10 +19,12 @@ from ensue.reference.static import Row
 
 def detect_tables(
     program: typed.Program, events: Events, until: int | None, tables: Mapping[str, Sequence[Row]], emit: Sequence[str],
-    suppressed: dict[int, int] | None = None,
+    suppressed: dict[int, int] | None = None, limits: Limits = OPEN,
 ) -> dict[str, pa.Table]:  # fmt: skip
     """Events that the program derives, as a table for each wanted type."""
-    found = detect(program, given(events, program), until, tables, events.first_end, events.last_end, suppressed)
+    rows = given(events, program)
+    most = limits.most_matches(len(rows))
+    found = detect(program, rows, until, tables, events.first_end, events.last_end, suppressed, most)
     return {
         name: derived_table(
             program.events[name],

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ensue.errors import DetectError
+from ensue.errors import DetectError, LimitError
 from ensue.language import typed
 from ensue.language.limits import MOST_TURNS
 from ensue.language.semantics import held, identity, order
@@ -31,10 +31,12 @@ def detect(
     first_end: int | None = None,
     last_end: int | None = None,
     suppressed: dict[int, int] | None = None,
+    most: int | None = None,
 ) -> list[Event]:
     """The derived events, in order. `first_end` and `last_end` count rows that are not among those given, too.
 
-    `suppressed` takes how many events each rule did not keep because of ``once`` or ``at most``, by its number.
+    `suppressed` takes how many events each rule did not keep because of ``once`` or ``at most``, by its number. A rule
+    that has more than `most` matches is an error.
     """
     ends = [end for *_, end, _ in given] + [end for end in (first_end, last_end) if end is not None]
     horizon = until if until is not None else max(ends, default=None)
@@ -42,6 +44,7 @@ def detect(
         return []
     seen = [end for end in ends if end <= horizon]
     detection = Detection(program, given, horizon, min(seen, default=None), Knowledge(program, tables or {}))
+    detection.most = most
     found = detection.run()
     if suppressed is not None:
         suppressed.update(detection.suppressed())
@@ -61,6 +64,9 @@ class Detection:
         self.ranks = {name: rank for rank, name in enumerate(program.events)}
         self.known: dict[str, list[Event]] = {}
         self.derived: dict[Any, Event] = {}
+        self.taken = len(given)
+        self.most: int | None = None
+        """Most matches of one rule."""
         for position, (type_, attributes, start, end, sequence) in enumerate(given):
             if end <= last_end:
                 event = Event(type_, attributes, start, end, (), frozenset((position,)), position)
@@ -133,7 +139,10 @@ class Detection:
         rule = self.program.rules[number]
         event_type = self.program.events[rule.event]
         types = event_type.attributes
-        for match in world.body(rule.body, head=[term for _, term in rule.head]):
+        for count, match in enumerate(world.body(rule.body, head=[term for _, term in rule.head])):
+            if count == self.most:
+                which = f"A rule for `{rule.event}`" if rule.label is None else f"The rule `{rule.label}`"
+                raise LimitError.of_matches(which, count, self.taken)
             attributes = {
                 name: held(evaluate(term, match, self.knowledge.held), types[name]) for name, term in rule.head
             }
