@@ -337,3 +337,20 @@ def test_a_length_that_is_too_large_only_on_timestamps_is_refused_there():
     assert program.detect(events) == [{"type": "r", "start": 1, "end": 20000001}]
     with pytest.raises(ensue.RuleError, match="E007: this length of time is too large"):
         program.detect([{"type": "a", "time": "2026-01-01T00:00:00Z"}])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_keys_and_events_of_very_many_attributes(compiled):
+    declared, values = (", ".join(f"{each}{i}{of}" for i in range(230)) for each, of in (("k", ": int"), ("v", "")))
+    program = ensue.compile(f"event a({declared}). event b({declared}). w({values}) <- a({values}) seq b({values}).")
+    events = [
+        {"type": "ab"[j % 2], "time": j, **{f"k{i}": (j // 2 + i * (j == 5)) % 3 for i in range(230)}}
+        for j in range(12)
+    ]
+    session = program.start(compiled=compiled)
+    found = session.send(events[:8])
+    session = program.resume(session.save())
+    found += session.send(events[8:]) + session.close()
+    wanted = program.detect(events, engine="reference")
+    assert found == program.detect(events, compiled=compiled) == wanted
+    assert len(wanted) == 8

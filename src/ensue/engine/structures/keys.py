@@ -93,11 +93,19 @@ def slot_{width}(table: Keyed, {given}) -> int:
 """
 
 
+TOGETHER = 50
+"""Parts of a key that are hashed one into the other; Python allows at most 200 parentheses inside each other."""
+
+
 def hash_source(keys: list[str]) -> str:
     """Source for the hash of a key."""
-    found = f"mix({keys[0]})"
-    for key in keys[1:]:
-        found = f"mix({found} ^ {key})"
+    found = ""
+    for begin in range(0, len(keys), TOGETHER):
+        first, *others = keys[begin : begin + TOGETHER]
+        group = f"mix({first})"
+        for key in others:
+            group = f"mix({group} ^ {key})"
+        found = f"mix({found} ^ {group})" if found else group
     return found
 
 
@@ -169,19 +177,24 @@ class Keyed(Structure):
 
 def places(keys: Array, mask: int) -> Array:
     """The places of keys in an empty table: each by `mix`, or at the next free place."""
-    hashed = np.zeros(len(keys), np.int64)
-    for column in range(keys.shape[1]):
-        hashed = mixed(hashed ^ keys[:, column])
-    return free_places(hashed & mask, mask)
+    return free_places(hashes(keys) & mask, mask)
 
 
 def high_places(keys: Array, shift: int) -> Array:
     """The same by the high bits of `spread` for the last part."""
-    hashed = np.zeros(len(keys), np.int64)
-    for column in range(keys.shape[1] - 1):
-        hashed = mixed(hashed ^ keys[:, column])
-    high = products(hashed ^ keys[:, -1]).view(np.uint64) >> np.uint64(shift)
+    high = products(hashes(keys[:, :-1]) ^ keys[:, -1]).view(np.uint64) >> np.uint64(shift)
     return free_places(high.view(np.int64), (1 << (64 - shift)) - 1)
+
+
+def hashes(keys: Array) -> Array:
+    """The hashes of many keys, of which each is a row: those of `hash_source`."""
+    found = np.zeros(len(keys), np.int64)
+    for begin in range(0, keys.shape[1], TOGETHER):
+        group = np.zeros(len(keys), np.int64)
+        for column in range(begin, min(begin + TOGETHER, keys.shape[1])):
+            group = mixed(group ^ keys[:, column])
+        found = mixed(found ^ group) if begin else group
+    return found
 
 
 def free_places(at: Array, mask: int) -> Array:
