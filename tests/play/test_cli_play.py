@@ -19,6 +19,11 @@ from ensue.cli.commands import ensue as group
 from tests.play.conftest import EVENTS, RULES, text_of
 
 
+def listening() -> None:
+    """Listen to Ctrl+C, even if these tests run in the background, where it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl+C is sent as a signal")
 def test_it_serves_until_it_is_ended(tmp_path: Path) -> None:
     (tmp_path / "shop.ensue").write_text(RULES)
@@ -26,6 +31,7 @@ def test_it_serves_until_it_is_ended(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "ensue", "play", "shop.ensue", "events.jsonl", "--no-browser", "--param", "x=1"],
         cwd=tmp_path, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        preexec_fn=listening,
     )  # fmt: skip
     try:
         assert process.stdout is not None
@@ -42,8 +48,11 @@ def test_it_serves_until_it_is_ended(tmp_path: Path) -> None:
             urllib.request.urlopen(f"http://127.0.0.1:{found[1]}/?token=wrong", timeout=20)
     finally:
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
-        process.stdout.close()
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+            process.communicate()
 
 
 @pytest.mark.parametrize(
