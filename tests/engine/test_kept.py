@@ -74,6 +74,48 @@ def test_no_more_is_kept_than_needed(name):
     assert stored(rules, 1600, False) <= most
 
 
+NEVER_OPEN = {
+    "a pair between two": "d(k) <- not (a(k) seq b(k)) in [c(k), off(k)].",
+    "a pair without a key": "d() <- not (a(k) seq b(k)) in [c(_), off(_)].",
+    "an alternative between two": "d(k) <- not ((a(k) and b(k)) or (b(k) seq a(k))) in [c(k), off(k)].",
+    "a pair inside another": "d(k) <- (c(k) seq off(k)) without (a(k) seq b(k)).",
+    "a pair since": "d(k, n = count(e)) <- while since c(k): collect (e: a(k) seq b(k)).",
+    "a pair since a while": "keep 500. d(k, n = count(e)) <- while since c(k): collect (e: a(k) seq b(k)).",
+    "chosen": "d(k) <- not (chronicle a(k) seq b(k)) in [c(k), off(k)].",
+    "strictly": "d(k, n = count(e)) <- o: c(k), w: extend(o, 9000), while w: collect e: a(k).",
+    "with the beginning": "d(k, n = count(e)) <- o: c(k), w: extend(o, 9000), while [w]: collect e: a(k).",
+    "with the beginning alone": "d(k, n = count(e)) <- o: c(k), w: extend(o, 9000), while [w): collect e: a(k).",
+    "none with the beginning": "d(k) <- o: c(k), w: extend(o, 9000), while [w]: not a(k).",
+    "a pair with the beginning": "d(k) <- o: c(k), w: extend(o, 9000), while [w]: not (a(k) seq b(k)).",
+    "in parentheses": "d(k, n = count(e)) <- w: (c(k) seq off(k)), while w: collect e: a(k).",
+    "parentheses twice": "d(k, n = count(e)) <- w: ((c(k) seq off(k)) seq off(k)), while [w]: collect e: a(k).",
+    "an alternative": "d(k, n = count(e)) <- o: (c(k) or off(k)), w: extend(o, 9000), while w: collect e: a(k).",
+    "a pair in an alternative": "d(k) <- o: (c(k) or (off(k) seq c(k))), w: following(o, 9000), while [w]: not a(k).",
+    "two rules": "d(k) <- not (a(k) seq b(k)) in [c(k), off(k)]. e(k) <- not (a(k) seq b(k)) in [off(k), c(k)].",
+    "derived": "o(k) <- c(k). d(k, n = count(e)) <- o: o(k), w: extend(o, 9000), while [w]: collect e: a(k).",
+}
+"""Scopes that begin with what never comes: nothing is kept for them."""
+
+
+@pytest.mark.parametrize("name", NEVER_OPEN)
+def test_nothing_is_kept_while_no_scope_is_open(name):
+    declared = "event off(k: int) instant. " + NEVER_OPEN[name]
+    assert stored(declared, 400, False) == 0
+    assert stored(declared, 400, False, NONE) > 0
+
+
+def test_only_keys_whose_scope_is_open_are_kept():
+    program = ensue.compile(
+        DECLARATIONS + "d(k, n = count(e)) <- o: c(k), w: extend(o, 50), while [w]: collect e: (a(k) or b(k))."
+    )
+    run = Run(program.typed, compiled=False)
+    batch = run.batch()
+    batch.rows = [("c", {"k": 1}, 10, 10, None, 2000), *(row for row in rows(40) if row[0] in "ab")]
+    batch.rows.sort(key=lambda row: row[3])
+    run.advance(batch, 39, 0)
+    assert sum(size.tuples for size in run.sizes() if size.node == "inner") == 6
+
+
 @pytest.mark.parametrize(
     ("rules", "option"),
     [

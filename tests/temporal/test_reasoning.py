@@ -147,6 +147,39 @@ def test_parentheses_around_one_pattern_begin_and_end_with_it():
     assert kept("d() <- (i(_) where true) before[..3] (j(_) or i(_)).") == [("i", Kind.WINDOW, 3)]
 
 
+@pytest.mark.parametrize(
+    ("relation", "first", "last"),
+    [
+        ("seq", 0, 1),
+        ("after", 1, 0),
+        ("meets", 0, 1),
+        ("overlaps", 0, 1),
+        ("during", 1, 1),
+        ("starts", 0, 1),
+        ("finishes", 1, 0),
+        ("after[-4..4]", None, None),
+        ("par", None, None),
+        ("and", None, None),
+    ],
+)
+def test_a_pair_begins_with_what_begins_first_and_ends_with_what_ends_last(relation, first, last):
+    rule, events = only(f"d() <- x: a(_, _) {relation} y: b(_, _).")
+    sides = [rule.body.pattern.left.id, rule.body.pattern.right.id]
+    distances = constrain(rule.body, events)
+
+    def same(end):
+        found = [distances.matrix([(BODY, end), (side, end)])[0][1] == (0, 0) for side in sides]
+        return found.index(True) if True in found else None
+
+    assert (same(False), same(True)) == (first, last)
+
+
+def test_what_a_pair_begins_with_does_not_make_its_own_relation_superfluous():
+    rule, events = only("d() <- a(_, _) equals i(_).")
+    (left,) = (pair.relation for pair in pairs(without_implied(rule.body, events).pattern))
+    assert left.distances
+
+
 # --- [000] section 5
 
 

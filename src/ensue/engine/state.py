@@ -25,7 +25,7 @@ from ensue.language.print import show_meaning
 MAGIC = b"ensue state\n"
 FORMAT = 1
 """The version of the encoding."""
-VERSION = 8
+VERSION = 9
 """The version of the encoded data: it grows whenever the engine changes its state."""
 
 _HEADER = struct.Struct("<HH32sQ")

@@ -23,7 +23,7 @@ from ensue.temporal.instants import is_instant
 from ensue.temporal.joins import Side, sides_of
 from ensue.temporal.keeping import may_be_older
 from ensue.temporal.lifetimes import FOREVER, Frame, ends_last, scope_length, scope_reach, since
-from ensue.temporal.openers import Opener, opener_of
+from ensue.temporal.openers import Opener, gated_since, opener_of
 from ensue.temporal.restricted import longest, memory_of, tightest
 
 
@@ -68,7 +68,8 @@ class Planner:
             lengths += [] if body.keep is None or not self.lifetimes else [body.keep]
             reach = min(lengths, default=None)
             collected = self._alone(window.pattern, body.keep)
-            found = plan.Window(window, found, collected, beginning, terms, reach, body.keep)
+            gated = gated_since(window) if self.suppressing else ()
+            found = plan.Window(window, found, collected, beginning, terms, reach, body.keep, gated)
         keep = body.keep if frame.id == BODY and may_be_older(body, self.events) else None
         if body.related or body.within is not None or body.lasting is not None or keep is not None:
             found = plan.Restrict(found, body.related, body.within, body.lasting, keep=keep)

@@ -130,7 +130,8 @@ class _Describer:
             inputs=(node.input, node.inner),
         )
         if not isinstance(node.inner, plan.Anew):
-            return replace(found, parts=(self._pattern(node.inner),))
+            gated = () if node.opener is None else node.opener.gated
+            return replace(found, parts=(_behind_a_gate(self._pattern(node.inner), node.inner, gated, _opener(node)),))
         advice = f"let {events} share variables with the rest, instead of naming it in parentheses"
         return replace(
             found, cost=f"for each match: matched anew, from every {events} so far",
@@ -141,7 +142,11 @@ class _Describer:
     def _window(self, node: plan.Window) -> Description:
         inner = [node.collected, *([] if node.beginning is None else [node.beginning])]
         arguments = [each.argument for each in self.aggregates if each.path[0] == node.window.id]
-        return describe_window(node, tuple(map(self._pattern, inner)), arguments, self.phrases)
+        parts = list(map(self._pattern, inner))
+        if node.window.beginning is not None:
+            after = describe_events(node.window.beginning)
+            parts[0] = _behind_a_gate(parts[0], node.collected, node.gated, after)
+        return describe_window(node, tuple(parts), arguments, self.phrases)
 
     def _look_up(self, node: plan.LookUp) -> Description:
         lookup = node.lookup
@@ -228,13 +233,23 @@ def _anew(part: Description) -> Description:
     return replace(part, kept=(), operators=(), output=None, inputs=(), parts=tuple(map(_anew, part.parts)))
 
 
+def _behind_a_gate(part: Description, node: plan.Operator, gated: tuple[int, ...], after: str | None) -> Description:
+    """Description of a composite in a scope: where all its events are gated, it keeps them only after the opener."""
+    scans = (each for each in walk(node) if isinstance(each, plan.Scan))
+    return _kept_after(part, after) if gated and all(scan.atom.id in gated for scan in scans) else part
+
+
+def _kept_after(part: Description, after: str | None) -> Description:
+    kept = tuple(replace(each, after=each.after or after) for each in part.kept)
+    return replace(part, kept=kept, parts=tuple(_kept_after(each, after) for each in part.parts))
+
+
 def _opener(node: plan.Absent | plan.Gather) -> str | None:
-    """The event that opens a scope."""
+    """The events that open a scope."""
     if node.opener is None:
         return None
-    scans = (each for each in walk(node.input) if isinstance(each, plan.Scan))
-    opens = (scan.atom.event for scan in scans if scan.atom.id == node.opener.atom)
-    return next(opens, None)
+    scans = {each.atom.id: each.atom.event for each in walk(node.input) if isinstance(each, plan.Scan)}
+    return " or ".join(dict.fromkeys(scans[atom] for atom in node.opener.atoms if atom in scans)) or None
 
 
 def _id(node: plan.Operator) -> int:

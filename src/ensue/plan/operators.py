@@ -134,6 +134,8 @@ class Window:
     reach: int | None = None
     keep: int | None = None
     """Largest time from the end of a collected event, or of the beginning, to the window's own end."""
+    gated: tuple[int, ...] = ()
+    """The atoms of a collected composite whose events are useless before there is a beginning of their key."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ class Gather:
     reach: int | None
     conditions: Conditions
     opener: Opener | None = None
-    """Event that must have come before anything is stored."""
+    """Events one of which must have come before anything is stored."""
     keep: int | None = None
     """Largest time from the end of a gathered event to the end of the match."""
 
@@ -176,7 +178,7 @@ class Absent:
     reach: int | None
     conditions: Conditions
     opener: Opener | None = None
-    """Event that must have come before anything is stored."""
+    """Events one of which must have come before anything is stored."""
     keep: int | None = None
     """Largest time from the end of a negated event to the end of the match."""
     newest: bool = False

@@ -69,8 +69,9 @@ def _describe(held: Any, phrases: Phrases) -> str:
             return f"{' '.join(flags)} {_describe(held.lifetime, phrases)}".strip()
         case Lifetime(start=start, end=end):
             return f"until start+{'∞' if start is None else start} end+{'∞' if end is None else end}"
-        case Opener(atom=atom, reach=reach):
-            return f"atom {atom} for {'∞' if reach is None else reach}"
+        case Opener(atoms=atoms, reach=reach):
+            numbers = " or ".join(map(str, atoms))
+            return f"atom {numbers} for {'∞' if reach is None else reach}{', at once' if held.at_once else ''}"
         case Memory(kind=kind, size=size):
             return f"{kind.name.lower()} {size}"
         case typed.Body():

@@ -143,6 +143,7 @@ def _constrain_pattern(pattern: typed.Pattern, events: Events, distances: Distan
                 _constrain_pattern(side, events, distances, toward)
                 _covers(id_, side.id, distances)
             relate(relation, left.id, right.id, distances, pattern)
+            _bound(pattern, distances)
         case typed.Lacking(pattern=inner):
             _constrain_pattern(inner, events, distances, toward)
             _same(inner.id, id_, distances)
@@ -156,6 +157,30 @@ def _constrain_pattern(pattern: typed.Pattern, events: Events, distances: Distan
                 distances.require(start, end, low, high, pattern)
         case typed.Nested(body=body):
             _constrain_body(body, id_, events, distances, toward)
+
+
+def _bound(pair: typed.Pair, distances: Distances) -> None:
+    """Add that a pairing begins with the side that begins first, and ends with the one that ends last, where known.
+
+    A side that is gathered stands for each of its members, so that is not known of it.
+    """
+    if pair.left_gathering is not None or pair.right_gathering is not None:
+        return
+    sides = (pair.left.id, pair.right.id)
+    for (one, one_end), (other, other_end) in _in_order(pair.relation):
+        if one != other and not other_end:
+            distances.require((pair.id, False), (sides[one], False), 0, 0, pair)
+        if one != other and one_end:
+            distances.require((pair.id, True), (sides[other], True), 0, 0, pair)
+
+
+def _in_order(relation: typed.Relation) -> Iterator[tuple[tuple[int, bool], tuple[int, bool]]]:
+    """Each two end points of the sides of a relation of which the first is never later than the second."""
+    for distance in relation.distances:
+        if distance.low is not None and distance.low >= 0:
+            yield distance.earlier, distance.later
+        if distance.high is not None and distance.high <= 0:
+            yield distance.later, distance.earlier
 
 
 def _holds(pattern: typed.Pattern, id_: int) -> bool:

@@ -46,11 +46,17 @@ def _of_pairings(body: typed.Body, events: Events) -> Iterator[Implied]:
             and len(pair.relation.distances) < 2
         ):
             continue  # two events alone imply no bound
-        distances = constrain(typed.Body(pair), events)
+        distances = _without_own_ends(pair, constrain(typed.Body(pair), events))
         if distances.contradiction() is None:
             found, _ = _of_relation(pair, (pair.left.id, pair.right.id), distances)
             if found:
                 yield Implied(pair, found)
+
+
+def _without_own_ends(pair: typed.Pair, distances: Distances) -> Distances:
+    """The constraints without those of the pairing's own ends that its relation itself implies."""
+    own = {(pair.id, False), (pair.id, True)}
+    return Distances([c for c in distances.constraints if c.reason is not pair or own.isdisjoint((c.earlier, c.later))])
 
 
 def _of_body(body: typed.Body, events: Events) -> Iterator[Implied]:

@@ -342,15 +342,17 @@ class Unit:
 
     # --- steps
 
-    def later(self, layer: int, condition: str, call: str, due: bool = False, last: bool = False) -> None:
+    def later(
+        self, layer: int, condition: str, call: str, due: bool = False, last: bool = False, early: bool = False
+    ) -> None:  # fmt: skip
         """Add a call that is made when all events of a step have been passed on; calls follow the order of operators.
 
         With `due` it is made only at due times (`dues`). With `last` it waits for events that rules of its own or a
-        later layer derive: nothing of this step may follow from it.
+        later layer derive: nothing of this step may follow from it. With `early` it comes before all others so far.
         """
         while len(self.steps) <= layer:
             self.steps.append([])
-        self.steps[layer].append((condition, call))
+        self.steps[layer].insert(0 if early else len(self.steps[layer]), (condition, call))
         if last:
             self.last.add(call)
         self.holds_back = self.holds_back or not due

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from ensue.engine.generate.expressions import convert, truth
 from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, parameters, used_by
@@ -16,6 +17,9 @@ from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.kinds import kind_of
 from ensue.language import typed
 from ensue.plan import operators as plan
+
+if TYPE_CHECKING:
+    from ensue.engine.operators.gate import Entrance
 
 
 class Scan(Operator):
@@ -30,6 +34,8 @@ class Scan(Operator):
                 self.variables.setdefault(term.name, attribute)
         self.gates: list[Callable[[Writer, Env], str]] = []
         """Tests of joins that know which matches they wait for: a match that fails one is useless."""
+        self.entrance: Entrance | None = None
+        """The entrance at which its events come to a gate; None where all pass."""
         self.is_last = False
         """True if its events are passed on after those of other scans of the type."""
         self.ordered = False
@@ -92,7 +98,10 @@ class Scan(Operator):
         with ExitStack() as stack:
             for gate in self.gates:
                 stack.enter_context(w.when(gate(w, env)))
-            self.push(w, env)
+            if self.entrance is None:
+                self.push(w, env)
+            else:
+                self.entrance.come(w, env)
 
     def _equal(self, w: Writer, left: Code, right: Code) -> str:
         """Source that is true if two values are equal; null and NaN equal nothing."""

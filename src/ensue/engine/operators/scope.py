@@ -19,7 +19,7 @@ from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.aggregates import Accumulators, Aggregates
 from ensue.engine.operators.anew import Anew
-from ensue.engine.operators.gate import Gate
+from ensue.engine.operators.gate import Entrance, Gate, gate_parts
 from ensue.engine.operators.keys import key_kinds, key_of, lookup, same_kinds
 from ensue.engine.operators.scan import scan_of
 from ensue.engine.operators.storing import store_match
@@ -31,6 +31,7 @@ from ensue.language import typed
 from ensue.language.contained import needs_whole_step
 from ensue.plan import operators as plan
 from ensue.temporal.instants import is_instant
+from ensue.temporal.openers import Opener
 
 
 class Scope(Passing):
@@ -51,12 +52,8 @@ class Scope(Passing):
         outside = [field for field in used_by(node.conditions) if not inner.has(field)]
         inner.want([*names, *(field for field in used_by(node.conditions) if inner.has(field))])
         input_.want([*span, *names, *outside])
-        self.gate: Gate | None = None
-        opener = node.opener
-        scan = None if opener is None else scan_of(input_, opener.atom)
-        if opener is not None and scan is not None and same_kinds(self.shared, scan, input_):
-            self.gate = Gate(unit, scan, inner, self.shared, opener.reach)
-        inner.feed(self.keep)
+        self.entrances = [] if node.opener is None else self._entrances(node.opener)
+        inner.feed(self.entrances[0].come if self.entrances else self.keep)
         if self.waits:
             late = unit.comes_late(node.part.pattern, layer)
             unit.later(layer, f"held_{self.name}() > 0", f"settle_{self.name}()", last=late)
@@ -68,6 +65,17 @@ class Scope(Passing):
                 return ("time", label, "start"), ("time", label, "end")
             case typed.Between(pair=id_) | typed.Inside(pattern=id_):
                 return ("span", id_, "start"), ("span", id_, "end")
+
+    def _entrances(self, opener: Opener) -> list[Entrance]:
+        """The entrances of the inner matches, and of the events that these are made of, to the gate."""
+        input_, inner = self.input, self.inner
+        scans = [scan_of(input_, atom) for atom in opener.atoms]
+        found = [scan for scan in scans if scan is not None and same_kinds(self.shared, scan, input_)]
+        if len(found) < len(scans):
+            return []
+        gate = Gate(self.unit, found, inner, self.shared, opener.reach, opener.at_once)
+        own = Entrance(gate, inner, input_, self.layer, self.keep, early=False)
+        return [own, *gate_parts(gate, opener.gated, inner, input_, self.layer)]
 
     # --- stored matches
 
@@ -85,7 +93,7 @@ class Scope(Passing):
         key = key_of(unit, w, self.shared, env, self.input)
         if key is None:
             return
-        with w.when(key.there), w.when("True" if self.gate is None else self.gate.lets(w, env, key.parts)):
+        with w.when(key.there):
             lengths = [length for length in (self.node.reach, self.node.keep) if length is not None]
             self.insert(w, env, store, key.parts, min(lengths, default=None))
 
@@ -193,6 +201,8 @@ class Scope(Passing):
 
     def write(self) -> None:
         super().write()
+        for entrance in self.entrances:
+            entrance.write()
         if not self.waits:
             return
         held = self.held

@@ -21,6 +21,7 @@ from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.operators.aggregates import Aggregates, kept
+from ensue.engine.operators.gate import Gate, gate_parts
 from ensue.engine.operators.keys import key_kinds, key_of
 from ensue.engine.operators.look_up import Nothing, nothing_under
 from ensue.engine.operators.shelf import Shelf
@@ -68,6 +69,9 @@ class Window(Operator):
         collected.feed(lambda w, env: self.writer.take(w, env))
         if beginning is not None:
             beginning.feed(lambda w, env: self.writer.begin(w, env))
+            if node.gated:
+                gate = Gate(unit, [beginning], collected, self.shared_with_beginning, node.keep)
+                gate_parts(gate, node.gated, collected, beginning, layer)
         if self.rest is not None:
             self.rest.feed(lambda w, env: self.writer.take_rest(w, env))
 

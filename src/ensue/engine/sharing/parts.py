@@ -6,7 +6,8 @@ one is separate only if other users have it, too.
 
 The store of a join is shared only where no event can come to both of its sides: such an event would meet itself twice,
 or not at all. Parts with events that rules of the same layer derive are not shared, as these come in rounds. Nor are
-those that a join suppresses: a rule stores nothing of them while it cannot use it, whatever others do.
+those that a join suppresses, or that lie in a scope which is not open: a rule stores nothing of them while it cannot
+use it, whatever others do.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ensue.plan.renaming import Field
 from ensue.plan.walk import inputs_of, walk
 from ensue.records import dataclass
 from ensue.temporal.joins import Side
+from ensue.temporal.openers import Opener
 
 PLAIN = plan.Scan | plan.Join | plan.Named | plan.Restrict | plan.Spanned
 """The operators that a shared part consists of."""
@@ -376,8 +378,20 @@ def _joins(node: plan.Operator, gated: bool = False) -> Iterator[tuple[plan.Join
         for ending in node.endings:
             yield from _joins(ending.input, gated)
         return
+    behind = _behind_a_gate(node)
     for inner in inputs_of(node):
-        yield from _joins(inner, gated)
+        yield from _joins(inner, gated or inner is behind)
+
+
+def _behind_a_gate(node: plan.Operator) -> plan.Operator | None:
+    """The input of an operator whose events it drops while no scope of their key is open."""
+    match node:
+        case plan.Absent(opener=Opener(gated=gated)) | plan.Gather(opener=Opener(gated=gated)) if gated:
+            return node.inner
+        case plan.Window(gated=gated) if gated:
+            return node.collected
+        case _:
+            return None
 
 
 def _is_gated(join: plan.Join, side: int) -> bool:

@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 from ensue.engine.structure import Array, Layout
 from ensue.engine.structures.key_numbers import LONG_AGO, ByKey, head_columns
 
+NOT_YET = 2**62
+"""After any time."""
+
 
 def gate_layout() -> Layout:
     return Layout(("over", "heads"), head_columns({"first_end": "i64", "last_end": "i64"}))
@@ -36,7 +39,7 @@ class LastEnds(ByKey):
 class Gate(LastEnds):
     """The first and the last end of what opens, of those between which the gate was never closed."""
 
-    empty: ClassVar[dict[str, int]] = {"first_end": LONG_AGO, "last_end": LONG_AGO}
+    empty: ClassVar[dict[str, int]] = {"first_end": NOT_YET, "last_end": LONG_AGO}
 
     def size(self) -> tuple[int | None, int, int]:
         """Sizes; a gate is counted by its keys, since it stores no tuples."""
