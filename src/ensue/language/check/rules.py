@@ -92,6 +92,7 @@ def check_rule(rule: syntax.EventRule, declarations: Declarations) -> typed.Rule
     for name, written in terms:
         argument = filled.term(written)
         inside = scope.inside((body.window.id,)) if body.window and not _aggregated(argument) else scope
+        inside.variables |= scope.variables  # an event outside may have a float where those inside have integers
         inside.gathered = scope.gathered
         inside.partial = scope.partial
         expression = bodies.expressions.resolve(argument, inside)
