@@ -74,3 +74,14 @@ def test_times_are_written_as_differences(tmp_path: Path) -> None:
     assert all("DELTA_BINARY_PACKED" in encodings[name] for name in ("start", "end"))
     assert "RLE_DICTIONARY" in encodings["k"]
     assert pq.read_table(path).column("end").to_pylist() == times.to_pylist()
+
+
+def test_a_code_that_is_in_no_dictionary_is_a_damaged_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = pa.DictionaryArray.from_arrays(pa.array([0, 2], pa.int32()), pa.array(["a"]), safe=False)
+    pq.write_table(pa.table({"type": ["a", "a"], "time": [1, 2], "k": [1, 1]}), tmp_path / "events.parquet")
+    program = ensue.compile("event a(k: int). seen(k) <- a(k).")
+    monkeypatch.setattr(
+        pq.ParquetFile, "read", lambda self, **how: pa.table({"type": broken, "time": [1, 2], "k": [1, 1]})
+    )
+    with pytest.raises(ensue.DataError, match="a code that is not in its dictionary"):
+        program.detect(tmp_path / "events.parquet")

@@ -85,6 +85,7 @@ class PlainParquet:
         most = min(threads, self.file.num_row_groups, self.file.metadata.num_rows // current().thread)
         with self._readable():
             table = self._read_in_threads(columns, most) if most > 1 else self.file.read(columns=columns)
+            self._check_codes(table)
         return table if self.only is None else {self.only: table}
 
     def _read_in_threads(self, columns: Sequence[str], threads: int) -> pa.Table:
@@ -114,9 +115,19 @@ class PlainParquet:
         while True:
             with self._readable():
                 batch = next(batches, None)
-            if batch is None:
-                return
+                if batch is None:
+                    return
+                self._check_codes(batch)
             yield batch
+
+    def _check_codes(self, read: pa.Table | pa.RecordBatch) -> None:
+        """Reject codes of types that are in no dictionary, as a damaged file may have them: Arrow does not look."""
+        for name in self.in_dictionary:
+            column = read.column(name)
+            for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+                codes = chunk.indices.fill_null(0).to_numpy() if chunk.null_count else chunk.indices.to_numpy()
+                if len(codes) and not 0 <= codes.min() <= codes.max() < max(1, len(chunk.dictionary)):
+                    raise pa.ArrowInvalid(f"column {name!r} has a code that is not in its dictionary")
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
