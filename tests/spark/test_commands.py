@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -175,19 +176,35 @@ def test_a_checkpoint_that_is_none(ensue: Command, folder: Path) -> None:  # noq
 
 
 @pytest.mark.slow
-def test_a_stream_in_its_own_process_is_quiet_and_stops_when_told(folder: Path) -> None:  # noqa: F811
+def interrupt(process: "subprocess.Popen[str]") -> None:
+    """What Ctrl-C does in a terminal: all processes of the group get the signal."""
+    os.killpg(process.pid, signal.SIGINT)
+
+
+def terminate(process: "subprocess.Popen[str]") -> None:
+    process.send_signal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("tell", [interrupt, terminate])
+def test_a_stream_in_its_own_process_is_quiet_and_stops_when_told(
+    folder: Path,  # noqa: F811
+    tell: Callable[["subprocess.Popen[str]"], None],
+) -> None:
     arrive(folder / "arriving", 1, order(3, 42), shipped(7, 42), order(100, 43))
     command = [
-        sys.executable, "-m", "ensue", "stream", "shop.ensue", "--source", "json:arriving", "--sink", "json:found",
-        "--checkpoint", "state", "--buckets", "1",
+        sys.executable, "-c",
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import ensue.cli; ensue.cli.main()",
+        "stream", "shop.ensue", "--source", "json:arriving", "--sink", "json:found", "--checkpoint", "state",
+        "--buckets", "1",
     ]  # fmt: skip
     lines = []
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stderr is not None
         for line in process.stderr:
             lines.append(line)
             if " 1 found" in line:
-                process.send_signal(signal.SIGTERM)
-    assert process.returncode == 0
+                tell(process)
+    assert process.returncode == 0, lines
     assert all(line.startswith(("reading json:", "batch ", "ensue: Stopped")) for line in lines), lines
+    assert lines[-1] == "ensue: Stopped. The same command goes on from here.\n"
     assert [row["type"] for row in in_sink(folder / "found")] == ["comp"]
