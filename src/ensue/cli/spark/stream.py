@@ -210,6 +210,7 @@ class StreamJob:
             writer = writer.trigger(**self.trigger)
         if stopped.is_set():
             return 0
+        self._tell_of_changed_rules(spark)
         tabled = self.rejected is None and self.sink.format in ("table", "iceberg")
         query = writer.toTable(self.sink.where) if tabled else writer.start()
         return self._follow(query, MicroBatches(query, Clock(timestamps), self.request.heartbeat is not None), stopped)
@@ -264,6 +265,15 @@ class StreamJob:
             sys.stdout.flush()
         except BrokenPipeError:
             self.broken.set()
+
+    def _tell_of_changed_rules(self, spark: SparkSession) -> None:
+        """Names the rules that begin anew and those that are gone, where a checkpoint has the state of others."""
+        from ensue.spark.changes import changed_rules
+        from ensue.spark.checkpoint import rules_with_state
+
+        changed = changed_rules(rules_with_state(spark, self.checkpoint), self.program.file.source.text).sentence()
+        if changed:
+            say(changed)
 
     def _follow(self, query: StreamingQuery, batches: Any, stopped: threading.Event) -> int:
         """Reports each micro-batch until the query ends."""
