@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,34 @@ def test_a_stream_goes_on_and_its_state_can_be_read(ensue: Command, folder: Path
     assert other.stderr.endswith("or start with a new checkpoint.\n")
 
 
+CHANGED = "ensue: The rules changed since the checkpoint: "
+
+
+def test_a_stream_names_the_rules_that_lose_their_state(ensue: Command, folder: Path) -> None:  # noqa: F811
+    arguments = (
+        "stream", "shop.ensue", "--source", "json:arriving", "--sink", "json:found", "--checkpoint", "state",
+        "--trigger", "once", "--buckets", "1", "--quiet",
+    )  # fmt: skip
+    more = "rule calm: parcel(id) <- s: shipped(id, _), o: order(id, _, _), s before o.\n"
+    (folder / "shop.ensue").write_text(SHOP + more)
+    arrive(folder / "arriving", 1, order(3, 42), order(5, 43), order(100, 44))
+    assert CHANGED not in ensue(*arguments).stderr
+    (folder / "shop.ensue").write_text(f"# The same.\n{SHOP}{more}")
+    assert CHANGED not in ensue(*arguments).stderr
+
+    (folder / "shop.ensue").write_text(SHOP.replace("6h", "5h"))
+    arrive(folder / "arriving", 2, shipped(107, 42), order(90_000, 44))
+    result = ensue(*arguments)
+    assert result.exit_code == 0, result.stderr
+    said = [line for line in result.stderr.splitlines() if line.startswith(CHANGED)]
+    assert said == [f"{CHANGED}`late` begins anew, without its state; `calm` is gone."]
+    # Of the orders before only the one that waited, at the watermark, can be late.
+    assert [(row["type"], row["id"]) for row in in_sink(folder / "found")] == [("comp", 42), ("late", 44)]
+
+    arrive(folder / "arriving", 3, order(90_001, 45))
+    assert CHANGED not in ensue(*arguments).stderr
+
+
 def test_rows_that_took_no_part_go_to_a_place_of_their_own(ensue: Command, folder: Path) -> None:  # noqa: F811
     arguments = (
         "stream", "shop.ensue", "--source", "json:arriving", "--sink", "-", "--rejected", "json:rejected",
@@ -175,19 +204,35 @@ def test_a_checkpoint_that_is_none(ensue: Command, folder: Path) -> None:  # noq
 
 
 @pytest.mark.slow
-def test_a_stream_in_its_own_process_is_quiet_and_stops_when_told(folder: Path) -> None:  # noqa: F811
+def interrupt(process: "subprocess.Popen[str]") -> None:
+    """What Ctrl-C does in a terminal: all processes of the group get the signal."""
+    os.killpg(process.pid, signal.SIGINT)
+
+
+def terminate(process: "subprocess.Popen[str]") -> None:
+    process.send_signal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("tell", [interrupt, terminate])
+def test_a_stream_in_its_own_process_is_quiet_and_stops_when_told(
+    folder: Path,  # noqa: F811
+    tell: Callable[["subprocess.Popen[str]"], None],
+) -> None:
     arrive(folder / "arriving", 1, order(3, 42), shipped(7, 42), order(100, 43))
     command = [
-        sys.executable, "-m", "ensue", "stream", "shop.ensue", "--source", "json:arriving", "--sink", "json:found",
-        "--checkpoint", "state", "--buckets", "1",
+        sys.executable, "-c",
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import ensue.cli; ensue.cli.main()",
+        "stream", "shop.ensue", "--source", "json:arriving", "--sink", "json:found", "--checkpoint", "state",
+        "--buckets", "1",
     ]  # fmt: skip
     lines = []
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stderr is not None
         for line in process.stderr:
             lines.append(line)
             if " 1 found" in line:
-                process.send_signal(signal.SIGTERM)
-    assert process.returncode == 0
+                tell(process)
+    assert process.returncode == 0, lines
     assert all(line.startswith(("reading json:", "batch ", "ensue: Stopped")) for line in lines), lines
+    assert lines[-1] == "ensue: Stopped. The same command goes on from here.\n"
     assert [row["type"] for row in in_sink(folder / "found")] == ["comp"]

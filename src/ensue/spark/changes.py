@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NoReturn
 
 from ensue.data import DataError
@@ -9,9 +10,10 @@ from ensue.engine.state import StateError
 from ensue.language import syntax
 from ensue.language.diagnostics import Report
 from ensue.language.parse import parse
-from ensue.language.print import show
+from ensue.language.print import show, show_meaning
 from ensue.language.source import Source
 from ensue.live.session import Session
+from ensue.records import dataclass
 from ensue.spark.bucket_state import About
 from ensue.spark.job import Job
 
@@ -43,13 +45,75 @@ def refuse(job: Job, buckets: int, about: About) -> NoReturn:
     )
 
 
+@dataclass(frozen=True)
+class ChangedRules:
+    """The rules that differ between a checkpoint and a program, by their names or what they derive."""
+
+    anew: tuple[str, ...]
+    """Rules that are written in another way, so that they begin without the state they had."""
+    gone: tuple[str, ...]
+    new: tuple[str, ...]
+
+    def sentence(self) -> str:
+        """What happens to them; empty where none changed.
+
+        >>> ChangedRules(("overdue",), ("calm", "late"), ()).sentence()
+        'The rules changed since the checkpoint: `overdue` begins anew, without its state; `calm` and `late` are gone.'
+        """
+        said = [
+            f"{_names(these)} {one if len(these) == 1 else more}"
+            for these, one, more in (
+                (self.anew, "begins anew, without its state", "begin anew, without their state"),
+                (self.gone, "is gone", "are gone"),
+                (self.new, "is new", "are new"),
+            )
+            if these
+        ]
+        return f"The rules changed since the checkpoint: {'; '.join(said)}." if said else ""
+
+
+def changed_rules(before: Iterable[str], now: str) -> ChangedRules:
+    """Compares rules, as texts, with those that wrote the buckets of a checkpoint.
+
+    >>> changed_rules(["a(x) <- b(x). c(x) <- b(x)."], "a(x) <- b(x) where x > 1. d(x) <- b(x).")
+    ChangedRules(anew=('a',), gone=('c',), new=('d',))
+    >>> changed_rules(["a(x) <- b(x)."], "a(x)   <- b(x).  // the same").sentence()
+    ''
+    """
+    after, gone, added = _rules(now), dict[str, str](), dict[str, str]()
+    for text in before:
+        old = _rules(text)
+        gone |= {rule: name for rule, name in old.items() if rule not in after}
+        added |= {rule: name for rule, name in after.items() if rule not in old}
+    lost, come = dict.fromkeys(gone.values()), dict.fromkeys(added.values())
+    return ChangedRules(
+        tuple(name for name in come if name in lost),
+        tuple(name for name in lost if name not in come),
+        tuple(name for name in come if name not in lost),
+    )
+
+
+def _rules(text: str) -> dict[str, str]:
+    """The event rules as they decide about state, and how people call them."""
+    rules = (s for s in _file(text).statements if isinstance(s, syntax.EventRule))
+    return {show_meaning(rule): (rule.label or rule.head.name).text for rule in rules}
+
+
 def _statements(text: str) -> list[str]:
+    return [show(s) for s in _file(text).statements if not isinstance(s, syntax.Test | syntax.Reaction)]
+
+
+def _file(text: str) -> syntax.File:
     source = Source(text, "<checkpoint>")
-    file = parse(source, Report(source))
-    return [show(s) for s in file.statements if not isinstance(s, syntax.Test | syntax.Reaction)]
+    return parse(source, Report(source))
 
 
 def _short(statements: list[str]) -> str:
     first = " ".join(statements[0].split())
     shown = first if len(first) <= 80 else first[:79] + "…"
     return f"`{shown}`" + (f" and {len(statements) - 1} more" if len(statements) > 1 else "")
+
+
+def _names(these: tuple[str, ...]) -> str:
+    *others, last = [f"`{name}`" for name in these]
+    return f"{', '.join(others)} and {last}" if others else last

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ensue.data import DataError
 from ensue.engine.sizes import Size, added
+from ensue.engine.state import StateError
 from ensue.records import dataclass
 from ensue.spark.bucket_state import About, state_of
 from ensue.spark.packing import unpacked
@@ -56,6 +57,28 @@ def read_checkpoint(spark: SparkSession, path: str) -> list[StageState]:
     if not stages:
         raise DataError(f"{path} has no state of an Ensue stream, or not yet: no micro-batch is complete.")
     return stages
+
+
+def rules_with_state(spark: SparkSession, path: str) -> list[str]:
+    """The rules, as texts, whose state is in a checkpoint: several where not all buckets were evaluated since a change.
+
+    There are none where no checkpoint can be read; if it is damaged, a stream that starts there says so.
+    """
+    from pyspark.errors import PySparkException
+
+    found: dict[str, None] = {}
+    try:
+        operators = _operators(spark, path)
+    except DataError:
+        return []
+    for operator in operators:
+        try:
+            rows = _variable(spark, path, operator, "about").select("value.text").collect()
+            abouts = [About.read(row.text) for row in rows]
+        except (PySparkException, StateError):  # such as the operator that only keeps repeated detections apart
+            continue
+        found |= dict.fromkeys(about.job for about in abouts if about.session is not None)
+    return list(found)
 
 
 def _operators(spark: SparkSession, path: str) -> list[int]:

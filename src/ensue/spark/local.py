@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,23 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+PARTITIONS = "spark.sql.shuffle.partitions"
+PANDAS_WARNING = "PySpark does not yet fully support pandas"
+"""Begins a warning of PySpark's that says nothing about ensue, which passes nothing through pandas."""
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
 def local_session(
     name: str = "ensue", cores: int | None = None, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """The session there is, or a new one on this machine; Java comes along where there is none."""
+    """The session there is, or a new one on this machine; Java comes along where there is none.
+
+    A new one has a task for each core after a shuffle, and at least two, unless `settings` or Spark's own configuration
+    say how many.
+    """
     from pyspark.sql import SparkSession
 
+    warnings.filterwarnings("ignore", PANDAS_WARNING, FutureWarning)
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
@@ -33,6 +42,7 @@ def local_session(
         builder = builder.master(f"local[{cores or '*'}]")
     usual = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         STATE_STORE: ROCKS,
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),  # else Spark looks at it after each row
@@ -40,4 +50,9 @@ def local_session(
     }
     for key, value in {**usual, **(settings or {})}.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    if not os.environ.get("SPARK_REMOTE"):
+        context = session.sparkContext
+        if str(context.master).startswith("local") and context.getConf().get(PARTITIONS) is None:
+            session.conf.set(PARTITIONS, str(max(2, context.defaultParallelism)))
+    return session

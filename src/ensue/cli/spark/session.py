@@ -6,7 +6,6 @@ import os
 import re
 import sys
 import threading
-import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -43,8 +42,7 @@ def spark_session(cluster: Cluster, usual: Mapping[str, str] | None = None) -> S
     from ensue.spark.java import NoJavaError
     from ensue.spark.local import local_session
 
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    settings = {"spark.ui.showConsoleProgress": "false", **(usual or {}), **pairs(cluster.conf, "--conf")}
+    settings = {**(usual or {}), **pairs(cluster.conf, "--conf")}
     if cluster.master is not None:
         settings["spark.master"] = cluster.master
     last: deque[str] = deque(maxlen=LAST_LINES)

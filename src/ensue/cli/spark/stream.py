@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +24,7 @@ from ensue.cli.rules import program_of
 from ensue.cli.sources import table_sources
 from ensue.cli.spark.options import Cluster, cluster_options
 from ensue.cli.spark.session import check_installed, cores_of, from_here, spark_session
+from ensue.cli.spark.stopping import Stopping
 from ensue.records import dataclass
 
 if TYPE_CHECKING:
@@ -149,15 +148,19 @@ def stream(
     )  # fmt: skip
     check_about(job.program, about, picked(job.program.typed, job.request.emit))
     partitions = str(_partitions(cores_of(cluster), buckets))
-    with _stopped_by_signals() as stopped:
+    with Stopping() as stopping:
         try:
             with spark_failures():
-                spark = spark_session(cluster, {"spark.sql.shuffle.partitions": partitions})
-                return job.seen_from_here(cluster).run(spark, stopped)
-        except Exception:
-            if stopped.is_set():  # Java may have been stopped by the same signal, and what fails then is no news
-                return 0
-            raise
+                with stopping.at_once():
+                    spark = spark_session(cluster, {"spark.sql.shuffle.partitions": partitions})
+                code = job.seen_from_here(cluster).run(spark, stopping.stopped)
+        except (Exception, KeyboardInterrupt) as error:
+            if not stopping.caused(error):
+                raise
+            code = 0
+        if stopping.stopped.is_set():
+            say("Stopped. The same command goes on from here.")
+    return code
 
 
 @dataclass(frozen=True)
@@ -205,6 +208,9 @@ class StreamJob:
         writer = self._writer(whole, REJECTED).option("checkpointLocation", self.checkpoint)
         if self.trigger:
             writer = writer.trigger(**self.trigger)
+        if stopped.is_set():
+            return 0
+        self._tell_of_changed_rules(spark)
         tabled = self.rejected is None and self.sink.format in ("table", "iceberg")
         query = writer.toTable(self.sink.where) if tabled else writer.start()
         return self._follow(query, MicroBatches(query, Clock(timestamps), self.request.heartbeat is not None), stopped)
@@ -260,6 +266,15 @@ class StreamJob:
         except BrokenPipeError:
             self.broken.set()
 
+    def _tell_of_changed_rules(self, spark: SparkSession) -> None:
+        """Names the rules that begin anew and those that are gone, where a checkpoint has the state of others."""
+        from ensue.spark.changes import changed_rules
+        from ensue.spark.checkpoint import rules_with_state
+
+        changed = changed_rules(rules_with_state(spark, self.checkpoint), self.program.file.source.text).sentence()
+        if changed:
+            say(changed)
+
     def _follow(self, query: StreamingQuery, batches: Any, stopped: threading.Event) -> int:
         """Reports each micro-batch until the query ends."""
         if not self.quiet:
@@ -273,8 +288,6 @@ class StreamJob:
         if not over:
             query.stop()
             self._tell(batches)
-            if stopped.is_set():
-                say("Stopped. The same command goes on from here.")
         if self.broken.is_set():
             hush_broken_pipes()
             return BROKEN_PIPE
@@ -318,18 +331,3 @@ def _partitions(cores: int | None, buckets: int | None) -> int:
 
 def _listed(sources: Endpoint | dict[str, Endpoint]) -> str:
     return ", ".join(f"{n}={s}" for n, s in sources.items()) if isinstance(sources, dict) else str(sources)
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set, while it lasts; only a main thread has signals."""
-    stopped = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stopped
-        return
-    before = {number: signal.signal(number, lambda *_: stopped.set()) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
