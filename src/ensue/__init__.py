@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         MissingTableWarning,
         NoEffectWarning,
         OnePartitionWarning,
+        PlainLengthWarning,
         UnusedTypeWarning,
     )
     from ensue.language.diagnostics import Diagnostic, RuleError, Severity
@@ -74,6 +75,7 @@ __all__ = [
     "MissingTableWarning",
     "NoEffectWarning",
     "OnePartitionWarning",
+    "PlainLengthWarning",
     "Program",
     "RuleError",
     "Session",
@@ -105,6 +107,7 @@ _HOMES = {
     "MissingTableWarning": "ensue.errors",
     "NoEffectWarning": "ensue.errors",
     "OnePartitionWarning": "ensue.errors",
+    "PlainLengthWarning": "ensue.errors",
     "Program": "ensue.program",
     "RuleError": "ensue.language.diagnostics",
     "Session": "ensue.live.session",

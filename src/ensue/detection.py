@@ -14,7 +14,14 @@ from ensue.data.form import Form
 from ensue.data.moments import is_timestamp
 from ensue.data.spark_frames import spark_frames
 from ensue.engine.limits import limiting
-from ensue.errors import BadRowsWarning, EmptyAttributeWarning, MissingTableWarning, NoEffectWarning, UnusedTypeWarning
+from ensue.errors import (
+    BadRowsWarning,
+    EmptyAttributeWarning,
+    MissingTableWarning,
+    NoEffectWarning,
+    PlainLengthWarning,
+    UnusedTypeWarning,
+)
 from ensue.language import typed
 from ensue.records import dataclass
 from ensue.request import DEFAULT_ENGINE, ENGINES, Request
@@ -398,5 +405,7 @@ def _warn(rules: Rules, events: Any, read: Events, request: Request) -> None:
         warnings.warn(note, UnusedTypeWarning, stacklevel=above)
     for note in rules.empty_attributes(read):
         warnings.warn(note, EmptyAttributeWarning, stacklevel=above)
+    for note in rules.plain_lengths(read.timestamps):
+        warnings.warn(note, PlainLengthWarning, stacklevel=above)
     for note in rules.missing_tables(request.tables):
         warnings.warn(note, MissingTableWarning, stacklevel=above)

@@ -35,6 +35,10 @@ class NoEffectWarning(UserWarning):
     """An option has no effect on these events."""
 
 
+class PlainLengthWarning(UserWarning):
+    """A rule writes a length of time as a plain number, and the times are timestamps: it counts microseconds."""
+
+
 class FunctionWarning(UserWarning):
     """A function that was passed to `compile` failed for some values; its result is null there."""
 

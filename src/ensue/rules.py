@@ -26,6 +26,7 @@ from ensue.language.diagnostics import Diagnostic, Report, RuleError, Severity, 
 from ensue.language.nodes import nodes
 from ensue.language.own import OwnFunction
 from ensue.language.parse import parse
+from ensue.language.plain import plain_lengths
 from ensue.language.print import show
 from ensue.language.source import Source
 from ensue.language.used import read_attributes
@@ -363,6 +364,21 @@ class Rules:
         """
         hints = {name: did_you_mean(name, self.typed.events) for name in names if name not in self.typed.events}
         return [f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}" for name, hint in hints.items()]
+
+    def plain_lengths(self, timestamps: bool) -> list[str]:
+        """For other parts of ensue: a sentence if rules without a unit write plain lengths, and times are timestamps.
+
+        Such a length counts microseconds, which is hardly ever meant.
+        """
+        if not timestamps or self.typed.unit is not None:
+            return []
+        written, number = next(plain_lengths(self.file.statements), (None, 0))
+        if written is None:
+            return []
+        return [
+            f"`{written}` means {number} microsecond{'s' if number > 1 else ''} here, because the times are "
+            f"timestamps; write a unit, as in `{number}s`."
+        ]
 
     def missing_tables(self, tables: Mapping[str, Any] | None) -> list[str]:
         """For other parts of ensue: a sentence for each table that rules use, and that was not passed.

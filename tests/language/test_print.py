@@ -48,6 +48,7 @@ names = st.builds(
         st.sampled_from(["a", "b", "x1", "_", "größe", "日本", "x²", "collected", "on_time", "lasting_"]),
         st.sampled_from(sorted(KEYWORDS)),
         st.sampled_from(["case", "when", "then", "else", "end", "is", "like", "ilike", "between", "distinct", "count"]),
+        st.sampled_from(["True", "FALSE", "None", "NULL"]),
         st.text(st.characters(exclude_characters="`\n", exclude_categories=["Cs"]), min_size=1, max_size=6),
     ),
 )

@@ -54,6 +54,23 @@ def test_what_is_wrong_changes_nothing():
     assert [row["type"] for row in session.close()] == ["both", "more"]
 
 
+@pytest.mark.parametrize(
+    ("rules", "name", "message"),
+    [
+        ("b(x) <- a(x).", "b", r"^The rule for 'b' has no name; .* name in front of a rule: `rule b: b\(x\) <- ….`$"),
+        ("b(x) <- a(x). b(x) <- a(x), x > 3.", "b", r"^The rules for 'b' have no names; .*`rule b: b\(x\) <- ….`$"),
+        ("c(1). b(x) :- c(x).", "b", r"^The rule for 'b' has no name; .*`rule b: b\(x\) :- ….`$"),
+        ("b(x) <- a(x).", "a", r"^No rule is called 'a'; there is none\.$"),
+        ("b(x) <- a(x). rule one: b(x) <- a(x), x > 3.", "b", r"^The rule for 'b' has no name; "),
+        ("rule one: b(x) <- a(x).", "b", r"^No rule is called 'b'; there is 'one'\.$"),
+    ],
+)
+def test_a_rule_without_a_name_is_not_removed(rules: str, name: str, message: str):
+    session = ensue.compile(f"event a(x: int). {rules}").start()
+    with pytest.raises(ensue.DataError, match=message):
+        session.remove(name)
+
+
 def test_another_rule_for_the_same_type():
     session = ensue.compile(RULES).start(in_order=True)
     session.send(event("a", 1))

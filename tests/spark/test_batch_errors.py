@@ -121,3 +121,12 @@ def test_what_fails_in_a_worker_keeps_its_message(spark):
     with pytest.raises(PySparkException) as caught:
         program.detect(as_frame(spark, TABLE)).toArrow()
     assert f"ensue.errors.DetectError: {wanted.value}" in str(caught.value)
+
+
+def test_plain_lengths_on_timestamps(spark):
+    moments = as_frame(spark, TABLE.set_column(1, "time", TABLE["time"].cast(pa.timestamp("us", "UTC"))))
+    program = ensue.compile("event a(k: int). event b(k: int).  ab(k) <- a(k) seq b(k) within 10.")
+    with pytest.warns(ensue.PlainLengthWarning, match="^`within 10` means 10 microseconds here") as caught:
+        program.detect(moments)
+    assert [warning.filename for warning in caught] == [__file__]
+    program.detect(as_frame(spark, TABLE))

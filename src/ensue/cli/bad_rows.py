@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -38,3 +39,10 @@ def note_nothing_read(program: Program, read: Events) -> None:
     elif not read.used:
         used = ", ".join(name for name, event in program.typed.events.items() if event.declared or not event.derived)
         say(f"None of the events is of a type that the rules use ({used}).")
+
+
+def notes_on(program: Program, read: Events, tables: Mapping[str, Any] | None) -> list[str]:
+    """Sentences on what is likely a slip: attributes without a value, plain lengths on timestamps, missing tables."""
+    return [
+        *program.empty_attributes(read), *program.plain_lengths(read.timestamps), *program.missing_tables(tables)
+    ]  # fmt: skip

@@ -36,6 +36,10 @@ _UNITS = {
     "d": ("d", "day", "days"),
 }
 _SHORT = {word: unit for unit, words in _UNITS.items() for word in words}
+CONSTANTS = {
+    "True": "true", "TRUE": "true", "False": "false", "FALSE": "false", "None": "null", "NULL": "null", "Null": "null",
+}  # fmt: skip
+"""Constants as Python and SQL spell them; here they would be names of variables."""
 
 
 def instead_of(tokens: Sequence[Token], at: int, words: Sequence[str]) -> str | None:

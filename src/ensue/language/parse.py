@@ -7,10 +7,33 @@ from collections.abc import Iterator
 
 from ensue.language.build import LARGEST, Builder, Rejected, token_span
 from ensue.language.diagnostics import Report
+from ensue.language.foreign import CONSTANTS
 from ensue.language.lalr import Parser, Token, UnexpectedTokenError, grammar, transformed
 from ensue.language.limits import DEEPEST
 from ensue.language.source import Source, Span
-from ensue.language.syntax import Arithmetic, Case, File, Literal, Node, Statement, Temporal, Without
+from ensue.language.syntax import (
+    And,
+    Argument,
+    Arithmetic,
+    Branch,
+    Case,
+    Condition,
+    Distinct,
+    EventRule,
+    File,
+    Literal,
+    Name,
+    Negative,
+    Node,
+    On,
+    Or,
+    Reaction,
+    Statement,
+    StaticRule,
+    Temporal,
+    Where,
+    Without,
+)
 from ensue.language.unexpected import STATEMENT_WORDS, Stuck, report_unexpected, report_unreadable
 from ensue.language.words import kind_of
 
@@ -217,7 +240,34 @@ def _build(parser: Parser, report: Report) -> Statement | None:
     except Rejected as rejected:
         report.error(rejected.code, rejected.span, rejected.message, rejected.hint)
         return None
-    return statement if _is_within_limits(statement, report) else None
+    if not _is_within_limits(statement, report) or _report_foreign_constants(statement, report):
+        return None
+    return statement
+
+
+# --- constants of other languages -------------------------------------------------------------------------------------
+
+_OF_VALUES = (Argument, Arithmetic, Branch, Case, Condition, Distinct, Negative, And, Or, On, Where, Reaction)
+"""Nodes in which a name is a value; only those of arguments and of reactions have another name, too."""
+
+
+def _report_foreign_constants(statement: Statement, report: Report) -> bool:
+    """Reports each ``True`` or ``NULL`` among the values of a rule: it would be a variable, which matches anything."""
+    found = False
+    waiting: list[Node] = [statement] if isinstance(statement, EventRule | StaticRule | Reaction) else []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _OF_VALUES):
+            other = node.name if isinstance(node, Argument) else node.event if isinstance(node, Reaction) else None
+            for child in node.children():
+                if isinstance(child, Name) and child is not other and child.text in CONSTANTS and not child.quoted:
+                    constant = CONSTANTS[child.text]
+                    test = "; to test for it, write `x is null` after `where`" if constant == "null" else ""
+                    message = f"`{child.text}` is the name of a variable here, not a constant"
+                    report.error("E206", child.span, message, f"write `{constant}`{test}")
+                    found = True
+        waiting.extend(node.children())
+    return found
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from enum import IntEnum, auto
 from ensue.language import syntax
 from ensue.language.aggregates import AGGREGATES
 from ensue.language.build import KEYWORDS, MICROSECONDS
+from ensue.language.foreign import CONSTANTS
 from ensue.language.functions import FUNCTIONS, TIMERS
 from ensue.language.words import BEFORE_OPERANDS, INFIX
 
@@ -23,8 +24,8 @@ _FUNCTION_WORDS = frozenset({"contains", "last"})
 """Words of the language that are functions too, and need no backticks before a parenthesis."""
 _OTHERS = frozenset({*FUNCTIONS, *AGGREGATES, *TIMERS})
 """Names of something else than events, which stay in backticks where they stand in some."""
-_MISREAD = INFIX | BEFORE_OPERANDS
-"""Names that stand in backticks, because they are words of the language next to some others."""
+_MISREAD = INFIX | BEFORE_OPERANDS | CONSTANTS.keys()
+"""Names that stand in backticks, because they are words of the language next to some others, or look like constants."""
 
 
 class _Level(IntEnum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ensue.data import DataError
 from ensue.data.errors import did_you_mean, listed
 from ensue.language import syntax
-from ensue.language.print import show_meaning
+from ensue.language.print import show, show_meaning
 from ensue.rules import BYTE_ORDER_MARK, Rules
 
 
@@ -26,9 +26,15 @@ def without_rule(program: Rules, name: str) -> Rules:
     """The program without the rule of a name."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a rule is a text, not {type(name).__name__}")
-    rules = (s for s in program.file.statements if isinstance(s, syntax.EventRule | syntax.StaticRule))
+    rules = [s for s in program.file.statements if isinstance(s, syntax.EventRule | syntax.StaticRule)]
     named = {rule.label.text: rule for rule in rules if rule.label is not None}
     if name not in named:
+        nameless = [rule for rule in rules if rule.head.name.text == name and rule.label is None]
+        if nameless:
+            have = "The rules for {0!r} have no names" if len(nameless) > 1 else "The rule for {0!r} has no name"
+            arrow = ":-" if isinstance(nameless[0], syntax.StaticRule) else "<-"
+            example = f"`rule {name}: {show(nameless[0].head)} {arrow} ….`"
+            raise DataError(f"{have.format(name)}; `remove` needs one. Write a name in front of a rule: {example}")
         raise DataError(f"No rule is called {name!r}; there is {listed(named)}.{did_you_mean(name, named)}")
     text, span = program.file.source.text, named[name].span
     return program.rewritten(f"{text[: span.start].rstrip()}\n{text[span.end :].lstrip()}\n")

@@ -10,7 +10,7 @@ from typing import Any
 
 from ensue.data import BadRow
 from ensue.data.errors import describe_bad_rows
-from ensue.errors import BadRowsWarning, LateEventsWarning
+from ensue.errors import BadRowsWarning, LateEventsWarning, PlainLengthWarning
 from ensue.live.reactions import Calls
 
 
@@ -49,6 +49,10 @@ class Notices:
                 self.calls.add("on_bad_row", partial(str, row), partial(self.on_bad_row, row))
         elif count:
             self.warnings.append((describe_bad_rows(rows, count), BadRowsWarning))
+
+    def plain_lengths(self, said: Sequence[str]) -> None:
+        """Note plain lengths in rules whose times are timestamps."""
+        self.warnings += [(each, PlainLengthWarning) for each in said]
 
     def warn(self, stacklevel: int) -> None:
         """Warn of all notices for which there is no callback."""

@@ -99,9 +99,12 @@ class Session:
                     return self._send_row(row, events)
             nothing = isinstance(events, Mapping) and not events
             sent = None if nothing else self._read(events)
+            undecided = self._arranged.timestamps is None
             with self._whole:
                 if sent is not None:
                     self._take(sent)
+                    if undecided:
+                        self._note_plain_lengths()
                 self._find(self._progress.evaluate_complete)
             if self._notices.warnings:
                 self._notices.warn(stacklevel=2)
@@ -145,6 +148,7 @@ class Session:
         moment = self._moment(time)
         with self._whole:
             self._find(partial(self._progress.evaluate, moment))
+        self._notices.warn(stacklevel=3)
         return self._answer()
 
     @alone
@@ -534,7 +538,11 @@ class Session:
             )
         if self._arranged.timestamps is None:
             self._decide(timestamps, None)
+            self._note_plain_lengths()
         return moment
+
+    def _note_plain_lengths(self) -> None:
+        self._notices.plain_lengths(self.program.plain_lengths(bool(self._arranged.timestamps)))
 
     def _evaluated(self, evaluate: Callable[[], Batch | None]) -> Batch | None:
         """Evaluates, and returns new detections; a failure ends the session, as its state is incomplete then."""

@@ -23,6 +23,7 @@ from ensue.errors import (
     EmptyAttributeWarning,
     MissingTableWarning,
     OnePartitionWarning,
+    PlainLengthWarning,
     UnusedTypeWarning,
 )
 from ensue.language.limits import LATEST
@@ -275,6 +276,8 @@ def warn_of_frames(program: Rules, job: Job, frames: Frames, given: Given, reque
     """Warns of frames that do not fit the rules, before a row is read."""
     for note in program.unused_types(name for name in frames if name is not None):
         warnings.warn(note, UnusedTypeWarning, stacklevel=6)
+    for note in program.plain_lengths(job.timestamps):
+        warnings.warn(note, PlainLengthWarning, stacklevel=6)
     for note in program.missing_tables(request.tables):
         warnings.warn(note, MissingTableWarning, stacklevel=6)
     used = program.used_attributes

@@ -178,6 +178,8 @@ class Atoms:
         silent = positional and self.report.crowded
         names = [n for n, e in known.items() if not e.open]
         guess = None if silent else did_you_mean(name.text, names, sure=not positional)
+        if guess is None and positional and not silent and not name.quoted:
+            guess = did_you_mean(name.text, TIMERS.keys() - {"at"}, sure=True)
         if positional or guess:
             if guess or self.report.is_first("E101", name.text):  # where no slip is likely, once is enough
                 hint = guess or f"declare it, as in `event {name.text}(id: int).`, or write a rule for it"

@@ -178,4 +178,6 @@ def _comparable(left: typed.Expression, right: typed.Expression) -> str:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, typed.Constant) and other.type in NUMBERS and re.fullmatch(r"[\d.]+", str(one.value)):
             return f"without the quotes it is a number: `{one.value}`"
+        if isinstance(one, typed.Constant) and other.type == "bool" and str(one.value).lower() in ("true", "false"):
+            return f"write `{str(one.value).lower()}` without quotes"
     return "convert one of them: `int(…)`, `float(…)`, `string(…)` or `timestamp(…)`"
