@@ -37,6 +37,8 @@ RELATIONS = [
 TOLERANT = {"meets", "met_by", "starts", "started_by", "finishes", "finished_by", "equals"}
 NAMES_OF_FUNCTIONS = ("count", "floor", "lower")
 """Functions, aggregates or not, which derived types are sometimes called like."""
+INEXACT = re.compile(r"\b(sum|avg|stddev|variance|median|quantile)\(")
+"""Aggregates whose floats may differ in their last digits."""
 PAIRED = {"seq", "and", "during", "overlaps", "contains", "finishes", "before", "equals", "meets"}
 """Operators beside which contexts are drawn."""
 
@@ -74,6 +76,8 @@ class Writer(Draws):
         self.contexts = True
         self.each = set()
         """Types whose matches are kept apart."""
+        self.inexact = False
+        """True if some float depends on the order in which it was computed, so that nothing may be grouped by it."""
 
     def fresh(self, letter):
         self.labels += 1
@@ -386,11 +390,13 @@ class Writer(Draws):
         """Limit on a rule's events, ``once`` or ``at most``; often empty."""
         if not self.chance(14):
             return ""
-        keys = [attribute for attribute in self.events[name] if self.chance(45)]
+        types = self.events[name].items()
+        keys = [each for each, type_ in types if self.chance(45) and not (self.inexact and type_ == "float")]
         word = self.choice(["once", f"at most {self.parameters.number(1, 3)}"])
         return f" {word}{' per ' if keys else ''}{', '.join(keys)} in {self.parameters.length(1, 9)}"
 
     def written(self, name, terms):
+        self.inexact |= any(INEXACT.search(term) for term, _ in terms)
         return f"{name}({', '.join(f't{place} = {term}' for place, (term, _) in enumerate(terms))})"
 
     def know(self, name, attributes):
