@@ -398,5 +398,7 @@ def _warn(rules: Rules, events: Any, read: Events, request: Request) -> None:
         warnings.warn(note, UnusedTypeWarning, stacklevel=above)
     for note in rules.empty_attributes(read):
         warnings.warn(note, EmptyAttributeWarning, stacklevel=above)
+    for note in rules.unused_columns(request.columns):
+        warnings.warn(note, NoEffectWarning, stacklevel=above)
     for note in rules.missing_tables(request.tables):
         warnings.warn(note, MissingTableWarning, stacklevel=above)

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from ensue.data.columns import TOGETHER, USUAL, Columns
 from ensue.data.errors import DataError, shortened
 from ensue.data.errors import did_you_mean as nearest
 from ensue.data.moments import Length, Moment, moment_of, written_length
@@ -363,6 +364,18 @@ class Rules:
         """
         hints = {name: did_you_mean(name, self.typed.events) for name in names if name not in self.typed.events}
         return [f"The rules use no event {name!r}{f'; {hint}' if hint else '.'}" for name, hint in hints.items()]
+
+    def unused_columns(self, columns: Columns) -> list[str]:
+        """For other parts of ensue: a sentence for each column that is given a name that the rules do not use."""
+        used = {*self.attribute_names, *USUAL}
+        used |= {part.strip() for name in columns.outside for part in (name, *name.split(TOGETHER))}
+        used |= {name[:at] for name in used for at, sign in enumerate(name) if sign == "."}
+        return [
+            f"The rules use no attribute {name!r}, which columns= (--column) calls the column {source!r}."
+            f"{nearest(str(name), self.attribute_names)}"
+            for name, source in columns.renamed
+            if name not in used
+        ]
 
     def missing_tables(self, tables: Mapping[str, Any] | None) -> list[str]:
         """For other parts of ensue: a sentence for each table that rules use, and that was not passed.

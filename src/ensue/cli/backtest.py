@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ensue.cli.bad_rows import note_nothing_read, report_bad_rows
+from ensue.cli.bad_rows import note_nothing_read, notes_on, report_bad_rows
 from ensue.cli.files import replace_file
 from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
@@ -117,7 +117,7 @@ def backtest(
         )
     report_bad_rows(read)
     note_nothing_read(program, read)
-    for note in (*program.empty_attributes(read), *program.missing_tables(static)):
+    for note in notes_on(program, read, request):
         say(note)
     if as_json:
         print_json(found.json())

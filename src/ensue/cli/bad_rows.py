@@ -11,6 +11,7 @@ from ensue.cli.output import printable, say
 if TYPE_CHECKING:
     from ensue.data import Events
     from ensue.program import Program
+    from ensue.request import Request
 
 MOST_BAD_ROWS = 20
 """Largest number of rejected rows that are shown one by one; more are shown in groups."""
@@ -38,3 +39,12 @@ def note_nothing_read(program: Program, read: Events) -> None:
     elif not read.used:
         used = ", ".join(name for name, event in program.typed.events.items() if event.declared or not event.derived)
         say(f"None of the events is of a type that the rules use ({used}).")
+
+
+def notes_on(program: Program, read: Events, request: Request) -> list[str]:
+    """Sentences on attributes, columns and tables that do not fit the rules."""
+    return [
+        *program.empty_attributes(read),
+        *program.unused_columns(request.columns),
+        *program.missing_tables(request.tables),
+    ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ensue.cli.about import about_option, check_about, with_about
-from ensue.cli.bad_rows import note_nothing_read, report_bad_rows
+from ensue.cli.bad_rows import note_nothing_read, notes_on, report_bad_rows
 from ensue.cli.engines import SPARK, chosen, engine_option
 from ensue.cli.files import replace_file
 from ensue.cli.folder import folder_of
@@ -177,7 +177,7 @@ def run(
         found, read = program.detect_tables(events_read, request)
     report_bad_rows(read)
     note_nothing_read(program, read)
-    for note in (*program.empty_attributes(read), *program.missing_tables(static)):
+    for note in notes_on(program, read, request):
         say(note)
     as_json = _is_json(output) if folder is None else folder.format == "jsonl"
     found = with_about(found, program, about, lists=as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ensue.cli.bad_rows import note_nothing_read, report_bad_rows
+from ensue.cli.bad_rows import note_nothing_read, notes_on, report_bad_rows
 from ensue.cli.files import replace_bytes, replace_file
 from ensue.cli.functions import functions_option
 from ensue.cli.limits import limit_options
@@ -132,7 +132,7 @@ def view(
         found, read = traced(program, with_stdin_read(sources), request)
     report_bad_rows(read)
     note_nothing_read(program, read)
-    for note in (*program.empty_attributes(read), *program.missing_tables(static)):
+    for note in notes_on(program, read, request):
         say(note)
     with progress("Drawing…", quiet):
         drawn = timeline_of(

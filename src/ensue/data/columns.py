@@ -10,6 +10,9 @@ from ensue.records import dataclass
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0}
 """Units of times since 1970, in microseconds; of nanoseconds a thousand are one."""
 
+USUAL = ("type", "time", "start", "end")
+"""Usual names of columns that are no attributes."""
+
 TOGETHER = "+"
 """Stands between the names of columns that hold a time together: `Date+Time`."""
 

@@ -22,6 +22,7 @@ from ensue.errors import (
     BadRowsWarning,
     EmptyAttributeWarning,
     MissingTableWarning,
+    NoEffectWarning,
     OnePartitionWarning,
     UnusedTypeWarning,
 )
@@ -275,6 +276,8 @@ def warn_of_frames(program: Rules, job: Job, frames: Frames, given: Given, reque
     """Warns of frames that do not fit the rules, before a row is read."""
     for note in program.unused_types(name for name in frames if name is not None):
         warnings.warn(note, UnusedTypeWarning, stacklevel=6)
+    for note in program.unused_columns(request.columns):
+        warnings.warn(note, NoEffectWarning, stacklevel=6)
     for note in program.missing_tables(request.tables):
         warnings.warn(note, MissingTableWarning, stacklevel=6)
     used = program.used_attributes
