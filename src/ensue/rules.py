@@ -371,7 +371,7 @@ class Rules:
         used |= {part.strip() for name in columns.outside for part in (name, *name.split(TOGETHER))}
         used |= {name[:at] for name in used for at, sign in enumerate(name) if sign == "."}
         return [
-            f"The rules use no attribute {name!r}, which columns= (--column) calls the column {source!r}."
+            f"The rules use no attribute {name!r}, as which columns= (--column) reads the column {source!r}."
             f"{nearest(str(name), self.attribute_names)}"
             for name, source in columns.renamed
             if name not in used

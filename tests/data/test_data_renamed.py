@@ -25,7 +25,7 @@ def test_a_column_that_no_row_has_is_refused(tmp_path, form, engine):
         "json": lines(tmp_path / "e.json", [ROWS]),
         "types": {"a": ROWS},
     }[form]
-    with pytest.raises(ensue.DataError, match="has no column 'nope', it has .*'id', 'no'. Did you mean 'no'?"):
+    with pytest.raises(ensue.DataError, match=r"has no column 'nope', it has .*'id', 'no'. Did you mean 'no'?"):
         PROGRAM.detect(events, columns={"id": "nope"}, engine=engine)
 
 
@@ -56,7 +56,7 @@ def test_two_columns_may_change_names():
 
 
 def test_a_name_that_no_rule_uses():
-    with pytest.warns(ensue.NoEffectWarning, match="use no attribute 'idd'.* the column 'no'. Did you mean 'id'?"):
+    with pytest.warns(ensue.NoEffectWarning, match=r"use no attribute 'idd'.* the column 'no'. Did you mean 'id'?"):
         PROGRAM.detect(ROWS, columns={"idd": "no"})
     with pytest.warns(ensue.NoEffectWarning, match="use no attribute 'idd'"):
         PROGRAM.start(columns={"idd": "no"})

@@ -116,7 +116,7 @@ def backtest(
             program, given, request, other, by, key, samples, measure, step=lambda what: shown.say(f"{what}…")
         )
     report_bad_rows(read)
-    note_nothing_read(program, read)
+    note_nothing_read(program, read, given, columns)
     for note in notes_on(program, read, request):
         say(note)
     if as_json:
