@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -200,8 +201,12 @@ def test_slips(ensue: Command, arguments: tuple[str, ...], said: str) -> None:
 
 
 def test_an_output_that_cannot_be_written(ensue: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(path: Path, mode: str = "r", **_: object) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
+    opened = Path.open
+
+    def refused(path: Path, *arguments: Any, **settings: Any) -> Any:
+        if path.name.startswith(".x.jsonl"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *arguments, **settings)
 
     monkeypatch.setattr(Path, "open", refused)
     assert ensue("run", "shop.ensue", "events.jsonl", "-o", "x.jsonl").stderr == "ensue: x.jsonl: Permission denied.\n"

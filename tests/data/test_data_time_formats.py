@@ -190,4 +190,4 @@ def test_one_list_of_directives():
         try:
             time_pattern(f"%Y-%m-%d {directive}")
         except ensue.DataError as error:
-            assert "twice" in str(error)  # noqa: PT017
+            assert "twice" in str(error)

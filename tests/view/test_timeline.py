@@ -262,6 +262,6 @@ def test_the_example_of_the_document_runs(tmp_path, monkeypatch):
 
 
 def test_a_page_in_a_folder_that_is_not_there(tmp_path):
-    timeline = ensue.timeline("event a().  b() <- a().", [{"type": "a", "time": 1}])
+    timeline = ensue.timeline(ensue.compile("event a().  b() <- a()."), [{"type": "a", "time": 1}])
     with pytest.raises(ensue.DataError, match=r"There is no folder .*nonexist to write x.html to"):
         timeline.save(tmp_path / "nonexist" / "x.html")

@@ -58,10 +58,10 @@ def peek(events: tuple[str, ...], columns: Columns, as_json: bool) -> int:
     if not any(peeked.rows or peeked.malformed for peeked in found.values()):
         say(f"There is nothing in {', '.join(path for paths in by_type.values() for path in paths)}.")
         return 1
-    if any(STDIN in paths and not found[name].rows and found[name].malformed for name, paths in by_type.items()):  # type: ignore[index]
+    if any(STDIN in paths and not found[name].rows and found[name].malformed for name, paths in by_type.items()):
         say(STDIN_IS_JSON)
     if not isinstance(sources, dict):
-        apart = _apart(sources, found[None], columns)  # type: ignore[index]
+        apart = _apart(sources, found[None], columns)
         if apart is not None:
             say(f"The files have different columns. If each has events of one type, name the types: ensue peek {apart}")
     if as_json:
