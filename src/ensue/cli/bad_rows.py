@@ -45,14 +45,14 @@ def _hint(first: BadRow) -> str:
 
 def note_nothing_read(program: Program, read: Events, source: ReadSources, columns: Columns) -> None:
     """Explain a result that must be empty: there are no events, no rules, or no events of a type that rules use."""
-    from ensue.data.errors import did_you_mean, listed
-    from ensue.data.types_of import types_of
-
     if read.last_end is None:
         say("There are no events in what was read.")
     elif not any(event.derived for event in program.typed.events.values()):
         say("There is no rule that derives an event, so nothing is found.")
     elif not read.used:
+        from ensue.data.errors import did_you_mean, listed
+        from ensue.data.types_of import types_of
+
         used = ", ".join(name for name, event in program.typed.events.items() if event.declared or not event.derived)
         types = [] if isinstance(source, dict) else types_of(source, columns)
         there = f"; there is {listed(types, 5)}" if types else ""
