@@ -28,10 +28,21 @@ def test_until_is_a_moment(until):
     assert [row["id"] for row in found] == [1]
 
 
-@pytest.mark.parametrize("until", [7.5, True, float("nan"), [1], "tomorrow", "7h", "5"])
-def test_what_is_no_moment_is_refused(until):
+@pytest.mark.parametrize("until", [7.5, True, float("nan"), [1], "tomorrow", "7h", "5", 1772323200])
+@pytest.mark.parametrize("engine", ["embedded", "reference"])
+def test_what_is_no_moment_is_refused(until, engine):
+    rows = [{"type": "order", "time": "2026-03-01T08:00:00Z", "id": 1}]
     with pytest.raises(ensue.DataError):
-        ensue.compile(RULES).detect([{"type": "order", "time": "2026-03-01T08:00:00Z", "id": 1}], until=until)
+        ensue.compile(RULES).detect(rows, until=until, engine=engine)
+
+
+@pytest.mark.parametrize("time", [5, 4102444800])
+def test_a_number_does_not_move_the_time_of_timestamps(time):
+    session = ensue.compile(RULES).start()
+    session.send({"type": "order", "time": "2026-03-01T08:00:00Z", "id": 1})
+    with pytest.raises(ensue.DataError, match="are timestamps; write the time as one"):
+        session.advance(time)
+    assert len(session.advance("2026-03-01T14:00:00Z")) == 1
 
 
 def test_lengths_with_units_need_a_unit_on_integers():

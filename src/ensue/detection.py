@@ -407,5 +407,7 @@ def _warn(rules: Rules, events: Any, read: Events, request: Request) -> None:
         warnings.warn(note, EmptyAttributeWarning, stacklevel=above)
     for note in rules.plain_lengths(read.timestamps):
         warnings.warn(note, PlainLengthWarning, stacklevel=above)
+    for note in rules.unused_columns(request.columns):
+        warnings.warn(note, NoEffectWarning, stacklevel=above)
     for note in rules.missing_tables(request.tables):
         warnings.warn(note, MissingTableWarning, stacklevel=above)

@@ -32,7 +32,7 @@ class UnusedTypeWarning(UserWarning):
 
 
 class NoEffectWarning(UserWarning):
-    """An option has no effect on these events."""
+    """An option has no effect on these events, or these rules."""
 
 
 class PlainLengthWarning(UserWarning):

@@ -5,6 +5,7 @@ Modules that only detection needs are imported by the first detection, so that c
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import date
@@ -17,6 +18,7 @@ from ensue.data.errors import BadRow
 from ensue.data.moments import Length
 from ensue.data.own_functions import read_functions
 from ensue.engine.limits import limiting
+from ensue.errors import NoEffectWarning
 from ensue.language.diagnostics import Diagnostic, Report
 from ensue.language.parse import parse
 from ensue.plan.notes import note
@@ -344,6 +346,8 @@ class Program(Rules):
             max_state=max_state,
         )  # fmt: skip
         program = self.with_params(params or {})
+        for unused in program.unused_columns(names):
+            warnings.warn(unused, NoEffectWarning, stacklevel=2)
         return Session(program, Settings.of(program, request), actions, on_late, on_bad_row)
 
     def resume(

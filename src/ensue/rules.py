@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from ensue.data.columns import TOGETHER, USUAL, Columns
 from ensue.data.errors import DataError, shortened
 from ensue.data.errors import did_you_mean as nearest
 from ensue.data.moments import Length, Moment, moment_of, written_length
@@ -378,6 +379,18 @@ class Rules:
         return [
             f"`{written}` means {number} microsecond{'s' if number > 1 else ''} here, because the times are "
             f"timestamps; write a unit, as in `{number}s`."
+        ]
+
+    def unused_columns(self, columns: Columns) -> list[str]:
+        """For other parts of ensue: a sentence for each column that is given a name that the rules do not use."""
+        used = {*self.attribute_names, *USUAL}
+        used |= {part.strip() for name in columns.outside for part in (name, *name.split(TOGETHER))}
+        used |= {name[:at] for name in used for at, sign in enumerate(name) if sign == "."}
+        return [
+            f"The rules use no attribute {name!r}, as which columns= (--column) reads the column {source!r}."
+            f"{nearest(str(name), self.attribute_names)}"
+            for name, source in columns.renamed
+            if name not in used
         ]
 
     def missing_tables(self, tables: Mapping[str, Any] | None) -> list[str]:

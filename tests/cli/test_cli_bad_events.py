@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,6 @@ BAD_ROWS = {
         ("missing.csv", None, "There is no file missing.csv."),
         ("missing*.csv", None, "No file matches missing*.csv."),
         ("events.xlsx", b"", "events.xlsx does not end in .parquet, "),
-        ("empty.csv", b"", "empty.csv is empty, without even a header."),
         ("empty.parquet", b"", "empty.parquet is empty, "),
         ("garbage.csv", b"\xff\xfe\x80garbage", "garbage.csv:1 is not UTF-8 text"),
         ("garbage.jsonl", b"\xff\xfe\x80garbage", "garbage.jsonl:1 is not UTF-8 text"),
@@ -34,6 +34,10 @@ BAD_ROWS = {
         ("garbage.arrow", b"\xff\xfe\x80garbage", "garbage.arrow is not an Arrow file that can be read: "),
         ("columns.csv", b"type,at,id\norder,3,1\n", "columns.csv has no column 'time', nor 'start' and 'end', it has "),
         ("typeless.csv", b"time,id\n3,1\n", "typeless.csv has no column 'type', it has 'time', 'id'. "),
+        ("nofile", None, "There is no file nofile."),
+        ("headless.csv", b"a,1,1\n", "headless.csv has more than one column '1'; rename one of them. The first "),
+        ("values.csv", b"a,1,2\n", "values.csv has no column 'time', nor 'start' and 'end', it has 'a', '1', '2'. "),
+        ("cases.csv", b"type,Time\n", "cases.csv has no column 'time', nor 'start' and 'end', it has 'type', 'Time'. "),
         ("shop.ensue", None, "shop.ensue does not end in .parquet, "),
         (".", None, None),
         ("", None, None),
@@ -147,3 +151,62 @@ def test_times_of_two_kinds(ensue: Command, folder: Path) -> None:
     result = ensue("run", "shop.ensue", "events.jsonl", "other.jsonl")
     assert result.exit_code == 2
     assert result.stderr.startswith("ensue: Times are integers in events.jsonl but timestamps in other.jsonl;")
+
+
+def test_csv_on_standard_input(ensue: Command) -> None:
+    csv = "type,time,id,product\norder,1,3,tea\n"
+    result = ensue("run", "shop.ensue", "-", input=csv)
+    assert result.exit_code == 2
+    assert "Standard input, -, is read as JSON lines; for CSV add --separator ," in result.stderr
+    assert "Standard input, -, is read as JSON lines" in ensue("peek", "-", input=csv).stderr
+    assert ensue("run", "shop.ensue", "-", "--separator", ",", input=csv).exit_code == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no named pipes in folders")
+def test_a_pipe(ensue: Command, folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    result = ensue("run", "shop.ensue", "pipe")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "- reads JSON lines from standard input" in result.stderr
+
+
+def test_an_empty_csv_in_a_folder(ensue: Command, folder: Path) -> None:
+    (folder / "more").mkdir()
+    (folder / "more" / "a.csv").write_text("")
+    (folder / "more" / "b.csv").write_text("type,time,id,product,qty,tracking\norder,1,3,tea,1,\nshipped,2,3,,,x\n")
+    result = ensue("run", "shop.ensue", "more")
+    assert (result.exit_code, "comp" in result.stdout) == (0, True)
+    alone = ensue("run", "shop.ensue", "more/a.csv")
+    assert (alone.exit_code, alone.stderr) == (0, "ensue: There are no events in what was read.\n")
+
+
+def test_types_that_the_rules_do_not_use(ensue: Command, folder: Path) -> None:
+    (folder / "e.csv").write_text("type,time\nordr,1\nping,2\n")
+    said = ensue("run", "shop.ensue", "e.csv").stderr
+    assert "None of the events is of a type that the rules use (order, shipped" in said
+    assert "; there is 'ordr', 'ping'. Did you mean 'order'?" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "shop.ensue", "events.jsonl", "--emit", "lat"), "Did you mean 'late'?"),
+        (("rum", "shop.ensue"), "No such command 'rum'. Did you mean 'run'?"),
+        (("run", "shop.ensue", "events.jsonl", "--engine", "flink"), "embedded, reference, spark"),
+        (("run", "shop.ensue", "events.jsonl", "--column", "idd=id"), "use no attribute 'idd'"),
+    ],
+)
+def test_slips(ensue: Command, arguments: tuple[str, ...], said: str) -> None:
+    assert said in ensue(*arguments).stderr
+
+
+def test_an_output_that_cannot_be_written(ensue: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = Path.open
+
+    def refused(path: Path, *arguments: Any, **settings: Any) -> Any:
+        if path.name.startswith(".x.jsonl"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *arguments, **settings)
+
+    monkeypatch.setattr(Path, "open", refused)
+    assert ensue("run", "shop.ensue", "events.jsonl", "-o", "x.jsonl").stderr == "ensue: x.jsonl: Permission denied.\n"

@@ -182,7 +182,7 @@ def test_an_empty_file(ensue: Command, folder: Path, name: str, text: str) -> No
 def test_an_empty_file_without_a_header(ensue: Command, folder: Path) -> None:
     (folder / "a.csv").write_text("")
     result = ensue("peek", "a.csv")
-    assert (result.exit_code, result.stderr) == (1, "ensue: a.csv is empty, without even a header.\n")
+    assert (result.exit_code, result.stderr) == (1, "ensue: There is nothing in a.csv.\n")
 
 
 def test_one_row_and_plain_integers(ensue: Command, folder: Path) -> None:
@@ -193,3 +193,21 @@ def test_one_row_and_plain_integers(ensue: Command, folder: Path) -> None:
         "# They are plain integers: write `unit s.` in the rules, or give --time-unit ms if they count from 1970."
         in lines
     )
+
+
+def test_files_of_different_columns(ensue: Command, folder: Path) -> None:
+    (folder / "req.csv").write_text("time,id,url\n1,3,/a\n")
+    (folder / "resp.csv").write_text("time,id,code\n2,3,200\n")
+    said = "ensue peek req=req.csv resp=resp.csv"
+    assert said in ensue("peek", "req.csv", "resp.csv").stderr
+    assert said not in ensue("peek", "req.csv", "req.csv").stderr
+    assert ensue("peek", "req=req.csv", "resp=resp.csv").stderr == ""
+
+
+def test_a_reserved_name(ensue: Command, folder: Path) -> None:
+    (folder / "a.csv").write_text("type,time,start,id\na,1,home,3\n")
+    lines = ensue("peek", "a.csv").stdout.splitlines()
+    assert lines[-1] == "event a(id: int)."
+    assert lines[-2].startswith("# The column start is left out: the name is reserved for times of events.")
+    (folder / "b.csv").write_text("type,time,start,end,id\na,,1,2,3\n")
+    assert "left out" not in ensue("peek", "b.csv").stdout

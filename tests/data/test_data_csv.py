@@ -192,8 +192,7 @@ def test_two_columns_of_one_name(read):
 
 def test_an_empty_file(read):
     for text in ("", "\n\n", b"\xef\xbb\xbf"):
-        with pytest.raises(DataError, match=r"^events.csv is empty, without even a header\.$"):
-            read(text)
+        assert (read(text).rows, read(text).tables) == (0, {})
 
 
 def test_invalid_utf8(read):
@@ -248,3 +247,15 @@ def test_a_quote_that_is_never_closed_is_a_bad_row(read, kind):
     assert bad(read('type,time,k,note\na,1,1,"x', schema)) == ["events.csv:2: has a quote that is never closed"]
     fine = read('type,time,k,note\na,1,1,5" pipe\na,2,1,"a ""b"" c"\n', schema)
     assert fine.tables["a"]["note"].to_pylist() == ['5" pipe', 'a "b" c'] and not fine.bad
+
+
+@pytest.mark.parametrize("time", [str(2**63 - 1), str(2**70), f"-{2**62}"])
+def test_a_time_that_is_too_far_away(read, time):
+    (bad,) = read(f"type,time\na,{time}\na,1\n").bad
+    assert bad.reason == f"column 'time' is '{time}', and times lie within 2,305,843,009,213,693,952 of 0"
+
+
+@pytest.mark.parametrize("header", ["a,1,1", "a,1.5,1.5", "a,2026-01-01,2026-01-01"])
+def test_a_first_line_of_values(read, header):
+    with pytest.raises(DataError, match=r"The first line must name the columns, .* values: add such a line\.$"):
+        read(f"{header}\na,2,3\n")

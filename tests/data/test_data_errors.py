@@ -12,7 +12,7 @@ import pytest
 
 from ensue.data import Columns, DataError, read_events
 
-ENDINGS = ".parquet, .csv, .tsv, .json, .jsonl, .ndjson, .arrow or .feather, packed or not (.gz, .zst)"
+ENDINGS = ".parquet, .csv, .tsv, .json, .jsonl, .ndjson, .arrow or .feather, packed or not (.gz, .zst, .bz2, .xz, .lz4)"
 
 
 @pytest.fixture(autouse=True)
@@ -51,8 +51,8 @@ def fails() -> object:
             f"notes.txt does not end in {ENDINGS}, so Ensue cannot tell",
         ),
         (
-            "events",
-            f"events does not end in {ENDINGS}, so Ensue cannot tell",
+            "note.txt",
+            f"note.txt does not end in {ENDINGS}, so Ensue cannot tell",
         ),
         ("", "The path is empty."),
         ("x" * 5000, "is not a path that can be read: File name too long."),

@@ -2,6 +2,7 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pandas as pd
@@ -12,7 +13,7 @@ import pytest
 import ensue
 from ensue.data import DataError
 from ensue.data.known_times import KNOWN
-from ensue.data.time_patterns import time_pattern
+from ensue.data.time_patterns import DIRECTIVES, time_pattern
 
 PROGRAM = ensue.compile("event a(k: int).  b(k) <- a(k).")
 MOMENT = datetime(2015, 10, 18, 18, 1, 47, 978000)
@@ -181,3 +182,12 @@ def test_a_session_goes_on_with_how_times_are_read():
     session = PROGRAM.resume(session.save())
     (row,) = session.send({"type": "a", "time": 2000, "key": {"id": "2"}})
     assert (row["k"], row["end"]) == (2, datetime(1970, 1, 1, 0, 0, 2, tzinfo=UTC))
+
+
+def test_one_list_of_directives():
+    assert f"`{DIRECTIVES}`" in Path("docs/data.md").read_text(encoding="utf-8")
+    for directive in DIRECTIVES.split():
+        try:
+            time_pattern(f"%Y-%m-%d {directive}")
+        except ensue.DataError as error:
+            assert "twice" in str(error)

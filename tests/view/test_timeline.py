@@ -259,3 +259,9 @@ def test_the_example_of_the_document_runs(tmp_path, monkeypatch):
     (example,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     exec(example, {})
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_page_in_a_folder_that_is_not_there(tmp_path):
+    timeline = ensue.timeline(ensue.compile("event a().  b() <- a()."), [{"type": "a", "time": 1}])
+    with pytest.raises(ensue.DataError, match=r"There is no folder .*nonexist to write x.html to"):
+        timeline.save(tmp_path / "nonexist" / "x.html")

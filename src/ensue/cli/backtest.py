@@ -116,8 +116,8 @@ def backtest(
             program, given, request, other, by, key, samples, measure, step=lambda what: shown.say(f"{what}…")
         )
     report_bad_rows(read)
-    note_nothing_read(program, read)
-    for note in notes_on(program, read, static):
+    note_nothing_read(program, read, given, columns)
+    for note in notes_on(program, read, request):
         say(note)
     if as_json:
         print_json(found.json())

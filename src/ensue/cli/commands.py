@@ -64,6 +64,19 @@ class Commands(click.Group):
             return BROKEN_PIPE
         return code
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from ensue.data.errors import did_you_mean
+
+            hint = did_you_mean(args[0], MODULES)
+            if not hint:
+                raise
+            raise click.UsageError(f"{error.format_message()}{hint}", ctx) from None
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(MODULES)
 

@@ -18,10 +18,10 @@ engine_option = click.option(
 )
 
 
-def chosen(name: str) -> str:
-    """The engine of that name, if there is one."""
+def chosen(name: str, *others: str) -> str:
+    """The engine of that name, if there is one; the command knows `others`, too."""
     from ensue.request import ENGINES
 
     if name not in ENGINES:
-        raise click.UsageError(f"There is no engine {name!r} here; there is {', '.join(ENGINES)}.")
+        raise click.UsageError(f"There is no engine {name!r} here; there is {', '.join((*ENGINES, *others))}.")
     return name

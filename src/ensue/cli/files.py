@@ -34,6 +34,11 @@ def _replacing(path: Path) -> Iterator[Path]:
         raise PermissionError(13, "Permission denied", str(path))
     beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
+        with beside.open("wb"):
+            pass
+    except OSError as error:  # names the output, not the file beside it
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+    try:
         yield beside
         if target.exists():
             beside.chmod(stat.S_IMODE(target.stat().st_mode))

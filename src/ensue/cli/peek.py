@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shlex
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ensue.cli.bad_rows import STDIN_IS_JSON
 from ensue.cli.output import json_option, print_json, say
 from ensue.cli.progress import progress
 from ensue.cli.reading import reading_options
+from ensue.cli.rules import STDIN
 from ensue.cli.sources import event_sources, with_stdin_read
 
 if TYPE_CHECKING:
@@ -43,24 +45,25 @@ def peek(events: tuple[str, ...], columns: Columns, as_json: bool) -> int:
       ensue peek auth.log --year 2026 \\
         --lines '(?P<time>\\w+ +\\d+ \\S+) (?P<host>\\S+) (?P<program>\\w+).*?: (?P<text>.*)'
     """
-    from ensue.data.errors import EmptyFileError
     from ensue.data.peek import peek as look
 
     sources = event_sources(events)
     by_type = sources if isinstance(sources, dict) else {None: sources}
     read = with_stdin_read(sources)
-    try:
-        with progress("Reading…"):
-            found = {
-                name: look(read[name] if isinstance(read, dict) else read, columns, name)  # type: ignore[index]
-                for name in by_type
-            }
-    except EmptyFileError as error:
-        say(str(error))
-        return 1
+    with progress("Reading…"):
+        found = {
+            name: look(read[name] if isinstance(read, dict) else read, columns, name)  # type: ignore[index]
+            for name in by_type
+        }
     if not any(peeked.rows or peeked.malformed for peeked in found.values()):
         say(f"There is nothing in {', '.join(path for paths in by_type.values() for path in paths)}.")
         return 1
+    if any(STDIN in paths and not found[name].rows and found[name].malformed for name, paths in by_type.items()):
+        say(STDIN_IS_JSON)
+    if not isinstance(sources, dict):
+        apart = _apart(sources, found[None], columns)
+        if apart is not None:
+            say(f"The files have different columns. If each has events of one type, name the types: ensue peek {apart}")
     if as_json:
         print_json([_plain(name, peeked, by_type[name], columns) for name, peeked in found.items()])  # type: ignore[index]
         return 0
@@ -78,6 +81,21 @@ def _plain(name: str | None, peeked: Peeked, paths: Sequence[str], columns: Colu
     return {"paths": list(paths), "only": only, **asdict(peeked), "run": _arguments(peeked, paths, columns, only)}
 
 
+def _apart(paths: Sequence[str], peeked: Peeked, columns: Columns) -> str | None:
+    """The files with a type for each, where there is no column of types and their columns differ."""
+    from ensue.data.peek import peek as look
+
+    if len(paths) < 2 or STDIN in paths or peeked.type is not None:
+        return None
+    if all(column.filled == peeked.rows for column in peeked.columns):
+        return None
+    looks = [look(path, columns) for path in paths]
+    if len({frozenset(column.name for column in each.columns) for each in looks}) == 1:
+        return None
+    named = [f"{_only(None, each, [path])}={path}" for path, each in zip(paths, looks, strict=True)]
+    return " ".join(map(_quoted, named))
+
+
 def _only(name: str | None, peeked: Peeked, paths: Sequence[str]) -> str | None:
     """The type of all events: as it is given, or else, without a column of types, the name of their file."""
     if name is not None or peeked.type is not None:
@@ -92,7 +110,7 @@ def _described(peeked: Peeked, paths: Sequence[str], columns: Columns, only: str
     yield from map(_comment, _comments(peeked, paths, columns, only))
     yield ""
     for event in peeked.events:
-        yield from _declaration(event, only or event.name)
+        yield from _declaration(event, only or event.name, _taken(peeked))
 
 
 def _comment(text: str) -> str:
@@ -173,8 +191,16 @@ def _quoted(word: str) -> str:
     return f"$'{''.join(signs)}'"
 
 
-def _declaration(event: EventKind, name: str) -> Iterator[str]:
+def _taken(peeked: Peeked) -> set[str]:
+    """The reserved columns that hold the times and types of events, and so are no attributes."""
+    times = peeked.times
+    taken = {peeked.type, *(() if times is None else (times.column, times.end))} - {None}
+    return {"start", "end", "time", "type"} if {"start", "end"} <= taken else set(map(str, taken))
+
+
+def _declaration(event: EventKind, name: str, taken: Collection[str] = ()) -> Iterator[str]:
     """The statement that declares a type of events; a comment where there can be none."""
+    from ensue.data.columns import USUAL
     from ensue.language.print import show
     from ensue.language.syntax import Column, EventDeclaration, Name
     from ensue.program import check_rules
@@ -182,7 +208,13 @@ def _declaration(event: EventKind, name: str) -> Iterator[str]:
     if not _writable(name):
         yield _comment(f"The type {name} is left out: a name of rules cannot hold these characters.")
         return
-    own = {a: kind for a, kind in event.attributes.items() if a not in ("type", "start", "end", "time")}
+    own = {a: kind for a, kind in event.attributes.items() if a not in USUAL}
+    for attribute in event.attributes:
+        if attribute in USUAL and attribute not in taken:
+            yield _comment(
+                f"The column {attribute} is left out: the name is reserved for {_meaning(attribute)}. To use the "
+                f"column, give it another name: --column my_{attribute}={attribute}."
+            )
     for attribute in own:
         if not _writable(attribute):
             yield _comment(f"The column {attribute} is left out: a name of rules cannot hold these characters.")
@@ -190,6 +222,10 @@ def _declaration(event: EventKind, name: str) -> Iterator[str]:
     text = show(EventDeclaration(Name(name), columns, False))
     wrong = any(d.severity.name == "ERROR" for d in check_rules(text))
     yield _comment(f"{text}  (its name stands for something else)") if wrong else text
+
+
+def _meaning(reserved: str) -> str:
+    return "the type of an event" if reserved == "type" else "times of events"
 
 
 def _writable(name: str) -> bool:

@@ -160,7 +160,7 @@ def run(
         job = Job(program, sources, request, format, options, output_, cluster, about)
         run_on_spark(job, lambda found, where: _write(with_about(found, program, about, lists=_is_json(where)), where))
         return 0
-    request = replace(request, engine=chosen(engine))
+    request = replace(request, engine=chosen(engine, SPARK))
     paths = paths_of(sources)
     if rules == STDIN and STDIN in paths:
         raise click.UsageError("Rules and events cannot both come from standard input, -; name a file for one of them.")
@@ -176,8 +176,8 @@ def run(
     with detecting("Detecting…", program, quiet):
         found, read = program.detect_tables(events_read, request)
     report_bad_rows(read)
-    note_nothing_read(program, read)
-    for note in notes_on(program, read, static):
+    note_nothing_read(program, read, events_read, columns)
+    for note in notes_on(program, read, request):
         say(note)
     as_json = _is_json(output) if folder is None else folder.format == "jsonl"
     found = with_about(found, program, about, lists=as_json)

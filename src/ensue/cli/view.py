@@ -128,11 +128,12 @@ def view(
     values = pairs(only, "--only")
     program = program_of(rules, keep, functions, param, params)
     request = Request(until, columns, static, emit or None, max_matches=max_matches, max_state=max_state)
+    given = with_stdin_read(sources)
     with detecting("Detecting…", program, quiet):
-        found, read = traced(program, with_stdin_read(sources), request)
+        found, read = traced(program, given, request)
     report_bad_rows(read)
-    note_nothing_read(program, read)
-    for note in notes_on(program, read, static):
+    note_nothing_read(program, read, given, columns)
+    for note in notes_on(program, read, request):
         say(note)
     with progress("Drawing…", quiet):
         drawn = timeline_of(

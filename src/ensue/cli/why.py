@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ensue.cli.functions import functions_option
-from ensue.cli.output import colours, printable
+from ensue.cli.output import colours, printable, say
 from ensue.cli.parameters import parameter_options
 from ensue.cli.progress import detecting, quiet_option
 from ensue.cli.reading import reading_options
@@ -98,6 +98,8 @@ def why(
     length = int(lateness) if lateness is not None and lateness.isdigit() else lateness
     with detecting("Looking…", program, quiet):
         found = answer(program, with_stdin_read(sources), request, None, type_, at, wanted, length, limit)
+    for note in program.unused_columns(columns):
+        say(note)
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
         return 0

@@ -5,7 +5,7 @@ It is done once, before anything is read, for tables as for single rows; after i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
@@ -43,10 +43,14 @@ def arranged(
 
     def missing(source: str) -> None:
         if table is not None:
-            names = [*held, *others]
-            raise DataError(f"{table} has no column {source!r}, it has {listed(names)}.{did_you_mean(source, names)}")
+            raise no_column(table, source, [*held, *others])
 
     return with_names_of_rules(held, columns, paths, column_at, _joined, missing)
+
+
+def no_column(table: str, source: str, names: Sequence[str]) -> DataError:
+    """The error about a column that is to be renamed and does not exist."""
+    return DataError(f"{table} has no column {source!r}, it has {listed(names)}.{did_you_mean(source, names)}")
 
 
 def arranged_part(part: InputPart, columns: Columns, paths: Collection[str]) -> InputPart:
@@ -54,9 +58,45 @@ def arranged_part(part: InputPart, columns: Columns, paths: Collection[str]) -> 
     if not needs_arranging(columns, paths) or not part.columns:
         return part
     called = None if part.sparse or part.event_type is not None else part.name
+    lacking = lacking_columns(part, columns) if part.sparse and part.event_type is None else []
+    if lacking:  # as a key that a row lacks, not the value under the name that rules have
+        nulls = {name for name, source in columns.renamed if source in lacking}
+        others = tuple(pair for pair in columns.renamed if pair[0] not in nulls)
+        read = {source for _, source in others}
+        kept = {name: column for name, column in part.columns.items() if name not in nulls or name in read}
+        part, columns = replace(part, columns=kept), replace(columns, renamed=others)
     exactly = part.exactly
     again = None if exactly is None else (lambda: arranged_part(exactly(), columns, paths))
     return replace(part, columns=arranged(part.columns, columns, paths, called, part.others), exactly=again)
+
+
+def lacking_columns(part: InputPart, columns: Columns) -> list[str]:
+    """The columns that are to be renamed and that a part has in no row."""
+    return [
+        source for _, source in columns.renamed if source not in part.others and column_at(part.columns, source) is None
+    ]
+
+
+def arranged_parts(
+    parts: Iterable[InputPart], columns: Columns, paths: Collection[str], whole: bool
+) -> Iterator[InputPart]:
+    """Parts with their columns arranged. If they are the `whole` input, one has each column that is to be renamed.
+
+    Tables are looked at one by one; rows of JSON and dicts may lack what others have.
+    """
+    lacking: set[str] | None = None
+    names: dict[str, None] = {}
+    first = None
+    for part in parts:
+        if whole and columns.renamed and part.length:
+            found = set(lacking_columns(part, columns))
+            lacking = found if lacking is None else lacking & found
+            names |= dict.fromkeys([*part.columns, *part.others])
+            first = first or part
+        yield arranged_part(part, columns, paths)
+    if lacking and first is not None:
+        source = next(source for _, source in columns.renamed if source in lacking)
+        raise no_column(first.name, source, list(names))
 
 
 def needs_arranging(columns: Columns, paths: Collection[str]) -> bool:
@@ -83,6 +123,8 @@ def row_arranger(columns: Columns, paths: Collection[str]) -> Callable[[Row], Ro
             value = value_at_path(row, source)
             if value is not None or source in row:
                 found[name] = value
+            else:
+                found.pop(name, None)  # the row lacks it, whatever it has under the name that rules have
         for path in paths:
             value = value_at_path(found, path)
             if value is not None:

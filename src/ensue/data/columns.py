@@ -10,6 +10,9 @@ from ensue.records import dataclass
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0}
 """Units of times since 1970, in microseconds; of nanoseconds a thousand are one."""
 
+USUAL = ("type", "time", "start", "end")
+"""Usual names of columns that are no attributes."""
+
 TOGETHER = "+"
 """Stands between the names of columns that hold a time together: `Date+Time`."""
 
@@ -220,7 +223,7 @@ def _times(names: Sequence[str], columns: Columns, table: str) -> tuple[str, str
     raise DataError(
         f"{table} has no column 'time', nor 'start' and 'end', it has {listed(names)}. "
         "Name the one that holds the time with time= (--time on the command line), or several: Date+Time."
-        f"{_renamed_away(columns, 'time', 'start', 'end')}"
+        f"{_renamed_away(columns, 'time', 'start', 'end')}{_alike('time', names)}"
     )
 
 
@@ -232,7 +235,7 @@ def _type(names: Sequence[str], columns: Columns, table: str) -> str:
     raise DataError(
         f"{table} has no column 'type', it has {listed(names)}. Name the one that holds the event's type with type=, "
         'or pass the tables by type: {"order": table} (order=FILE on the command line).'
-        f"{_renamed_away(columns, 'type')}"
+        f"{_renamed_away(columns, 'type')}{_alike('type', names)}"
     )
 
 
@@ -240,6 +243,11 @@ def _renamed_away(columns: Columns, *names: str) -> str:
     """A sentence for columns that are missing because another name was given to them."""
     taken = ((name, source) for name, source in columns.renamed if source in names)
     return "".join(f" There was one {source!r}, which columns= (--column) calls {name!r}." for name, source in taken)
+
+
+def _alike(usual: str, names: Sequence[str]) -> str:
+    """A hint where a column has nearly a usual name."""
+    return did_you_mean(usual, [name for name in names if usual in name.lower()])
 
 
 def named(name: str, names: Sequence[str], table: str) -> str:

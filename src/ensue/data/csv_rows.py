@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from ensue.data.content import Content
-from ensue.data.errors import DataError, EmptyFileError, first_line
-from ensue.data.input_part import InputPart, named_columns
+from ensue.data.errors import DataError, first_line
+from ensue.data.input_part import InputPart, headless, named_columns
 from ensue.data.wanted import Wanted, heads
 
 _LARGEST_BLOCK = 2**31 - 1
@@ -36,6 +36,8 @@ def read_csv(content: Content, separator: str | None = None, wanted: Wanted | No
     other sign that the header has.
     """
     data = content.text()
+    if not data.strip():
+        return InputPart(content.name, {}, 0, lambda position: content.name, text=True)
     separator = separator or _separator(data)
     names = [name.strip() for name in _header(data, separator, content.name)]
     width = len(names)
@@ -60,7 +62,8 @@ def read_csv(content: Content, separator: str | None = None, wanted: Wanted | No
     if lost and rows.num_rows and all(number < rows.num_rows + len(malformed) - 1 for number, _ in faults):
         faults.append((rows.num_rows + len(malformed) - 1, _open_quote(lost)))
         rows = rows.slice(0, rows.num_rows - 1)
-    columns = named_columns([names[index] for index in titled], rows.columns, content.name)
+    hint = headless(names)
+    columns = named_columns([names[index] for index in titled], rows.columns, content.name, hint)
     others = tuple(names[index] for index in named if index not in set(titled))
     place = _place(content, separator)
     return InputPart(content.name, columns, rows.num_rows, place, text=True, malformed=tuple(faults), others=others)
@@ -114,7 +117,7 @@ def _header(data: bytes, separator: str, name: str) -> list[str]:
     except csv.Error as error:
         raise DataError(f"{name} has no header that can be read: {error}.") from None
     if header is None:
-        raise EmptyFileError(f"{name} is empty, without even a header.")
+        raise DataError(f"{name} has no header that can be read.")
     return header
 
 

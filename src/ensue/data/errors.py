@@ -12,10 +12,6 @@ class DataError(ValueError):
     """The input as a whole cannot be used. The message gives the reason and a remedy, in a sentence or two."""
 
 
-class EmptyFileError(DataError):
-    """A file that needs a header has nothing in it."""
-
-
 class NotTextError(DataError):
     """A column of text holds bytes that are not UTF-8."""
 

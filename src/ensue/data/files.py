@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ensue.data.columns import TextFiles
-from ensue.data.content import Content, file_content, inner_suffix, is_compressed
+from ensue.data.content import COMPRESSED, Content, file_content, inner_suffix, is_compressed
 from ensue.data.errors import DataError, first_line, shortened
 from ensue.records import dataclass
 from ensue.regex import group_names, groups
@@ -74,13 +74,18 @@ def find_files(path: Path, files: TextFiles = PLAIN) -> list[Path]:
             raise DataError(f"The folder {path} holds no file of events ({endings()}).")
         return found
     if path.exists() or not any(sign in str(path) for sign in "*?["):
+        if not path.exists():
+            raise DataError(f"There is no file {path}.")
         if not is_event_file(path, files):
+            if path.is_fifo() or path.is_char_device() or path.parts[:2] == ("/", "dev"):
+                raise DataError(
+                    f"{path} is a pipe or a device, whose name does not tell how to read it. On the command line, - "
+                    "reads JSON lines from standard input: … | ensue run RULES - (with --separator , it reads CSV)."
+                )
             raise DataError(
                 f"{path} does not end in {endings()}, so Ensue cannot tell how to read it. For other text, name what "
                 "splits its lines: lines= (--lines) takes a regular expression, separator= (--separator) a sign."
             )
-        if not path.exists():
-            raise DataError(f"There is no file {path}.")
         return [path]
     matched = list(Path(path.anchor or ".").glob(str(path.relative_to(path.anchor))))
     if not matched:
@@ -94,7 +99,7 @@ def find_files(path: Path, files: TextFiles = PLAIN) -> list[Path]:
 def endings() -> str:
     """The endings that can be read, for a message."""
     *most, last = READERS
-    return f"{', '.join(most)} or {last}, packed or not (.gz, .zst)"
+    return f"{', '.join(most)} or {last}, packed or not ({', '.join(COMPRESSED)})"
 
 
 def is_event_file(path: Path, files: TextFiles = PLAIN) -> bool:

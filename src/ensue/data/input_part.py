@@ -1,5 +1,6 @@
 """One table of the input, as it came, before any column is interpreted."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
@@ -45,12 +46,12 @@ class InputPart:
         return pa.array((position for position in range(self.total) if position not in malformed), pa.int64())
 
 
-def named_columns(names: Sequence[str], columns: Iterable[Raw], part: str) -> dict[str, Raw]:
+def named_columns(names: Sequence[str], columns: Iterable[Raw], part: str, hint: str = "") -> dict[str, Raw]:
     """Columns by name, which must be different ones."""
     by_name = dict(zip(names, columns, strict=True))
     if len(by_name) < len(names):
         twice = next(name for index, name in enumerate(names) if name in names[:index])
-        raise DataError(f"{part} has more than one column {twice!r}; rename one of them.")
+        raise DataError(f"{part} has more than one column {twice!r}; rename one of them.{hint}")
     return by_name
 
 
@@ -58,3 +59,14 @@ def table_part(table: pa.Table, name: str, where: Callable[[int], str]) -> Input
     """A part that is an Arrow table."""
     columns = named_columns(table.column_names, map(readable, table.columns), name)
     return InputPart(name, columns, table.num_rows, where)
+
+
+_VALUE = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([-:/T ][0-9:.TZ/+ -]*)?")
+"""A number or a time, of which no column has its name."""
+
+
+def headless(names: Iterable[str]) -> str:
+    """A hint where the first line of a file seems to be an event."""
+    if not any(map(_VALUE.fullmatch, names)):
+        return ""
+    return " The first line must name the columns, as in type,time,id, and this one looks like values: add such a line."

@@ -27,6 +27,8 @@ def moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str = "`
     120
     >>> moment_of("1970-01-01T00:00:01Z", None, timestamps=True)
     1000000
+
+    A number is no timestamp: nothing tells seconds from microseconds.
     """
     found = _moment_of(moment, unit, timestamps, what)
     if not EARLIEST <= found <= LATEST:
@@ -44,18 +46,21 @@ def is_timestamp(moment: Moment) -> bool:
 
 
 def _moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str) -> int:
+    """The same, of any size."""
     if isinstance(moment, datetime):
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return _in_units((moment - _EPOCH) // _MICROSECOND, unit, timestamps, what)
     if isinstance(moment, date):
         return _moment_of(datetime(moment.year, moment.month, moment.day), unit, timestamps, what)
     if isinstance(moment, int) and not isinstance(moment, bool):
+        if timestamps:
+            raise DataError(_as_timestamp(what))
         return moment
     if not isinstance(moment, str):
         raise DataError(f"{moment!r} is not a time: give a number, a datetime, or text such as 2026-12-25T12:00:00Z.")
     if re.fullmatch(r"[+-]?\d+", moment):
         if timestamps:
-            raise DataError(f"The times of these events are timestamps; write {what} as one: 2026-12-25T12:00:00Z.")
+            raise DataError(_as_timestamp(what))
         return int(moment) if len(moment) <= _LONGEST else LATEST + 1
     length = _microseconds(moment)
     if length is not None and timestamps:
@@ -113,6 +118,19 @@ def check_length(length: Length, what: str) -> None:
         raise DataError(f"{what} is {length!r}; it cannot be negative.")
     if number > FARTHEST:
         raise DataError(f"{what} is {shortened(length)}; times cannot be that far apart.")
+
+
+def datetime_of(micros: int) -> datetime:
+    """A time of the engine as a caller gives it where times are timestamps.
+
+    >>> datetime_of(1_000_000)
+    datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.timezone.utc)
+    """
+    return _EPOCH + micros * _MICROSECOND
+
+
+def _as_timestamp(what: str) -> str:
+    return f"The times of these events are timestamps; write {what} as one: 2026-12-25T12:00:00Z."
 
 
 def _microseconds(text: str) -> Fraction | None:

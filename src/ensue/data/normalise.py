@@ -42,6 +42,7 @@ def read_events(
     derived: Collection[str] = (),
     used: Used | None = None,
     asked: Schema | None = None,
+    whole: bool = True,
 ) -> Events:
     """Read events in any form.
 
@@ -49,7 +50,8 @@ def read_events(
     are not `known` only the times are read: they take part in `first_end` and `last_end`. The start of a declared type
     that is `instant` must be its end. Rows of types that are `derived`, and not given, are bad. A value that does not
     fit makes a row bad where its attribute is `used` (an event and a name); None stands for all. Of types that are not
-    declared, `asked` are the attributes that rules use.
+    declared, `asked` are the attributes that rules use. More events may come after a source that is not `whole`: what
+    it lacks may be in those.
 
     >>> events = read_events([{"type": "order", "time": 3, "id": 42}], Columns(), {"order": {"id": "int"}})
     >>> events.tables["order"].to_pylist()
@@ -57,7 +59,7 @@ def read_events(
     """
     with arrow_errors_as_data_errors("The events"):
         if not isinstance(source, Read):
-            source = read_parts(source, columns, {**(asked or {}), **schema}, schema, known)
+            source = read_parts(source, columns, {**(asked or {}), **schema}, schema, known, whole)
         gathered = _Gathered(frozenset(instant), frozenset(derived), _by_event(used))
         return _read(source, columns, schema, strict, None if known is None else frozenset(known), gathered)
 

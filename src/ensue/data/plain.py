@@ -11,7 +11,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from ensue import compute as pc
-from ensue.data.arrange import arranged_part, paths_of
+from ensue.data.arrange import arranged_parts, paths_of
 from ensue.data.columns import Columns
 from ensue.data.convert import Schema, bad_values, convert
 from ensue.data.files import Reading
@@ -24,15 +24,18 @@ from ensue.data.wanted import wanted_columns
 Plain: TypeAlias = "pa.Table | dict[str, pa.Table]"
 
 
-def read_parts(source: object, columns: Columns, asked: Schema, schema: Schema, known: Collection[str] | None) -> Read:
+def read_parts(
+    source: object, columns: Columns, asked: Schema, schema: Schema, known: Collection[str] | None, whole: bool = True
+) -> Read:
     """The parts of a source, arranged; only columns that are wanted, where all types that are known are declared.
 
-    `asked` are the attributes of all types, `schema` of those that are declared.
+    `asked` are the attributes of all types, `schema` of those that are declared. More may come after a source that is
+    not the `whole` input.
     """
     declared = known is not None and all(name in schema for name in known)
     form, parts = recognise(source, Reading(columns.files, wanted_columns(schema, columns) if declared else None))
     paths = paths_of(asked, columns)
-    return Read(form, (arranged_part(part, columns, paths) for part in parts))
+    return Read(form, arranged_parts(parts, columns, paths, whole))
 
 
 def plain_tables(

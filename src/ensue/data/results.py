@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ensue.data import DataError
-from ensue.data.errors import shortened
+from ensue.data.errors import did_you_mean, shortened
 from ensue.language import typed
 from ensue.language.types import is_list, item_of
 
@@ -88,5 +88,7 @@ def picked(program: typed.Program, emit: Iterable[str] | None) -> list[str]:
     for name in wanted:
         if name not in derived:
             known = ", ".join(derived) or "none"
-            raise DataError(f"No rule derives {name!r}; what the rules derive: {known}.")
+            raise DataError(
+                f"No rule derives {name!r}; what the rules derive: {known}.{did_you_mean(str(name), derived)}"
+            )
     return [name for name in derived if name in wanted]

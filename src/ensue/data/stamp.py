@@ -1,5 +1,6 @@
 """Stamp each row of a part with its start, end and type, or with the reason why it lacks one."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from ensue import compute as pc
 from ensue.data.columns import Columns, Layout, TimeFormat, find_layout
 from ensue.data.convert import blanks_as_null, convert
 from ensue.data.errors import DataError, shortened
-from ensue.data.input_part import InputPart
+from ensue.data.input_part import InputPart, headless
 from ensue.data.iso import text_of_micros
 from ensue.data.raw import Raw, any_of, present, value_at
 from ensue.data.times import Clock, Times, read_times
@@ -42,7 +43,7 @@ class Stamped:
 
 def stamp(part: InputPart, columns: Columns, clock: Clock | None = None) -> Stamped:
     """Read the times and types of a part; `clock` is known for a part that continues another."""
-    layout = find_layout([*part.columns, *part.others], columns, part.event_type is not None, part.name)
+    layout = _layout(part, columns)
     times, faults = _read_times(part, layout, columns.times, clock)
     start, end = times[layout.start], times[layout.end]
     clock = _one_clock(times, part.name)
@@ -62,6 +63,15 @@ def stamp(part: InputPart, columns: Columns, clock: Clock | None = None) -> Stam
     return Stamped(
         start.values, end.values, types, good, tuple(faults), clock, zone, layout.sequence, frozenset(map(str, taken))
     )
+
+
+def _layout(part: InputPart, columns: Columns) -> Layout:
+    names = [*part.columns, *part.others]
+    try:
+        return find_layout(names, columns, part.event_type is not None, part.name)
+    except DataError as error:
+        hint = headless(names) if part.text else ""
+        raise DataError(f"{error}{hint}") from None
 
 
 def _read_times(
@@ -114,13 +124,18 @@ def _unread_time(raw: Raw, times: Times, name: str, how: TimeFormat) -> Fault:
         value = value_at(raw, index)
         if value is None or (isinstance(value, str) and not value.strip()):
             return f"column {name!r} is empty, and an event needs a time"
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) > FARTHEST:
+        far = isinstance(value, int) and not isinstance(value, bool) and abs(value) > FARTHEST
+        if far or (times.clock == "integers" and isinstance(value, str) and _WHOLE.fullmatch(value.strip())):
             return f"column {name!r} is {shortened(value)}, and times lie within {FARTHEST:,} of 0"
         if isinstance(value, float) and times.clock == "integers":
             return f"column {name!r} is {shortened(value)}, not {kind}; if it is seconds since 1970, say time_unit='s'"
         return f"column {name!r} is {shortened(value)}, not {kind}"
 
     return Fault(pc.is_null(times.values), reason)
+
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+"""An integer as text; one that is not a time lies too far away."""
 
 
 def _backwards(start: pa.ChunkedArray, end: pa.ChunkedArray, clock: Clock | None) -> Fault:

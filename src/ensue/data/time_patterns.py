@@ -41,6 +41,9 @@ _DIRECTIVES = {
 }
 _SAME = {"B": "b", "h": "b", "e": "d", "A": "a", "Z": "z", "k": "H", "l": "I"}
 _LONGER = {"T": "%H:%M:%S", "R": "%H:%M", "F": "%Y-%m-%d", "D": "%m/%d/%y"}
+DIRECTIVES = "%Y %y %m %b %B %d %e %H %I %p %M %S %f %z %a %A %T %F %R %D %%"
+"""The directives that messages and the documentation name; a few more mean the same as one of them."""
+
 _MINUTE = 60_000_000
 
 
@@ -155,9 +158,8 @@ def _regex_of(format: str) -> str:
         else:
             name = _SAME.get(letter, letter)
             if name not in _DIRECTIVES:
-                known = " ".join(f"%{each}" for each in _DIRECTIVES)
                 raise DataError(
-                    f"The time format {format!r} has %{letter}, which is not known here; known are {known}."
+                    f"The time format {format!r} has %{letter}, which is not known here; known are {DIRECTIVES}."
                 )
             if name in seen and name != "a":
                 raise DataError(f"The time format {format!r} has %{letter} twice.")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ensue.data.columns import TOGETHER, Columns, is_path
+from ensue.data.columns import TOGETHER, USUAL, Columns, is_path
 from ensue.data.convert import Schema
 from ensue.records import dataclass
-
-USUAL = ("type", "time", "start", "end")
 
 
 @dataclass(frozen=True)

@@ -161,7 +161,7 @@ class Reading:
         schema = {**self.schema, **{name: {} for name in unused}, _BEFORE: {}}
         known = {*self.events, *unused, _BEFORE}
         try:
-            read = self._read([self._before(odd), *odd], schema, known)
+            read = self._read([self._before(odd), *odd], schema, known, arranged=True)
         except DataError as error:
             if len(odd) > 1:
                 for index in indices:
@@ -183,11 +183,12 @@ class Reading:
                 rows = rows_of(type_, columns_of(table), self.events)
                 sent.rows += [(*row[:5], position + indices[row[5] - 1]) for row in rows]
 
-    def _read(self, source: Any, schema: Schema, known: set[str]) -> Events:
-        """The long way."""
+    def _read(self, source: Any, schema: Schema, known: set[str], arranged: bool = False) -> Events:
+        """The long way; rows that are `arranged` have columns by the names of rules."""
+        columns = replace(self.columns, renamed=()) if arranged else self.columns
         return read_events(
-            source, self.columns, schema, known=known, instant=self.instant, derived=self.derived, used=self.used,
-            asked=self.asked,
+            source, columns, schema, known=known, instant=self.instant, derived=self.derived, used=self.used,
+            asked=self.asked, whole=False,
         )  # fmt: skip
 
     def _before(self, odd: Iterable[Any]) -> dict[str, Any]:

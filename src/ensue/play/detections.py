@@ -52,6 +52,7 @@ def _notices(program: Program, read: Events, request: Request) -> Iterator[str]:
         yield f"None of the events is of a type that the rules use ({used})."
     yield from program.empty_attributes(read)
     yield from program.plain_lengths(read.timestamps)
+    yield from program.unused_columns(request.columns)
     yield from program.missing_tables(request.tables)
     for rule, count in program.suppressed_by_name(read.suppressed).items():
         if count:

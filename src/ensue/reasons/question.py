@@ -17,6 +17,7 @@ from ensue.records import dataclass
 
 NEAREST = 5
 """Number of values that are named where the requested one does not exist."""
+_FIRST, _LAST = (micros_of_moment(moment) or 0 for moment in (datetime.min, datetime.max))
 OWN = ("type", "start", "end", "sources")
 """Columns of a detection that are no attributes."""
 
@@ -48,8 +49,7 @@ class Asked:
         """The question with values and times as rules hold them."""
         key = self.values(program)
         at, start = (
-            None if moment is None else moment_of(moment, program.unit, timestamps, "`at`")
-            for moment in (self.at, self.start)
+            None if moment is None else _moment(moment, program.unit, timestamps) for moment in (self.at, self.start)
         )
         return Question(self.type, key, at, start)
 
@@ -57,6 +57,13 @@ class Asked:
         """The requested attributes, as rules hold them."""
         types = program.events[self.type].attributes
         return {name: value_of(value, types[name], name) for name, value in self.key.items()}
+
+
+def _moment(moment: Moment, unit: str | None, timestamps: bool) -> int:
+    """A time of a detection. One that no datetime can hold is given back as an integer, and asked for as one."""
+    if timestamps and type(moment) is int and not _FIRST <= moment <= _LAST:
+        return moment
+    return moment_of(moment, unit, timestamps, "`at`")
 
 
 def asked_of(

@@ -22,6 +22,7 @@ from ensue.errors import (
     BadRowsWarning,
     EmptyAttributeWarning,
     MissingTableWarning,
+    NoEffectWarning,
     OnePartitionWarning,
     PlainLengthWarning,
     UnusedTypeWarning,
@@ -278,6 +279,8 @@ def warn_of_frames(program: Rules, job: Job, frames: Frames, given: Given, reque
         warnings.warn(note, UnusedTypeWarning, stacklevel=6)
     for note in program.plain_lengths(job.timestamps):
         warnings.warn(note, PlainLengthWarning, stacklevel=6)
+    for note in program.unused_columns(request.columns):
+        warnings.warn(note, NoEffectWarning, stacklevel=6)
     for note in program.missing_tables(request.tables):
         warnings.warn(note, MissingTableWarning, stacklevel=6)
     used = program.used_attributes

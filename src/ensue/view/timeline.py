@@ -52,6 +52,8 @@ class Timeline:
     def save(self, path: str | Path) -> Path:
         """Writes the page to a file, and gives its path."""
         written = Path(path)
+        if not written.parent.is_dir():
+            raise DataError(f"There is no folder {written.parent} to write {written.name} to.")
         written.write_text(self.html(), encoding="utf-8", newline="\n")
         return written
 
