@@ -656,16 +656,24 @@ def difference(wanted: Outcome, found: Outcome) -> str | None:
 def _without_twins(detections: Sequence[Detection]) -> list[Detection]:
     """Detections without those that differ from another one in the last digits of a float alone.
 
-    Whether they are one event depends on the order in which a float was computed.
+    Whether they are one event depends on the order in which a float was computed. If they are, it came from the sources
+    of all.
     """
     kept: list[Detection] = []
-    places: dict[Any, list[Detection]] = {}
+    places: dict[Any, list[int]] = {}
     for each in detections:
         there = places.setdefault((each.type, each.start, each.end), [])
-        if not any(_same(each, other) and str(each) != str(other) for other in there):
-            there.append(each)
+        twin = next((at for at in there if _are_twins(each, kept[at])), None)
+        if twin is None:
+            there.append(len(kept))
             kept.append(each)
+        elif each.sources is not None and kept[twin].sources is not None:
+            kept[twin] = replace(kept[twin], sources=tuple(sorted({*each.sources, *kept[twin].sources})))
     return kept
+
+
+def _are_twins(one: Detection, other: Detection) -> bool:
+    return str(one.attributes) != str(other.attributes) and _same(replace(one, sources=other.sources), other)
 
 
 def _unmatched(wanted: Sequence[Detection], found: Sequence[Detection]) -> tuple[list[Detection], list[Detection]]:
