@@ -6,13 +6,14 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
 from ensue import compute as pc
 from ensue.data import DataError
-from ensue.data.moments import Moment, datetime_of
+from ensue.data.moments import datetime_of
 from ensue.data.results import arrow_type
 from ensue.errors import DetectError
 from ensue.language import syntax, typed
@@ -52,15 +53,22 @@ Row = tuple[dict[str, Any], int, int]
 
 _DURATION = r"-?(\d+(\.\d+)?(us|ms|s|m|h|d))+"
 
-Execution = Callable[[Program, dict[str, pa.Table], Moment | None, list[str]], dict[str, pa.Table]]
-"""Finds the events of the wanted types that a program derives from tables by type, up to a time."""
+Execution = Callable[[Program, dict[str, pa.Table], int | None, list[str]], dict[str, pa.Table]]
+"""Finds the events of the wanted types that a program derives from tables by type, up to a time of the engine."""
+
+
+def moment_as_given(time: int | None, tables: Mapping[str, pa.Table]) -> datetime | int | None:
+    """A time of the engine as callers give it with such tables."""
+    ends = [table.column("end").type for table in tables.values() if "end" in table.column_names]
+    timestamps = any(map(pa.types.is_timestamp, ends))
+    return datetime_of(time) if timestamps and time is not None else time
 
 
 def _detected(request: Request) -> Execution:
     def detect(
-        program: Program, tables: dict[str, pa.Table], until: Moment | None, emit: list[str]
+        program: Program, tables: dict[str, pa.Table], until: int | None, emit: list[str]
     ) -> dict[str, pa.Table]:
-        return program.detect_tables(tables, replace(request, until=until, emit=emit))[0]
+        return program.detect_tables(tables, replace(request, until=moment_as_given(until, tables), emit=emit))[0]
 
     return detect
 
@@ -98,8 +106,7 @@ def run_test(program: Program, test: typed.Test, execution: Execution = EXECUTIO
     try:
         if test.settings:
             program = program.with_params({name: _given(value) for name, value in test.settings.items()})
-        until = datetime_of(test.until) if test.timestamps and test.until is not None else test.until
-        found = execution(program, given_tables(program, test), until, list(test.expect))
+        found = execution(program, given_tables(program, test), test.until, list(test.expect))
     except (DataError, DetectError, RuleError) as error:
         return Outcome(test, (), str(error))
     differences = []

@@ -52,7 +52,7 @@ def fails() -> object:
         ),
         (
             "note.txt",
-            f"note.txt does not end in {ENDINGS}, so Ensue cannot tell",
+            "There is no file note.txt.",
         ),
         ("", "The path is empty."),
         ("x" * 5000, "is not a path that can be read: File name too long."),

@@ -15,6 +15,7 @@ from ensue import DataError, UnusedTypeWarning
 from ensue.data.results import arrow_type, picked
 from ensue.program import Program
 from ensue.spark.batch import OnePartitionWarning
+from ensue.testing import moment_as_given
 from tests.agreement import IN_ORDER, Outcome, difference
 
 NEEDED = "Choose one of them with emit"
@@ -29,6 +30,7 @@ def found_on_spark(
     `counts` takes the numbers of suppressed events, if one frame holds all types.
     """
     wanted = picked(program.typed, emit)
+    until = moment_as_given(until, tables) if type(until) is int else until
     frames = {name: as_frame(spark, table) for name, table in tables.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnePartitionWarning)

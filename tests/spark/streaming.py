@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from ensue import DataError
 from ensue.program import Program
+from ensue.testing import moment_as_given
 from tests.spark.detecting import NEEDED, _of_type
 
 TICK = "a_tick_of_the_clock"
@@ -77,6 +78,7 @@ def found_on_stream(
 ) -> dict[str, pa.Table]:  # fmt: skip
     """Detections in Arrow tables by type that come as a stream: a table for each type, in no order."""
     pieces = in_pieces(tables, until, lateness, 2, rng)
+    moment = moment_as_given(until, tables)
     try:
         for number, piece in enumerate(pieces):
             put(_mixed(piece), folder / "events", number)
@@ -90,14 +92,14 @@ def found_on_stream(
         warnings.simplefilter("ignore")
         options = {"lateness": lateness, "buckets": rng.choice((1, 3)), **options}
         try:
-            whole, _ = all_found(program.detect(given, until, emit=list(emit), **options), folder / "checkpoint")
+            whole, _ = all_found(program.detect(given, moment, emit=list(emit), **options), folder / "checkpoint")
             return {event: _of_type(program, whole, event) for event in emit}
         except DataError as error:
             if NEEDED not in str(error):
                 raise
         found = {}
         for event in emit:
-            whole, _ = all_found(program.detect(given, until, emit=event, **options), folder / f"checkpoint {event}")
+            whole, _ = all_found(program.detect(given, moment, emit=event, **options), folder / f"checkpoint {event}")
             found[event] = _of_type(program, whole, event)
         return found
 

@@ -53,9 +53,9 @@ def _moment_of(moment: Moment, unit: str | None, timestamps: bool, what: str) ->
     if isinstance(moment, date):
         return _moment_of(datetime(moment.year, moment.month, moment.day), unit, timestamps, what)
     if isinstance(moment, int) and not isinstance(moment, bool):
-        if timestamps:
+        if timestamps and not isinstance(moment, EngineTime):
             raise DataError(_as_timestamp(what))
-        return moment
+        return int(moment)
     if not isinstance(moment, str):
         raise DataError(f"{moment!r} is not a time: give a number, a datetime, or text such as 2026-12-25T12:00:00Z.")
     if re.fullmatch(r"[+-]?\d+", moment):
@@ -118,6 +118,10 @@ def check_length(length: Length, what: str) -> None:
         raise DataError(f"{what} is {length!r}; it cannot be negative.")
     if number > FARTHEST:
         raise DataError(f"{what} is {shortened(length)}; times cannot be that far apart.")
+
+
+class EngineTime(int):
+    """A time of the engine: where times are timestamps, microseconds since 1970. A caller's number is none of these."""
 
 
 def datetime_of(micros: int) -> datetime:

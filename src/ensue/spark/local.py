@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 PARTITIONS = "spark.sql.shuffle.partitions"
+UNSET = "200"
+"""Partitions after a shuffle where nobody has set their number."""
 PANDAS_WARNING = "PySpark does not yet fully support pandas"
 """Begins a warning of PySpark's that says nothing about ensue, which passes nothing through pandas."""
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -52,7 +55,7 @@ def local_session(
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     if not os.environ.get("SPARK_REMOTE"):
-        context = session.sparkContext
-        if str(context.master).startswith("local") and context.getConf().get(PARTITIONS) is None:
-            session.conf.set(PARTITIONS, str(max(2, context.defaultParallelism)))
+        here = re.match(r"local\[(\d+|\*)", session.conf.get("spark.master") or "")
+        if here and session.conf.get(PARTITIONS) == UNSET and PARTITIONS not in (settings or {}):
+            session.conf.set(PARTITIONS, str(max(2, os.cpu_count() or 2 if here[1] == "*" else int(here[1]))))
     return session

@@ -25,6 +25,7 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from ensue import compute as pc
+from ensue.data.moments import EngineTime
 from ensue.engine import machine
 from ensue.live.session import Session
 from ensue.records import dataclass
@@ -116,7 +117,7 @@ class StagePlan:
         """A new session of a job's rules."""
         machine.receive(self.code)
         session = job.session(self.stage, self.reads, self.tables, fixed=False)
-        session.stop_at(self.until)
+        session.stop_at(None if self.until is None else EngineTime(self.until))
         session.begin(job.timestamps, self.timezone)
         return session
 

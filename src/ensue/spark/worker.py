@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ensue import compute as pc
-from ensue.data.moments import Moment
+from ensue.data.moments import EngineTime
 from ensue.engine import machine
 from ensue.engine.provenance import SOURCES
 from ensue.live.session import Session
@@ -37,7 +37,7 @@ class PartitionTask:
     found: Wire
     schema: pa.Schema
     tables: Mapping[str, Sequence[tuple[Any, ...]]]
-    until: Moment | None
+    until: int | None
     passed: tuple[str, ...]
     """Types that earlier stages derived, and that are passed on unchanged."""
     sliced: bool = False
@@ -69,7 +69,7 @@ class PartitionTask:
                     until = rows.column(UNTIL)[0].as_py()
             yield from self._sent(session, rows, trace)
         if session is not None:
-            yield from self._gathered(session.close_by_type(until), trace)
+            yield from self._gathered(session.close_by_type(None if until is None else EngineTime(until)), trace)
             if self.suppressed and session.progress.time is not None:
                 counts = new_counts(session.suppressed, {})
                 yield from count_rows(counts, session.progress.time, self.schema)
@@ -121,7 +121,7 @@ class PartitionTask:
         session: Session | None = None
         trace = self._trace()
         begin = over = 0
-        until: Moment | None = self.until
+        until: int | None = self.until
         for rows in pieces:
             if session is None:
                 session = self._session(rows)
@@ -130,7 +130,7 @@ class PartitionTask:
             for batch in self._sent(session, rows, trace):
                 yield from _ending(batch, begin, over)
         if session is not None:
-            for batch in self._gathered(session.close_by_type(until), trace):
+            for batch in self._gathered(session.close_by_type(None if until is None else EngineTime(until)), trace):
                 yield from _ending(batch, begin, over)
 
 
