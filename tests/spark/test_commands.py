@@ -205,7 +205,7 @@ def test_a_checkpoint_that_is_none(ensue: Command, folder: Path) -> None:  # noq
 
 @pytest.mark.slow
 def interrupt(process: "subprocess.Popen[str]") -> None:
-    """What Ctrl-C does in a terminal: all processes of the group get the signal."""
+    """Press Ctrl-C as in a terminal: all processes of the group get the signal."""
     os.killpg(process.pid, signal.SIGINT)
 
 

@@ -52,7 +52,7 @@ def _events() -> pa.Table:
 
 
 def _in_another_process(part: PartitionTask, folder: object) -> tuple[list[tuple[int, ...]], int]:
-    """What a new process with an empty cache finds, and how often it compiles."""
+    """Detections of a new process with an empty cache, and how often it compiles."""
     sent = pickle.dumps((part, _events().to_batches()))
     environment = {**os.environ, "ENSUE_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
     answer = subprocess.run([sys.executable, "-c", WORKER], input=sent, capture_output=True, env=environment)

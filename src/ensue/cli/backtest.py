@@ -17,7 +17,7 @@ from ensue.cli.parameters import parameter_options, with_parameters
 from ensue.cli.progress import detecting, quiet_option
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, RuleFile, compiled, program_of
-from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
+from ensue.cli.sources import event_sources, paths_of, table_sources, tables_option, with_stdin_read
 from ensue.cli.versions import read_version
 
 if TYPE_CHECKING:
@@ -48,13 +48,7 @@ PAGES = (".html", ".htm")
 @click.option("--keep", metavar="LENGTH", help="Drop events that ended longer ago than this, such as 7d.")
 @limit_options
 @click.option("--emit", metavar="TYPE", multiple=True, help="Report only this type; may be repeated.")
-@click.option(
-    "--table",
-    "tables",
-    metavar="NAME=FILE",
-    multiple=True,
-    help="A file with the rows of a table that the rules declare; may be repeated.",
-)
+@tables_option
 @functions_option
 @quiet_option
 @parameter_options

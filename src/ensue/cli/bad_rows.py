@@ -37,7 +37,7 @@ def report_bad_rows(read: Events) -> None:
 
 
 def _hint(first: BadRow) -> str:
-    """What to do about standard input that is no JSON, likely CSV."""
+    """A hint for standard input that is no JSON, likely CSV."""
     if first.where != f"{STDIN_NAME}:1" or not first.reason.startswith("not JSON"):
         return ""
     return f" {STDIN_IS_JSON}"

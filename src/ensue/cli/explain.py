@@ -13,7 +13,7 @@ from ensue.cli.parameters import parameter_options, with_parameters
 from ensue.cli.progress import detecting, quiet_option
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, compiled, read_rules
-from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
+from ensue.cli.sources import event_sources, paths_of, table_sources, tables_option, with_stdin_read
 
 if TYPE_CHECKING:
     from ensue.data.columns import Columns
@@ -36,13 +36,7 @@ if TYPE_CHECKING:
 @reading_options
 @click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
 @click.option("--emit", metavar="TYPE", multiple=True, help="Report only this type; may be repeated.")
-@click.option(
-    "--table",
-    "tables",
-    metavar="NAME=FILE",
-    multiple=True,
-    help="A file with the rows of a table that the rules declare; may be repeated.",
-)
+@tables_option
 @functions_option
 @quiet_option
 @parameter_options

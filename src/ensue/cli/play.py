@@ -15,7 +15,7 @@ from ensue.cli.parameters import parameter_options, parameter_texts
 from ensue.cli.progress import progress
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, read_rules
-from ensue.cli.sources import event_sources, paths_of, table_sources
+from ensue.cli.sources import event_sources, paths_of, table_sources, tables_option
 
 if TYPE_CHECKING:
     from ensue.data.columns import Columns
@@ -28,13 +28,7 @@ if TYPE_CHECKING:
 @click.argument("events", nargs=-1)
 @reading_options
 @click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
-@click.option(
-    "--table",
-    "tables",
-    metavar="NAME=FILE",
-    multiple=True,
-    help="A file with the rows of a table that the rules declare; may be repeated.",
-)
+@tables_option
 @parameter_options
 @click.option(
     "--port",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 Sources = list[str] | dict[str, list[str]]
 ReadSources = list["str | JsonLines"] | dict[str, list["str | JsonLines"]]
 """Sources in which standard input has been read."""
+
+
+def tables_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--table` to a command, which takes it as `tables`."""
+    return click.option(
+        "--table",
+        "tables",
+        metavar="NAME=FILE",
+        multiple=True,
+        help="A file with the rows of a table that the rules declare; may be repeated.",
+    )(command)
 
 
 def event_sources(arguments: Sequence[str]) -> Sources:

@@ -19,7 +19,7 @@ from ensue.cli.parameters import parameter_options
 from ensue.cli.progress import detecting, progress, quiet_option
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, program_of
-from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
+from ensue.cli.sources import event_sources, paths_of, table_sources, tables_option, with_stdin_read
 
 if TYPE_CHECKING:
     from ensue.data import Columns
@@ -64,13 +64,7 @@ DEFAULT_NAMES = {"html": "timeline.html", "svg": "timeline.svg", "perfetto": "ti
 @click.option("--keep", metavar="LENGTH", help="Drop events that ended longer ago than this, such as 7d.")
 @limit_options
 @click.option("--emit", metavar="TYPE", multiple=True, help="Draw only this type of detections; may be repeated.")
-@click.option(
-    "--table",
-    "tables",
-    metavar="NAME=FILE",
-    multiple=True,
-    help="A file with the rows of a table that the rules declare; may be repeated.",
-)
+@tables_option
 @functions_option
 @quiet_option
 @parameter_options

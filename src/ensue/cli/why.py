@@ -15,7 +15,7 @@ from ensue.cli.parameters import parameter_options
 from ensue.cli.progress import detecting, quiet_option
 from ensue.cli.reading import reading_options
 from ensue.cli.rules import STDIN, program_of
-from ensue.cli.sources import event_sources, paths_of, table_sources, with_stdin_read
+from ensue.cli.sources import event_sources, paths_of, table_sources, tables_option, with_stdin_read
 
 if TYPE_CHECKING:
     from ensue.data.columns import Columns
@@ -38,13 +38,7 @@ COLOURS = {"✗": "red", "✓": "green", "∅": "yellow", "•": "cyan"}
 @click.option("--until", metavar="TIME", help="The time at which the events end. [default: the last event]")
 @click.option("--keep", metavar="LENGTH", help="Drop events that ended longer ago than this, such as 7d.")
 @click.option("--lateness", metavar="LENGTH", help="Explain what a stream with this lateness would have seen.")
-@click.option(
-    "--table",
-    "tables",
-    metavar="NAME=FILE",
-    multiple=True,
-    help="A file with the rows of a table that the rules declare; may be repeated.",
-)
+@tables_option
 @functions_option
 @quiet_option
 @parameter_options

@@ -55,7 +55,7 @@ class ChangedRules:
     new: tuple[str, ...]
 
     def sentence(self) -> str:
-        """What happens to them; empty where none changed.
+        """A sentence on the changed rules; empty where none changed.
 
         >>> ChangedRules(("overdue",), ("calm", "late"), ()).sentence()
         'The rules changed since the checkpoint: `overdue` begins anew, without its state; `calm` and `late` are gone.'

@@ -19,7 +19,7 @@ SAME = 0.5
 
 
 class Stopping:
-    """What Ctrl-C and SIGTERM do while it lasts: they set `stopped`; only a main thread has signals.
+    """Handlers of Ctrl-C and SIGTERM that set `stopped`; only a main thread has signals.
 
     An exception in the middle of a call to Java would break the connection to it, so none is raised there.
     """
