@@ -7,10 +7,10 @@ from dataclasses import field
 
 from ensue.language import syntax, typed
 from ensue.language.check.atoms import Elsewhere, given_names, is_relative_timer, is_timer
-from ensue.language.check.patterns import POLICIES, BodyPosition, Patterns, Pending
-from ensue.language.check.scope import Label, Scope
+from ensue.language.check.patterns import POLICIES, BodyPosition, Pending
+from ensue.language.check.scope import Scope
+from ensue.language.check.timers import Timers
 from ensue.language.diagnostics import did_you_mean
-from ensue.language.limits import MOST_TIMERS
 from ensue.language.source import Span
 from ensue.language.types import comparable
 from ensue.language.walk import names_used, pairs, visible_variables
@@ -35,7 +35,7 @@ class Sorted:
     windows: list[Windowed] = field(default_factory=list)
 
 
-class Bodies(Patterns):
+class Bodies(Timers):
     """Checks the bodies of one rule."""
 
     def body(self, node: syntax.Body, place: BodyPosition) -> tuple[typed.Body, Scope]:
@@ -46,7 +46,7 @@ class Bodies(Patterns):
         pattern, scope = self._constituents(items, place, pending)
         scope.outer = place.outer
         lookups = tuple(lookup for item in items.lookups if (lookup := self._lookup(item, scope)) is not None)
-        timers = self._timers(items.timers, scope)
+        timers = self.timers(items.timers, scope)
         window = self._window(items.windows, scope, place)
         if pattern is None and window is None and not self.expressions.incomplete:
             self._report_no_event(node, items, place)
@@ -270,94 +270,7 @@ class Bodies(Patterns):
                             f"compare `{name}` with the other side of its own pair, or in an aggregate after `where`",
                         )  # fmt: skip
 
-    # --- timers, lookups, relations
-
-    def _timers(self, calls: list[tuple[syntax.Call, syntax.Name | None]], scope: Scope) -> tuple[typed.Timer, ...]:
-        """Relative timers, each after the one it refers to."""
-        if len(calls) > MOST_TIMERS:
-            self.report.error(
-                "E004", calls[MOST_TIMERS][0].span, f"this has {len(calls)} timers: there can be {MOST_TIMERS}",
-                "move some of them to a separate rule, and use its head here",
-            )  # fmt: skip
-            self.expressions.incomplete = True
-            calls = calls[:MOST_TIMERS]
-        found: list[typed.Timer] = []
-        reached: dict[str, int] = {}  # how far timers are at most from the event that the first of them refers to
-        waiting = list(calls)
-        while waiting:
-            ready = [w for w in waiting if (owner := _timer_owner(w[0])) is None or scope.find_label(owner.text)]
-            if not ready and self._report_circle(waiting):
-                break
-            for call, label in ready or waiting:
-                timer = self._relative_timer(call, label, scope)
-                if timer is not None:
-                    found.append(timer)
-                    length = max(abs(timer.start_shift), abs(timer.end_shift)) + reached.get(timer.of, 0)
-                    length = self.declarations.not_too_long(
-                        length, call.span, f"this timer is, with those before it, {length:,} long, which is"
-                    )
-                    if label is not None:
-                        reached[label.text] = length
-                if label is not None:
-                    if label.text in scope.labels:
-                        self._duplicate_label(label.text, label.span)
-                    scope.labels[label.text] = Label(None, label.span)
-            done = set(map(id, ready))
-            waiting = [w for w in waiting if id(w) not in done] if ready else []
-        return tuple(found)
-
-    def _report_circle(self, waiting: list[tuple[syntax.Call, syntax.Name | None]]) -> bool:
-        """Reports timers that refer to each other, and to no event."""
-        labels = {label.text for _, label in waiting if label is not None}
-        owners = [owner for call, _ in waiting if (owner := _timer_owner(call)) is not None]
-        if any(owner.text not in labels for owner in owners):
-            return False
-        self.report.error(
-            "E405", owners[0].span, f"the timer `{owners[0].text}` depends on itself",
-            "a timer refers to a matched event, or to a timer that does",
-        )  # fmt: skip
-        self.expressions.incomplete = True
-        return True
-
-    def _relative_timer(self, call: syntax.Call, label: syntax.Name | None, scope: Scope) -> typed.Timer | None:
-        name = call.name.text
-        owner = _timer_owner(call)
-        if owner is None or len(call.arguments) != 2:
-            at = call.arguments[0].span if len(call.arguments) == 2 else call.span
-            self.report.error(
-                "E405", at, f"the timer `{name}` takes the name of a matched event, and a length of time",
-                f"as in `o: order(id), w: {name}(o, 6h)`",
-            )  # fmt: skip
-            self.expressions.incomplete = True
-            return None
-        length = self.length(call.arguments[1].value)
-        if length is None:
-            self.report.error(
-                "E405", call.arguments[1].span, f"the length of the timer `{name}` must be a constant",
-                f"as in `{name}({owner.text}, 6h)`; other lengths are compared after `where`, `s.start - o.end < x`",
-            )  # fmt: skip
-            return None
-        if scope.find_label(owner.text) is None:
-            self.report_no_label(owner, scope)
-            return None
-        if name != "shift" and length < 0:
-            self.report.error(
-                "E505", call.arguments[1].span, "with a negative length this timer would end before it starts",
-                "use a length that is not negative; `extend_backward` and `preceding` reach back, and `shift` moves",
-            )  # fmt: skip
-        length = self.declarations.not_too_long(length, call.arguments[1].span)
-        back = name in ("extend_backward", "preceding")
-        shifts = (length, length) if name == "shift" else (-length, 0) if back else (0, length)
-        return typed.Timer(
-            next(self.ids), owner.text, *shifts, label.text if label else None, call.span,
-            start_at_end=name == "following", end_at_start=name == "preceding",
-        )  # fmt: skip
-
-    def report_no_label(
-        self, name: syntax.Name, scope: Scope, example: str = "order(id)", instead: str = "relate what is not collected"
-    ) -> None:
-        """Reports why a name stands for no matched event here; `instead` is the hint for collected ones."""
-        self.expressions.report_no_event(name, scope, instead, example)
+    # --- lookups, relations
 
     def _lookup(self, call: syntax.Call, scope: Scope) -> typed.Lookup | None:
         given = self.expressions.predicate_arguments(call)
@@ -588,14 +501,6 @@ def _grouped(node: syntax.Expression) -> syntax.Expression:
     if isinstance(node, syntax.Temporal | syntax.Without | syntax.And | syntax.Or | syntax.Repeat):
         return syntax.Group(syntax.Body((node,), span=node.span), span=node.span)
     return node
-
-
-def _timer_owner(call: syntax.Call) -> syntax.Name | None:
-    match call.arguments:
-        case (syntax.Argument(value=syntax.Name() as owner, name=None), *_):
-            return owner
-        case _:
-            return None
 
 
 def _argument(node: syntax.Node, name: str) -> Span:
