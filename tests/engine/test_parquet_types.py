@@ -76,8 +76,12 @@ def test_times_are_written_as_differences(tmp_path: Path) -> None:
     assert pq.read_table(path).column("end").to_pylist() == times.to_pylist()
 
 
-def test_a_code_that_is_in_no_dictionary_is_a_damaged_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = pa.DictionaryArray.from_arrays(pa.array([0, 2], pa.int32()), pa.array(["a"]), safe=False)
+@pytest.mark.parametrize(("codes", "texts"), [([0, 2], ["a"]), ([0, 0], []), ([0, -1], ["a"]), ([None, 0], [])])
+def test_a_code_that_is_in_no_dictionary_is_a_damaged_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codes: list[int | None], texts: list[str]
+) -> None:
+    dictionary = pa.array(texts, pa.string())
+    broken = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), dictionary, safe=False)
     pq.write_table(pa.table({"type": ["a", "a"], "time": [1, 2], "k": [1, 1]}), tmp_path / "events.parquet")
     program = ensue.compile("event a(k: int). seen(k) <- a(k).")
     monkeypatch.setattr(

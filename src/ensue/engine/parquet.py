@@ -125,8 +125,8 @@ class PlainParquet:
         for name in self.in_dictionary:
             column = read.column(name)
             for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-                codes = chunk.indices.fill_null(0).to_numpy() if chunk.null_count else chunk.indices.to_numpy()
-                if len(codes) and not 0 <= codes.min() <= codes.max() < max(1, len(chunk.dictionary)):
+                codes = (chunk.indices.drop_null() if chunk.null_count else chunk.indices).to_numpy()
+                if len(codes) and not 0 <= codes.min() <= codes.max() < len(chunk.dictionary):
                     raise pa.ArrowInvalid(f"column {name!r} has a code that is not in its dictionary")
 
     @contextmanager
