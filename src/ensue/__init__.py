@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         MissingTableWarning,
         NoEffectWarning,
         OnePartitionWarning,
+        PlainCodeWarning,
         PlainLengthWarning,
         UnusedTypeWarning,
     )
@@ -75,6 +76,7 @@ __all__ = [
     "MissingTableWarning",
     "NoEffectWarning",
     "OnePartitionWarning",
+    "PlainCodeWarning",
     "PlainLengthWarning",
     "Program",
     "RuleError",
@@ -107,6 +109,7 @@ _HOMES = {
     "MissingTableWarning": "ensue.errors",
     "NoEffectWarning": "ensue.errors",
     "OnePartitionWarning": "ensue.errors",
+    "PlainCodeWarning": "ensue.errors",
     "PlainLengthWarning": "ensue.errors",
     "Program": "ensue.program",
     "RuleError": "ensue.language.diagnostics",

@@ -53,3 +53,7 @@ class OnePartitionWarning(UserWarning):
 
 class MissingTableWarning(UserWarning):
     """A table that the rules declare and use has no rows: it was not passed."""
+
+
+class PlainCodeWarning(UserWarning):
+    """Machine code cannot be used here, though it should be: rules run as Python."""

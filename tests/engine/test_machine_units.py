@@ -6,6 +6,7 @@ The tests here are of the ways themselves: what is exported, how it is called, w
 from __future__ import annotations
 
 import math
+import os
 import struct
 import subprocess
 import sys
@@ -181,7 +182,7 @@ def test_the_lock_is_released_while_machine_code_runs():
 
 def test_llvmlite_is_imported_only_when_something_is_built():
     code = (
-        "import sys\nfrom ensue.engine.machine import available, translate, plain\nassert available()\n"
+        "import sys\nfrom ensue.engine.machine import translate, plain\n"
         "text = 'def run() -> int:\\n    return 3\\n'\ntranslate([text], {}, ['run'])\n"
         "assert plain([text], {})['run']() == 3\nassert not any('llvmlite' in name for name in sys.modules)\n"
     )
@@ -197,6 +198,29 @@ def test_without_llvmlite_there_are_plain_runs():
         "\nelse:\n    raise AssertionError\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_llvmlite_that_does_not_load_is_reported_once_and_rules_run_as_python(tmp_path):
+    package = tmp_path / "llvmlite"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "_version.py").write_text("version_version = '0.48.0'\n")
+    (package / "binding.py").write_text("raise OSError('libffi.so.8: cannot open shared object file')\n")
+    code = (
+        "import ensue, warnings\n"
+        "program = ensue.compile('event a(k: int, z: int).  d(k, y = z + 7) <- a(k, z).')\n"
+        "events = [{'type': 'a', 'time': t, 'k': 1, 'z': t} for t in range(3000)]\n"
+        "with warnings.catch_warnings(record=True) as said:\n    warnings.simplefilter('always')\n"
+        "    assert len(program.detect(events)) == 3000\n"
+        "    session = program.start()\n    assert len(session.send(events)) == 3000\n"
+        "[only] = said\nassert only.category is ensue.PlainCodeWarning, only\n"
+        "assert 'llvmlite 0.48.0 is installed, but does not load: libffi' in str(only.message)\n"
+        "try:\n    program.detect(events, compiled=True)\nexcept ensue.DetectError as error:\n"
+        "    assert 'does not load' in str(error)\nelse:\n    raise AssertionError\n"
+    )
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": paths, "ENSUE_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
 def test_what_llvm_rejects_is_an_error():

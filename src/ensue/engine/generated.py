@@ -147,8 +147,8 @@ class GeneratedLane:
     def _compile(self) -> Mapping[str, Callable[..., Any]]:
         if not machine.available():
             raise DetectError(
-                "Machine code needs llvmlite, which is not installed: pip install llvmlite. Without `compiled=True` "
-                "rules run as Python."
+                "Machine code needs llvmlite, which is not installed or does not load: pip install llvmlite. Without "
+                "`compiled=True` rules run as Python."
             )
         begun = self._stopwatch.now()
         loaded = self.code.tiers.machine
@@ -278,7 +278,7 @@ class GeneratedLane:
 
     def _choose_code(self) -> None:
         """Takes the best code that there is by now."""
-        if not self._fast and self.choice is None and machine.available() and self._is_time_to_compile():
+        if not self._fast and self.choice is None and self._is_time_to_compile() and machine.available():
             self._made, self._fast = self._compile(), True
         if self._fast:
             tiers = self.code.tiers

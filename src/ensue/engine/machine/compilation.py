@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ensue.engine.machine.errors import MachineError
+from ensue.errors import PlainCodeWarning
 
 QUICK, FULL = 0, 2
 """The levels of `build`: few passes, and all passes of LLVM."""
@@ -34,8 +36,19 @@ PASSES = (
 
 @cache
 def available() -> bool:
-    """True if machine code can be compiled and loaded here."""
-    return version() is not None
+    """True if machine code can be compiled and loaded here.
+
+    Ask where that is about to happen, as this imports llvmlite. One that does not load is reported once, and rules run
+    as Python, as without it.
+    """
+    if version() is None:
+        return False
+    try:
+        binding()
+    except MachineError as error:
+        warnings.warn(f"{error} Until that is repaired, rules run as Python, which is slow.", PlainCodeWarning, 2)
+        return False
+    return True
 
 
 @cache
@@ -53,13 +66,16 @@ def version() -> str | None:
 @cache
 def binding() -> Any:
     """llvmlite's binding of LLVM, ready for this machine."""
-    if not available():
+    if version() is None:
         oldest = ".".join(map(str, OLDEST))
         raise MachineError(f"Machine code is made with llvmlite {oldest} or newer: pip install 'llvmlite>={oldest}'.")
-    from llvmlite import binding as llvm
+    try:
+        from llvmlite import binding as llvm
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+    except (ImportError, OSError, RuntimeError) as error:  # its library, or one that it needs, is not for this machine
+        raise MachineError(f"llvmlite {version()} is installed, but does not load: {error}.") from error
     return llvm
 
 
