@@ -140,3 +140,15 @@ def test_columns_of_views_in_any_order(view):
     assert [row["v"] for row in program.detect(table).to_pylist() if row["type"] == "e"] == wanted
     found = [*session.send(table).to_pylist(), *session.close().to_pylist()]
     assert [row["v"] for row in found if row["type"] == "e"] == wanted
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("aggregate", ["max", "min", "first"])
+def test_new_values_are_compared_with_those_that_already_have_a_place(compiled, aggregate):
+    """A new value moves the places of others, also in the middle of a comparison."""
+    program = ensue.compile(f"d(t = {aggregate}(v)) <- while last 1: collect a(v = v).")
+    session = program.start(compiled=compiled)
+    rows = [(0, 2), (0, 2), (4, -1), (8, 1), (8, 2)]
+    found = [d for time, value in rows for d in session.send({"type": "a", "time": time, "v": value})]
+    found += session.close()
+    assert sorted((d["end"], d["t"]) for d in found) == [(0, 2), (4, -1), (8, 1), (8, 2)]

@@ -204,7 +204,7 @@ class Derived:
     def _compared(self, one: str = "one", other: str = "other", equal: bool = False) -> list[tuple[str, str]]:
         """The values that decide the order of rows, or equality: start, sequence, attributes with nulls first.
 
-        The order of a common rule's matches does not matter, so strings are compared by their codes there.
+        The order of a common rule's matches does not matter, so coded values are compared by their codes there.
         """
         rows = self.rows
         found = [(f"{rows}.start[{one}]", f"{rows}.start[{other}]")]
@@ -219,8 +219,6 @@ class Derived:
                         held = f"float_order({held})"
                     case "o" if equal:
                         held = f"values.same[{held}]"
-                    case "o" if not equal and not self.event.startswith(families.FOUND):
-                        held = f"rank_of(values, {held})"
                 if column.nullable:
                     valid = f"({rows}.f_valid{number // 63 or ''}[{row}] & {1 << (number % 63)})"
                     sides.append((valid, f"({held} if {valid} != 0 else 0)"))
@@ -228,17 +226,17 @@ class Derived:
                     sides.append(("", held))
             if column.nullable:
                 found.append((sides[0][0], sides[1][0]))
-            texts = column.kind == "s" and not equal and not self.event.startswith(families.FOUND)
-            if texts or column.kind == "l":
+            coded = column.kind in ("s", "o") and not equal and not self.event.startswith(families.FOUND)
+            if coded or column.kind == "l":
                 found.append((self._order(number, column, sides[0][0], sides[1][0], one, other), "0"))
             else:
                 found.append((sides[0][1], sides[1][1]))
         return found
 
     def _order(self, number: int, column: Column, valid: str, other_valid: str, one: str, other: str) -> str:
-        """Source for the comparison of the strings or lists of two rows; 0 where one of them is missing."""
+        """Source for the comparison of the coded values or lists of two rows; 0 where one of them is missing."""
         sides = f"{self.rows}.f{number}[{one}], {self.rows}.f{number}[{other}]"
-        found = f"text_order(values, {sides})"
+        found = f"{'value' if column.kind == 'o' else 'text'}_order(values, {sides})"
         if column.kind == "l":
             kind = element_kind_of(list(self.unit.events[self.event].attributes.values())[number])
             self.unit.use(order_of_lists(kind))

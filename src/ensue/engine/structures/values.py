@@ -296,11 +296,11 @@ def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if isinstance(value, list) else value
 
 
-def rank_of(values: Values, code: int) -> int:
-    """The rank of a value."""
-    if code >= values.state[4]:
+def value_order(values: Values, one: int, other: int) -> int:
+    """Compare two values of any type: -1, 0 or 1. Ranks change when a new value gets one, so both are ranked first."""
+    if max(one, other) >= values.state[4]:
         ask(values, 0)
-    return values.rank[code]
+    return int(values.rank[one] > values.rank[other]) - int(values.rank[one] < values.rank[other])
 
 
 def text_order(values: Values, one: int, other: int) -> int:
