@@ -103,6 +103,7 @@ class Lane:
 
     def __init__(self, rows):
         self.rows, self.knowledge, self.values = rows, self, Dictionary()
+        self.structures = {"facts": make(Facts, facts_layout())}
 
     def bindings(self, predicate, terms, values):
         for row in self.rows:
@@ -159,7 +160,7 @@ def placed(rows, values=None):
     """Facts that know rows, and the codes of these in order."""
     facts, values = make(Facts, facts_layout()), values or Dictionary()
     for row in rows:
-        facts.know(row_value(*row), values.code(row_value(*row)))
+        facts.know(values, row_value(*row), values.code(row_value(*row)))
     return facts, values
 
 
@@ -203,11 +204,44 @@ def test_rows_with_the_same_values_are_the_same_however_they_are_written():
     assert values.code(row_value("p", (1.0,))) != values.code(row_value("q", (1.0,)))
 
 
+def test_rows_of_a_state_get_their_places_together():
+    """So no place moves between the two sides of a comparison."""
+    values = Dictionary()
+    rows = [("p", (number,)) for number in range(100, 0, -1)]
+    codes = [values.code(row_value(*row)) for row in rows]
+    facts, _ = placed(rows[:1], values)
+    places = [facts.place[code] for code in codes]
+    assert all(places)
+    assert in_order(facts, values, rows[::-1])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_comparison_never_asks_for_a_place(compiled, monkeypatch):
+    asked = []
+    know = Facts.know
+
+    def noting(facts, values, row, code):
+        asked.append(facts.place[code] if code < facts.capacity else 0)
+        know(facts, values, row, code)
+
+    monkeypatch.setattr(Facts, "know", noting)
+    program = ensue.compile(
+        "event p(k: int). table one(k: int, v: int). table two(k: int, v: int).\n"
+        "d(v = first(v)) <- while last 3: collect ((p(k), one(k, v)) or (p(k), two(k, v)))."
+    )
+    tables = {"one": [(1, 1000)], "two": [(1, number) for number in range(60)]}
+    events = [{"type": "p", "time": 1, "k": 1}]
+    assert program.detect(events, tables=tables, compiled=compiled) == program.detect(
+        events, tables=tables, engine="reference"
+    )
+    assert asked == [0] * 61  # once for each row that is answered
+
+
 def test_a_part_has_its_own_number_unless_it_is_a_static_row(monkeypatch):
     facts, values = placed([])
     two, one = (values.code(row_value("p", (number,))) for number in (2, 1))
     monkeypatch.setitem(part_place.__globals__, "facts", facts)
-    monkeypatch.setitem(part_place.__globals__, "ask", lambda facts, code: facts.know(values.value(code), code))
+    monkeypatch.setitem(part_place.__globals__, "ask", lambda facts, code: facts.know(values, values.value(code), code))
     assert part_place(17) == 17
     assert part_place((1 << 61) + 4) == (1 << 61) + 4
     assert part_place((1 << 20) << 40) < part_place(STATIC + one) < part_place(STATIC + two) < 1 << 61

@@ -170,7 +170,7 @@ class GeneratedLane:
         if isinstance(structure, Answers):
             return structure.answer(self, number)
         if isinstance(structure, Facts):
-            return structure.know(self.values.value(number), number)
+            return structure.know(self.values, self.values.value(number), number)
         name = self.names[structure.base]
         question: Any = self.code.unit.questions[name]
         if not isinstance(question, Question):

@@ -75,8 +75,12 @@ class Answers(Keyed):
         found.sort(key=lambda values: [order(values[name]) for name in shown])
         first = self.filled
         for values in found:
-            row = row_value(predicate, (values[name] for name in shown))
-            self._add(lane, values, lane.values.code(row) if self.numbered else 0)
+            number = 0
+            if self.numbered:
+                row = row_value(predicate, (values[name] for name in shown))
+                number = lane.values.code(row)
+                lane.structures["facts"].know(lane.values, row, number)
+            self._add(lane, values, number)
         self.known[slot], self.first[slot], self.count[slot] = 1, first, self.filled - first
         return 0
 
@@ -104,8 +108,9 @@ def facts_layout() -> Layout:
 class Facts(Structure):
     """Places of static rows by their codes: rows are ordered by their values in turn, then by predicate.
 
-    A row is a value of the dictionary (`row_value`), so its code lasts as long as a state. Places are computed on
-    demand; that of a row may move when others come between.
+    A row is a value of the dictionary (`row_value`), so its code lasts as long as a state. It gets a place when it is
+    answered, which may move others: never between the two sides of a comparison, one of which would be of the past. So
+    those of a state that was restored get their places together, when the first one is needed.
     """
 
     keeps = False
@@ -122,8 +127,14 @@ class Facts(Structure):
         self.put("places", places)
         self.capacity = size
 
-    def know(self, row: tuple[Any, ...], code: int) -> int:
-        """Give a row a place, by its code."""
+    def know(self, values: Any, row: tuple[Any, ...], code: int) -> int:
+        """Give a row a place, by its code; the first time, give one to all rows in the dictionary."""
+        for known in row_codes(values.others()) if not self._sorted else ():
+            self._place(values.value(known), known)
+        self._place(row, code)
+        return 0
+
+    def _place(self, row: tuple[Any, ...], code: int) -> None:
         if code >= self.capacity:
             self._make_room(2 << code.bit_length())
         if self.place[code] == 0:
@@ -131,7 +142,6 @@ class Facts(Structure):
             at = bisect_left(self._sorted, (key, -1))
             self._sorted.insert(at, (key, code))
             self._put_between(at, code)
-        return 0
 
     def _put_between(self, at: int, code: int) -> None:
         """Give a new row a place between its neighbours; where there is none left, all get new ones."""
