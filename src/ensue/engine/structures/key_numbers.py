@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ensue.engine.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
+from ensue.engine.structure import Array, Column, Element, Frame, Layout, Structure, address_of, row_columns
 from ensue.engine.structures.keys import high_places, high_source
 
 QUADRUPLED = 1 << 10
@@ -79,7 +79,7 @@ def _heads(layout: Layout) -> list[str]:
 def _aligned(rows: int, width: int) -> Array:
     """Zeros that begin with a cache line."""
     found = np.zeros(rows * width + LINE, np.int64)
-    skip = -(found.ctypes.data // 8) % LINE
+    skip = -(address_of(found) // 8) % LINE
     return found[skip : skip + rows * width].reshape(rows, width)
 
 
