@@ -44,8 +44,10 @@ def hand_over(lane: GeneratedLane, event: str, head: Any, batch: Batch) -> None:
     every = np.ones(len(found), bool)
     for word in range(0, len(head.columns), FLAGS):
         fields = list(head.columns.items())[word : word + FLAGS]
-        flags = found[:, place[f"f_valid{word // FLAGS or ''}"]] if any(each.nullable for _, each in fields) else None
-        there = -1 if flags is None else int(np.bitwise_and.reduce(flags))
+        flags = np.empty(0, np.int64)
+        if any(column.nullable for _, column in fields):
+            flags = found[:, place[f"f_valid{word // FLAGS or ''}"]]
+        there = int(np.bitwise_and.reduce(flags))  # all are, if there are no flags
         for bit, (field, column) in enumerate(fields):
             values = found[:, place[f"f{word + bit}"]].copy()
             is_full = not column.nullable or there >> bit & 1
