@@ -2,18 +2,37 @@
 
 A match whose timers end no later than itself is passed on at once. State: the others, by the time at which the last
 timer ends: in a queue as long as these times come in order, otherwise in a heap.
+
+The number of its key is kept beside a match in the queue. When its time comes, that key counts as the last one of its
+table (`structures/key_numbers.py`), so operators know nothing of it; where numbers are freed, those kept are forgotten.
 """
 
 from __future__ import annotations
 
-from ensue.engine.generate.fields import START, Column, Env, Field
+from ensue.engine.generate.fields import START, Column, Env, Field, parameters
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.structures.rows import Queue, Rows, rows_layout
+from ensue.engine.structure import Element
+from ensue.engine.structures.rows import Queue, Rows, queue_layout, rows_layout
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
 from ensue.plan import operators as plan
+from ensue.records import dataclass
+
+AHEAD = 3
+"""Matches behind the one whose time has come up to which the entries of keys are fetched into the cache."""
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A key that is looked up in a table: the columns of a queue that hold its parts."""
+
+    table: str
+    columns: tuple[str, ...]
+
+    def parts(self, row: str) -> list[str]:
+        return [f"{column}[{row}]" for column in self.columns]
 
 
 class Wait(Passing):
@@ -74,22 +93,32 @@ class Wait(Passing):
 
     def _put(self, w: Writer, env: Env, due: str) -> None:
         """Write the row behind the queue; it stays there where times come in order, as they do for one length."""
-        layout = rows_layout({"due": "i64", "start": "i64", **row_fields(self.columns)})
-        queue = self.queue = self.structure("pending", Queue, layout)
-        self.heap = self.structure("unordered", Rows, layout)
+        fields: dict[str, Element] = {"due": "i64", "start": "i64", **row_fields(self.columns)}
+        queue = self.queue = self.structure("pending", Queue, queue_layout(fields))
+        self.heap = self.structure("unordered", Rows, rows_layout(fields))
         w.line(f"make_room_behind({queue})")
         row = w.let("row", f"{queue}.count")
         w.line(f"{queue}.due[{row}] = {due}")
         w.line(f"{queue}.start[{row}] = {env[START].value}")
         write_row(w, queue, row, self.columns, env)
+        w.line(f"number_{self.name}({row})")
         w.line(f"enqueue({queue}, {self.heap})")
         with w.block(f"if {due} < clock.due:"):
             w.line(f"clock.due = {due}")
 
     def write(self) -> None:
+        self.unit.lookups.clear()
         super().write()
         queue, heap = self.queue, self.heap
         assert queue is not None
+        key = self._key(queue)
+        w = Writer()
+        if key is None:
+            w.line("pass")
+        else:
+            known = [f"{key.table}.last_k{i} == {part}" for i, part in enumerate(key.parts("row"))]
+            w.line(f"{queue}.number[row] = {key.table}.last if {' and '.join(known)} else -1")
+        self.unit.function(f"number_{self.name}", ["row: int"], w)
         w = Writer()
         w.line(f"due = {NEVER}")
         with w.block(f"if {queue}.first < {queue}.count:"):
@@ -101,6 +130,12 @@ class Wait(Passing):
         w = Writer()
         with w.block(f"while {queue}.first < {queue}.count and {queue}.due[{queue}.first] <= clock.now:"):
             w.line(f"{queue}.first += 1")
+            if key is not None:
+                w.line(f"prefetch({key.table}.k0, {queue}.number[min({queue}.first + {AHEAD}, {queue}.count - 1)])")
+                with w.block(f"if {queue}.number[{queue}.first - 1] >= 0:"):
+                    w.line(f"{key.table}.last = {queue}.number[{queue}.first - 1]")
+                    for i, part in enumerate(key.parts(f"{queue}.first - 1")):
+                        w.line(f"{key.table}.last_k{i} = {part}")
             self._ended(w, queue, f"{queue}.first - 1")
         with w.block(f"if {queue}.first == {queue}.count:"):
             w.line(f"{queue}.first = 0")
@@ -109,6 +144,16 @@ class Wait(Passing):
             w.line(f"sink({heap})")
             self._ended(w, heap, f"{heap}.count")
         self.unit.function(f"pop_{self.name}", [], w)
+
+    def _key(self, queue: str) -> _Key | None:
+        """The first key that operators above look up in a table and whose parts are fields of the waiting match."""
+        _, names = parameters(self.columns)
+        places = {code.value: number for number, code in enumerate(names[field] for field in self.columns)}
+        for table, parts in self.unit.lookups:
+            if places.keys() >= set(parts):
+                self.unit.numbered[table].append(queue)
+                return _Key(table, tuple(f"{queue}.f{places[part]}" for part in parts))
+        return None
 
     def _ended(self, w: Writer, rows: str, row: str) -> None:
         env = read_row(rows, row, self.columns)
