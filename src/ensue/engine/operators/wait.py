@@ -20,7 +20,7 @@ from ensue.language.limits import EARLIEST
 from ensue.plan import operators as plan
 from ensue.records import dataclass
 
-AHEAD = 3
+AHEAD = 4
 """Matches behind the one whose time has come up to which the entries of keys are fetched into the cache."""
 
 
@@ -46,7 +46,7 @@ class Wait(Passing):
         input_.want(("time", name, which) for name in needed for which in ("start", "end"))
         self.queue: str | None = None
         self.heap = ""
-        unit.later(layer, f"due_{self.name}() <= clock.now", f"pop_{self.name}()", due=True)
+        unit.later(layer, "clock.due <= clock.now", f"pop_{self.name}()", due=True)
         unit.dues.append(f"due_{self.name}()")
 
     def _timer(self, field: Field) -> typed.Timer | None:
@@ -127,23 +127,46 @@ class Wait(Passing):
             w.line(f"due = min(due, {heap}.due[0])")
         w.line("return due")
         self.unit.function(f"due_{self.name}", [], w, "int")
-        w = Writer()
-        with w.block(f"while {queue}.first < {queue}.count and {queue}.due[{queue}.first] <= clock.now:"):
-            w.line(f"{queue}.first += 1")
-            if key is not None:
-                w.line(f"prefetch({key.table}.k0, {queue}.number[min({queue}.first + {AHEAD}, {queue}.count - 1)])")
-                with w.block(f"if {queue}.number[{queue}.first - 1] >= 0:"):
-                    w.line(f"{key.table}.last = {queue}.number[{queue}.first - 1]")
-                    for i, part in enumerate(key.parts(f"{queue}.first - 1")):
-                        w.line(f"{key.table}.last_k{i} = {part}")
-            self._ended(w, queue, f"{queue}.first - 1")
+        self.unit.function(f"pop_{self.name}", [], self._pop(queue, key))
+
+    def _pop(self, queue: str, key: _Key | None) -> Writer:
+        """Write the passing on of matches whose time has come: the queue's first, then the heap's.
+
+        There is one call for both, so that what follows is part of the loop.
+        """
+        w, heap = Writer(), self.heap
+        more = w.let("more", "True")
+        with w.block(f"while {more}:"):
+            with w.block(f"if {queue}.first < {queue}.count and {queue}.due[{queue}.first] <= clock.now:"):
+                row = w.let("row", f"{queue}.first")
+                w.line(f"{queue}.first += 1")
+                if key is not None:
+                    w.line(f"prefetch({key.table}.k0, {queue}.number[min({row} + {AHEAD}, {queue}.count - 1)])")
+                    with w.block(f"if {queue}.number[{row}] >= 0:"):
+                        w.line(f"{key.table}.last = {queue}.number[{row}]")
+                        for i, part in enumerate(key.parts(row)):
+                            w.line(f"{key.table}.last_k{i} = {part}")
+                self._read(w, queue, row)
+            with w.block(f"elif {heap}.count > 0 and {heap}.due[0] <= clock.now:"):
+                w.line(f"sink({heap})")
+                self._read(w, heap, f"{heap}.count")
+            with w.block("else:"):
+                w.line(f"{more} = False")
+            with w.block(f"if {more}:"):
+                self.push(w, parameters(self.columns)[1])
         with w.block(f"if {queue}.first == {queue}.count:"):
             w.line(f"{queue}.first = 0")
             w.line(f"{queue}.count = 0")
-        with w.block(f"while {heap}.count > 0 and {heap}.due[0] <= clock.now:"):
-            w.line(f"sink({heap})")
-            self._ended(w, heap, f"{heap}.count")
-        self.unit.function(f"pop_{self.name}", [], w)
+        return w
+
+    def _read(self, w: Writer, rows: str, row: str) -> None:
+        """Write the reading of a row into local names: those of the parameters that its fields become."""
+        held = read_row(rows, row, self.columns)
+        held[START] = Code(f"{rows}.start[{row}]", "True", "i")
+        for field, local in parameters(self.columns)[1].items():
+            w.line(f"{local.value} = {held[field].value}")
+            if local.valid != "True":
+                w.line(f"{local.valid} = {held[field].valid}")
 
     def _key(self, queue: str) -> _Key | None:
         """The first key that operators above look up in a table and whose parts are fields of the waiting match."""
@@ -154,11 +177,6 @@ class Wait(Passing):
                 self.unit.numbered[table].append(queue)
                 return _Key(table, tuple(f"{queue}.f{places[part]}" for part in parts))
         return None
-
-    def _ended(self, w: Writer, rows: str, row: str) -> None:
-        env = read_row(rows, row, self.columns)
-        env[START] = Code(f"{rows}.start[{row}]", "True", "i")
-        self.push(w, env)
 
 
 def set_timer(unit: Unit, w: Writer, env: Env, timer: typed.Timer) -> tuple[str, str]:
