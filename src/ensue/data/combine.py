@@ -28,7 +28,10 @@ def combined(tables: Mapping[str, pa.Table]) -> pa.Table:
 
 
 def _with_type(table: pa.Table, event: str) -> pa.Table:
-    return table.add_column(0, "type", pa.repeat(pa.scalar(event, pa.string()), table.num_rows))
+    """A table with a column that has the same text everywhere: its chunks lie in one array, however many they are."""
+    lengths = [len(chunk) for chunk in table.column("end").chunks]
+    longest = pa.repeat(pa.scalar(event, pa.string()), max(lengths, default=0))
+    return table.add_column(0, "type", pa.chunked_array([longest[:length] for length in lengths], pa.string()))
 
 
 def _schema(tables: Mapping[str, pa.Table]) -> pa.Schema:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LISTS = {f"list<{name}>": pa.list_(ARROW[name]) for name in ("int", "float", "string", "bool")}
 """Lists whose values have one type, which an Arrow column can hold."""
 
+FLAGS = 63
+"""Fields whose flags, of those that are not null, lie in one word of a row."""
+
 
 def hand_over(lane: GeneratedLane, event: str, head: Any, batch: Batch) -> None:
     """Add the derived events of a head to a batch, and empty its rows."""
@@ -33,16 +36,22 @@ def hand_over(lane: GeneratedLane, event: str, head: Any, batch: Batch) -> None:
         return
     found = rows.arrays["rows"][: rows.count]
     place = {name: rows.layout.column(name).place for name, _ in rows.layout.columns if name != "cell"}
-    given = found[:, place["given"]]
-    found = found[given == 0] if given.any() else found
+    if head.mixed:
+        given = found[:, place["given"]]
+        found = found[given == 0] if given.any() else found
     rows.count = rows.first = rows.pushed = 0
     columns = {}
-    for number, (field, column) in enumerate(head.columns.items()):
-        values = found[:, place[f"f{number}"]].copy()
-        valid = np.ones(len(found), bool)
-        if column.nullable:
-            valid = (found[:, place[f"f_valid{number // 63 or ''}"]] >> (number % 63)) & 1 != 0
-        columns[field[1]] = (values, valid, column.kind)
+    every = np.ones(len(found), bool)
+    for word in range(0, len(head.columns), FLAGS):
+        fields = list(head.columns.items())[word : word + FLAGS]
+        flags = np.empty(0, np.int64)
+        if any(column.nullable for _, column in fields):
+            flags = found[:, place[f"f_valid{word // FLAGS or ''}"]]
+        there = int(np.bitwise_and.reduce(flags))  # all are, if there are no flags
+        for bit, (field, column) in enumerate(fields):
+            values = found[:, place[f"f{word + bit}"]].copy()
+            is_full = not column.nullable or there >> bit & 1
+            columns[field[1]] = (values, every if is_full else flags >> bit & 1 != 0, column.kind)
     start, end = found[:, place["start"]].copy(), found[:, place["end"]].copy()
     traced = lane.code.unit.provenance
     sources = found[:, place["source"]].copy() if traced else start

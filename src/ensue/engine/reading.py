@@ -5,6 +5,7 @@ The functions run as machine code where there are many rows, and as Python where
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,23 +15,39 @@ import pyarrow as pa
 from ensue.engine.structure import Array, Column, Layout
 from ensue.engine.structures.kernel import Kernel, call
 from ensue.engine.structures.keys import spread
-from ensue.engine.subset.builtin import unsigned_shift, wrap
+from ensue.engine.subset.builtin import unsigned_shift, word_at, wrap
 from ensue.engine.subset.source import source_of
 
 TYPES = Layout(
-    ("rows", "types"),
+    ("rows", "types", "spread", "shift"),
     (
         ("offset", Column("offsets", "i32")),
         ("letter", Column("letters", "u8")),
         ("name", Column("names", "u8")),
         ("name_end", Column("name_ends")),
-        ("head", Column("heads")),
+        ("length", Column("lengths")),
+        ("first", Column("firsts")),
+        ("last", Column("lasts")),
         ("place", Column("places")),
         ("code", Column("codes", "i32")),
+        ("of_letter", Column("letter_codes", "i32")),
         ("kind", Column("kinds", "i32")),
     ),
 )
-"""The texts of rows as Arrow stores them, the names of types one after the other, and the code of each row's type."""
+"""The texts of rows as Arrow stores them, the names of types one after the other, and the code of each row's type.
+
+`first` and `last` are the first and the last eight letters of a name as one number. With its length they lead to a
+place, and `place` to the one name that has it. `of_letter` has the codes of names of one letter.
+"""
+
+RUN = 512
+"""Rows that are looked at together."""
+
+SECOND = 0x9E3779B97F4A7C15 - (1 << 64)
+"""An odd number, by which the last letters of a text are multiplied."""
+
+PLACES, TRIES = 10, 8
+"""Bits of places for names, at least; and multipliers that are tried until no two names have one place."""
 
 SPLIT = Layout(("rows", "parts"), (("key", Column("keys")), ("part", Column("part_", "u8"))))
 """A key for each row, and its partition."""
@@ -95,60 +112,94 @@ types: Any = None
 
 
 def find_kinds() -> int:
-    """Write for each row the code of the name that its text equals, or -1; returns 1 if a row has no text.
-
-    A row's length and first letter lead to the one name it may be, or to none, without a branch: the processor cannot
-    predict the order of types. Where several names share a place, each is compared.
-    """
-    for k in range(types.types):
-        first = types.name_end[k - 1] if k > 0 else 0
-        length = types.name_end[k] - first
-        types.head[k] = length * 256 + types.name[first]
-        place = (length * 37 + types.name[first]) & 255
-        types.place[place] = k if types.place[place] == types.types else types.types + 1
-    types.head[types.types] = -1
-    types.code[types.types] = -1
+    """Write for each row the code of the name that its text equals, or -1; returns 1 if a row has no text."""
     empty = 0
-    end = types.offset[0]
-    for row in range(types.rows):
-        begin = end
-        end = types.offset[row + 1]
-        length = end - begin
-        if length == 0:
-            empty = 1
-            types.kind[row] = -1
-        else:
-            letter = types.letter[begin]
-            found = types.place[(length * 37 + letter) & 255]
-            if length == 1 and found <= types.types:
-                types.kind[row] = types.code[found if types.head[found] == 256 + letter else types.types]
-            else:
-                only = found <= types.types
-                head = length * 256 + letter
-                name = types.types
-                for k in range(found if only else 0, found + 1 if only else types.types):
-                    if types.head[k] == head:
-                        first = types.name_end[k] - length
-                        at = 1
-                        while at < length and types.letter[begin + at] == types.name[first + at]:
-                            at += 1
-                        if at == length:
-                            name = k
-                types.kind[row] = types.code[name]
+    row = 0
+    while row < types.rows:
+        to = min(row + RUN, types.rows)
+        if have_one_letter(row, to):
+            shift = types.offset[row] - row
+            for k in range(row, to):
+                types.kind[k] = types.of_letter[types.letter[shift + k]]
+        elif types.offset[to - 1] + 8 <= types.offset[types.rows]:
+            empty |= find_by_words(row, to)
+        else:  # eight letters from the beginning of a text on may be more than there are
+            for k in range(row, to):
+                length = types.offset[k + 1] - types.offset[k]
+                empty |= int(length == 0)
+                types.kind[k] = types.code[name_of(types.offset[k], length)]
+        row = to
     return empty
 
 
+def have_one_letter(row: int, to: int) -> bool:
+    """Tell whether each of some texts has one letter. No branch depends on a row, so several are compared at once."""
+    others = 0
+    for k in range(row, to):
+        others |= (types.offset[k + 1] - types.offset[k]) ^ 1
+    return others == 0
+
+
+def find_by_words(row: int, to: int) -> int:
+    """Find the kinds of some rows by their first and last eight letters; returns 1 if a row has no text.
+
+    No branch depends on which of the names a text is, unless names are long: the processor cannot predict the order of
+    types.
+    """
+    empty = 0
+    end = types.offset[row]
+    for k in range(row, to):
+        begin = end
+        end = types.offset[k + 1]
+        length = end - begin
+        empty |= int(length == 0)
+        mask = unsigned_shift(-1, 64 - 8 * min(length, 8))
+        first = word_at(types.letter, begin) & mask
+        last = word_at(types.letter, begin + max(length - 8, 0)) & mask
+        found = types.place[unsigned_shift(wrap((first ^ wrap(last * SECOND) ^ length) * types.spread), types.shift)]
+        same = int(types.first[found] == first) & int(types.last[found] == last) & int(types.length[found] == length)
+        name = found if same != 0 else types.types
+        if found > types.types or length > 16:
+            name = name_of(begin, length)
+        types.kind[k] = types.code[name]
+    return empty
+
+
+def name_of(begin: int, length: int) -> int:
+    """The number of the name that a text equals; that of all names if it equals none."""
+    for k in range(types.types):
+        if types.length[k] == length:
+            first = types.name_end[k] - length
+            at = 0
+            while at < length and types.letter[begin + at] == types.name[first + at]:
+                at += 1
+            if at == length:
+                return k
+    return types.types
+
+
 def look_at_order() -> int:
-    """Return 0 if ends never fall and no start is after its end, 1 if moreover no two ends are equal, else 2."""
+    """Return 0 if ends never fall and no start is after its end, 1 if moreover no two ends are equal, else 2.
+
+    No branch depends on a row, so several rows are compared at once.
+    """
+    row = 0
     unique = 1
-    for k in range(times.rows):
-        if times.start[k] > times.end[k]:
+    while row < times.rows:
+        to = min(row + RUN, times.rows)
+        late = 0
+        for k in range(row, to):
+            late |= int(times.start[k] > times.end[k])
+        falling = 0
+        equal = 0
+        for k in range(max(row, 1), to):
+            falling |= int(times.end[k] < times.end[k - 1])
+            equal |= int(times.end[k] == times.end[k - 1])
+        if late != 0 or falling != 0:
             return 2
-        if k > 0:
-            if times.end[k] < times.end[k - 1]:
-                return 2
-            if times.end[k] == times.end[k - 1]:
-                unique = 0
+        if equal != 0:
+            unique = 0
+        row = to
     return unique
 
 
@@ -244,36 +295,68 @@ def deal_values() -> int:
     return 0
 
 
-FIND_KINDS = Kernel("find_kinds", "types", TYPES, source_of(find_kinds))
+FIND_KINDS = Kernel(
+    "find_kinds",
+    "types",
+    TYPES,
+    f"RUN = {RUN}\nSECOND = {SECOND}\n\n"
+    + "\n\n".join(map(source_of, (have_one_letter, name_of, find_by_words, find_kinds))),
+)
 SORT_TIES = Kernel("sort_ties", "ties", TIES, "\n\n".join(map(source_of, (before, insert_rows, merge_rows, sort_ties))))
 HASH_LETTERS = Kernel("hash_letters", "texts", TEXTS, source_of(hash_letters))
 CHOOSE_PARTS = Kernel("choose_parts", "split", SPLIT, source_of(spread) + "\n\n" + source_of(choose_parts))
 DEAL_VALUES = Kernel("deal_values", "dealt", DEALT, source_of(deal_values))
 DEAL_KINDS = Kernel("deal_values", "dealt", DEALT_KINDS, source_of(deal_values))
-LOOK_AT_ORDER = Kernel("look_at_order", "times", TIMES, source_of(look_at_order))
+LOOK_AT_ORDER = Kernel("look_at_order", "times", TIMES, f"RUN = {RUN}\n\n" + source_of(look_at_order))
 
 
 def kinds_of(offsets: Array, letters: Array, names: tuple[bytes, ...], codes: tuple[int, ...], kinds: Array) -> bool:
     """Write the code of each row's type into `kinds`, given the texts of rows; returns True if a row has no text."""
-    arrays = {
-        "offsets": offsets,
-        "letters": letters,
-        **_of_types(names, codes),
-        "heads": np.empty(len(names) + 1, np.int64),
-        "places": np.full(256, len(names), np.int64),
-        "kinds": kinds,
-    }
-    return bool(call(FIND_KINDS, len(kinds), arrays, {"rows": len(kinds), "types": len(names)})[0])
+    numbers, arrays = _of_types(names, codes)
+    given = {"offsets": offsets, "letters": letters, "kinds": kinds}
+    return bool(call(FIND_KINDS, len(kinds), {**arrays, **given}, {"rows": len(kinds), **numbers})[0])
 
 
 @lru_cache(maxsize=64)
-def _of_types(names: tuple[bytes, ...], codes: tuple[int, ...]) -> dict[str, Array]:
-    """Names of types and their codes as `find_kinds` reads them. It writes -1 after the last code."""
-    return {
+def _of_types(names: tuple[bytes, ...], codes: tuple[int, ...]) -> tuple[dict[str, int], dict[str, Array]]:
+    """Names of types and their codes as `find_kinds` reads them.
+
+    After the last name comes the code of none, -1. Where names share a place whatever is tried, it leads beyond that.
+    """
+    firsts, lasts = ([int.from_bytes(part, "little", signed=True) for part in parts] for parts in _ends(names))
+    lengths = [len(name) for name in names]
+    held = [
+        wrap(first ^ wrap(last * SECOND) ^ length) for first, last, length in zip(firsts, lasts, lengths, strict=True)
+    ]
+    bits = max(PLACES, (8 * len(names)).bit_length())
+    places = np.empty(0)
+    for turn in range(TRIES):
+        spread = wrap((2 * turn + 1) * SECOND)
+        own = [unsigned_shift(wrap(each * spread), 64 - bits) for each in held]
+        places = np.full(1 << bits, len(names), np.int64)
+        for number, place in enumerate(own):
+            places[place] = number if places[place] == len(names) else len(names) + 1
+        if len(set(own)) == len(own):
+            break
+    of_letter = np.full(256, -1, np.int32)
+    for name, code in zip(names, codes, strict=True):
+        if len(name) == 1:
+            of_letter[name[0]] = code
+    return {"types": len(names), "spread": spread, "shift": 64 - bits}, {
         "names": np.frombuffer(b"".join(names) or b"\0", np.uint8),
-        "name_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
+        "name_ends": np.cumsum(lengths, dtype=np.int64),
+        "lengths": np.array([*lengths, -1, -1], np.int64),
+        "firsts": np.array([*firsts, 0, 0], np.int64),
+        "lasts": np.array([*lasts, 0, 0], np.int64),
+        "places": places,
         "codes": np.array([*codes, -1], np.int32),
+        "letter_codes": of_letter,
     }
+
+
+def _ends(names: Sequence[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """The first and the last eight letters of names, filled up with zeros."""
+    return [name[:8].ljust(8, b"\0") for name in names], [name[-8:].ljust(8, b"\0") for name in names]
 
 
 def hash_texts(column: pa.Array) -> Array:

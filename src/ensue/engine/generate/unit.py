@@ -7,7 +7,7 @@ goes. Then, layer by layer and from the events up, the calls that had to wait fo
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
@@ -150,6 +150,8 @@ class Unit:
     """The tables that number keys, by the kinds of their parts."""
     lookups: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """The keys that the function being written looks up: the table, and sources for their parts."""
+    numbered: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The queues that keep numbers of keys, by the table of these."""
     given_keys: Counter[tuple[str, str, tuple[str, ...]]] = field(default_factory=Counter)
     """How often code looks up attributes of an event as a key: the table, the type, the attributes."""
     row_keys: RowKeys | None = None
@@ -395,7 +397,7 @@ class Unit:
             for name, layout in zip([table, *kinds], layouts, strict=True):
                 found[name] = replace(found[name], layout=layout)
             held = {name: (kind, found[name].layout) for name, kind in kinds.items()}
-            self.use(tidying(table, found[table].arguments[0], held))
+            self.use(tidying(table, found[table].arguments[0], held, self.numbered[table]))
         return found
 
     def _cells_outside(self) -> tuple[str, ...]:

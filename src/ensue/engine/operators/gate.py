@@ -59,8 +59,10 @@ class Gate:
                 over = w.let("over", f"clock.now - {self.unit.number(self.reach)}")
             w.line(f"{table}.over = {over}")
             at = lookup(self.unit, w, "slot", table, key.parts)
-            with w.block(f"if {table}.last_end[{at}] <= {LONG_AGO} or {table}.last_end[{at}] < {over}:"):
-                w.line(f"{table}.first_end[{at}] = clock.now")
+            first, last = w.let("first", f"{table}.first_end[{at}]"), w.let("last", f"{table}.last_end[{at}]")
+            # no branch, as the processor cannot predict which keys have been open lately
+            anew = f"(int({last} <= {LONG_AGO}) | int({last} < {over})) != 0"
+            w.line(f"{table}.first_end[{at}] = clock.now if {anew} else {first}")
             w.line(f"{table}.last_end[{at}] = clock.now")
 
     def lets(self, w: Writer, env: Env, parts: Sequence[str], finally_: bool = False) -> str:

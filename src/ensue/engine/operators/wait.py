@@ -2,18 +2,37 @@
 
 A match whose timers end no later than itself is passed on at once. State: the others, by the time at which the last
 timer ends: in a queue as long as these times come in order, otherwise in a heap.
+
+The number of its key is kept beside a match in the queue. When its time comes, that key counts as the last one of its
+table (`structures/key_numbers.py`), so operators know nothing of it; where numbers are freed, those kept are forgotten.
 """
 
 from __future__ import annotations
 
-from ensue.engine.generate.fields import START, Column, Env, Field
+from ensue.engine.generate.fields import START, Column, Env, Field, parameters
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
-from ensue.engine.structures.rows import Queue, Rows, rows_layout
+from ensue.engine.structure import Element
+from ensue.engine.structures.rows import Queue, Rows, queue_layout, rows_layout
 from ensue.language import typed
 from ensue.language.limits import EARLIEST
 from ensue.plan import operators as plan
+from ensue.records import dataclass
+
+AHEAD = 4
+"""Matches behind the one whose time has come up to which the entries of keys are fetched into the cache."""
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A key that is looked up in a table: the columns of a queue that hold its parts."""
+
+    table: str
+    columns: tuple[str, ...]
+
+    def parts(self, row: str) -> list[str]:
+        return [f"{column}[{row}]" for column in self.columns]
 
 
 class Wait(Passing):
@@ -27,7 +46,7 @@ class Wait(Passing):
         input_.want(("time", name, which) for name in needed for which in ("start", "end"))
         self.queue: str | None = None
         self.heap = ""
-        unit.later(layer, f"due_{self.name}() <= clock.now", f"pop_{self.name}()", due=True)
+        unit.later(layer, "clock.due <= clock.now", f"pop_{self.name}()", due=True)
         unit.dues.append(f"due_{self.name}()")
 
     def _timer(self, field: Field) -> typed.Timer | None:
@@ -74,22 +93,32 @@ class Wait(Passing):
 
     def _put(self, w: Writer, env: Env, due: str) -> None:
         """Write the row behind the queue; it stays there where times come in order, as they do for one length."""
-        layout = rows_layout({"due": "i64", "start": "i64", **row_fields(self.columns)})
-        queue = self.queue = self.structure("pending", Queue, layout)
-        self.heap = self.structure("unordered", Rows, layout)
+        fields: dict[str, Element] = {"due": "i64", "start": "i64", **row_fields(self.columns)}
+        queue = self.queue = self.structure("pending", Queue, queue_layout(fields))
+        self.heap = self.structure("unordered", Rows, rows_layout(fields))
         w.line(f"make_room_behind({queue})")
         row = w.let("row", f"{queue}.count")
         w.line(f"{queue}.due[{row}] = {due}")
         w.line(f"{queue}.start[{row}] = {env[START].value}")
         write_row(w, queue, row, self.columns, env)
+        w.line(f"number_{self.name}({row})")
         w.line(f"enqueue({queue}, {self.heap})")
         with w.block(f"if {due} < clock.due:"):
             w.line(f"clock.due = {due}")
 
     def write(self) -> None:
+        self.unit.lookups.clear()
         super().write()
         queue, heap = self.queue, self.heap
         assert queue is not None
+        key = self._key(queue)
+        w = Writer()
+        if key is None:
+            w.line("pass")
+        else:
+            known = [f"{key.table}.last_k{i} == {part}" for i, part in enumerate(key.parts("row"))]
+            w.line(f"{queue}.number[row] = {key.table}.last if {' and '.join(known)} else -1")
+        self.unit.function(f"number_{self.name}", ["row: int"], w)
         w = Writer()
         w.line(f"due = {NEVER}")
         with w.block(f"if {queue}.first < {queue}.count:"):
@@ -98,22 +127,56 @@ class Wait(Passing):
             w.line(f"due = min(due, {heap}.due[0])")
         w.line("return due")
         self.unit.function(f"due_{self.name}", [], w, "int")
-        w = Writer()
-        with w.block(f"while {queue}.first < {queue}.count and {queue}.due[{queue}.first] <= clock.now:"):
-            w.line(f"{queue}.first += 1")
-            self._ended(w, queue, f"{queue}.first - 1")
+        self.unit.function(f"pop_{self.name}", [], self._pop(queue, key))
+
+    def _pop(self, queue: str, key: _Key | None) -> Writer:
+        """Write the passing on of matches whose time has come: the queue's first, then the heap's.
+
+        There is one call for both, so that what follows is part of the loop.
+        """
+        w, heap = Writer(), self.heap
+        more = w.let("more", "True")
+        with w.block(f"while {more}:"):
+            with w.block(f"if {queue}.first < {queue}.count and {queue}.due[{queue}.first] <= clock.now:"):
+                row = w.let("row", f"{queue}.first")
+                w.line(f"{queue}.first += 1")
+                if key is not None:
+                    w.line(f"prefetch({key.table}.k0, {queue}.number[min({row} + {AHEAD}, {queue}.count - 1)])")
+                    with w.block(f"if {queue}.number[{row}] >= 0:"):
+                        w.line(f"{key.table}.last = {queue}.number[{row}]")
+                        for i, part in enumerate(key.parts(row)):
+                            w.line(f"{key.table}.last_k{i} = {part}")
+                self._read(w, queue, row)
+            with w.block(f"elif {heap}.count > 0 and {heap}.due[0] <= clock.now:"):
+                w.line(f"sink({heap})")
+                self._read(w, heap, f"{heap}.count")
+            with w.block("else:"):
+                w.line(f"{more} = False")
+            with w.block(f"if {more}:"):
+                self.push(w, parameters(self.columns)[1])
         with w.block(f"if {queue}.first == {queue}.count:"):
             w.line(f"{queue}.first = 0")
             w.line(f"{queue}.count = 0")
-        with w.block(f"while {heap}.count > 0 and {heap}.due[0] <= clock.now:"):
-            w.line(f"sink({heap})")
-            self._ended(w, heap, f"{heap}.count")
-        self.unit.function(f"pop_{self.name}", [], w)
+        return w
 
-    def _ended(self, w: Writer, rows: str, row: str) -> None:
-        env = read_row(rows, row, self.columns)
-        env[START] = Code(f"{rows}.start[{row}]", "True", "i")
-        self.push(w, env)
+    def _read(self, w: Writer, rows: str, row: str) -> None:
+        """Write the reading of a row into local names: those of the parameters that its fields become."""
+        held = read_row(rows, row, self.columns)
+        held[START] = Code(f"{rows}.start[{row}]", "True", "i")
+        for field, local in parameters(self.columns)[1].items():
+            w.line(f"{local.value} = {held[field].value}")
+            if local.valid != "True":
+                w.line(f"{local.valid} = {held[field].valid}")
+
+    def _key(self, queue: str) -> _Key | None:
+        """The first key that operators above look up in a table and whose parts are fields of the waiting match."""
+        _, names = parameters(self.columns)
+        places = {code.value: number for number, code in enumerate(names[field] for field in self.columns)}
+        for table, parts in self.unit.lookups:
+            if places.keys() >= set(parts):
+                self.unit.numbered[table].append(queue)
+                return _Key(table, tuple(f"{queue}.f{places[part]}" for part in parts))
+        return None
 
 
 def set_timer(unit: Unit, w: Writer, env: Env, timer: typed.Timer) -> tuple[str, str]:

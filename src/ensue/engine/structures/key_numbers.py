@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ensue.engine.structure import Array, Column, Element, Frame, Layout, Structure, row_columns
+from ensue.engine.structure import Array, Column, Element, Frame, Layout, Structure, address_of, row_columns
 from ensue.engine.structures.keys import high_places, high_source
 
 QUADRUPLED = 1 << 10
@@ -79,7 +79,7 @@ def _heads(layout: Layout) -> list[str]:
 def _aligned(rows: int, width: int) -> Array:
     """Zeros that begin with a cache line."""
     found = np.zeros(rows * width + LINE, np.int64)
-    skip = -(found.ctypes.data // 8) % LINE
+    skip = -(address_of(found) // 8) % LINE
     return found[skip : skip + rows * width].reshape(rows, width)
 
 
@@ -354,16 +354,20 @@ def entered_{width}(keys: KeyNumbers, {given}) -> int:
 """
 
 
-def tidying(table: str, width: int, held: Mapping[str, tuple[type[ByKey], Layout]]) -> str:
+def tidying(table: str, width: int, held: Mapping[str, tuple[type[ByKey], Layout]], queues: Sequence[str] = ()) -> str:
     """Source of ``tidy_table()``, which frees the numbers of a table without an entry, if these are most.
 
-    `held` are the structures with its keys, by name.
+    `held` are the structures with its keys, by name. `queues` keep its numbers beside rows; they forget them.
     """
     used = " or ".join(f"({kind.in_use(name, 'number')})" for name, (kind, _) in held.items()) or "False"
     marks = [
         f"                {name}.{column}[number] = {value}"
         for name, (kind, layout) in held.items()
         for column, value in kind.marks(layout).items()
+    ]
+    forgotten = [
+        f"        for row in range({queue}.first, {queue}.count):\n            {queue}.number[row] = -1"
+        for queue in queues
     ]
     return f"""
 def tidy_{table}() -> None:
@@ -383,6 +387,7 @@ def tidy_{table}() -> None:
             {table}.index[at] = 0
         index_{width}({table})
         {table}.last = -1
+{NEWLINE.join(forgotten)}
     {table}.limit = max({table}.least, 2 * {table}.used)
 """
 

@@ -61,13 +61,31 @@ class Rows(Structure):
 
 
 class Queue(Rows):
-    """Rows in the order of their times, from ``first`` on; those before that have been removed."""
+    """Rows in the order of their times, from ``first`` on; those before that have been removed.
+
+    Beside each row stands the number of its key in a table, or -1: it spares a lookup when its time has come. It is no
+    part of the state, as the table is none.
+    """
+
+    def __init__(self, frame: Frame, base: int) -> None:
+        super().__init__(frame, base)
+        self.put("numbers_", np.full(self.capacity, -1, np.int64))
+
+    def _set(self, old: Array, size: int, make: Callable[..., Array] = np.zeros) -> None:
+        super()._set(old, size, make)
+        numbers, known = np.full(size, -1, np.int64), self.arrays["numbers_"]
+        numbers[: len(known)] = known[:size]
+        self.put("numbers_", numbers)
 
     def saved(self) -> list[Any]:
         numbers = self.numbers()
         numbers[self.layout.cell_of_number("first")] = 0
         numbers[self.layout.cell_of_number("count")] = self.count - self.first
         return [numbers, self.arrays["rows"][self.first : self.count].copy()]
+
+    def restore(self, state: Sequence[Any]) -> None:
+        super().restore(state)
+        self.arrays["numbers_"].fill(-1)
 
     def size(self) -> tuple[int | None, int, int]:
         waiting = self.count - self.first
@@ -88,6 +106,12 @@ class StaticRows(Rows):
 
 def rows_layout(fields: dict[str, Element], numbers: tuple[str, ...] = ()) -> Layout:
     return Layout(("first", "count", "capacity", "width", *numbers), row_columns("rows", fields, cell="cell"))
+
+
+def queue_layout(fields: dict[str, Element]) -> Layout:
+    """Layout of a queue of rows with these fields."""
+    rows = rows_layout(fields)
+    return Layout(rows.numbers, (*rows.columns, ("number", Column("numbers_"))))
 
 
 def swap_rows(rows: Rows, one: int, other: int) -> None:
@@ -153,6 +177,7 @@ def make_room_behind(queue: Queue) -> None:
         if 2 * queue.first >= queue.count:
             for k in range(queue.first, queue.count):
                 copy_row(queue, k - queue.first, k)
+                queue.number[k - queue.first] = queue.number[k]
             queue.count -= queue.first
             queue.first = 0
         else:
