@@ -15,6 +15,7 @@ from ensue.engine.capacity import current
 from ensue.engine.cores import Cores, Slice, in_slices, pieces_in
 from ensue.engine.dealing import Dealer, by_key
 from ensue.engine.derived_tables import Shown
+from ensue.engine.final import receiver, receiving
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed, NotPlainError, read_from
 from ensue.engine.parquet import PlainParquet, RowGroup
@@ -62,10 +63,11 @@ def detect_large_file(
     found: dict[str, pa.Table] | None = None
     slices = [] if cores.cuts.extent is None else _slices(file.groups, horizon, cores.cuts.extent, cores.threads)
     try:
-        with tallying(sum(group.rows for group in file.groups), wanted):
+        final = receiver() if cores.cuts.rest is None else None
+        with tallying(sum(group.rows for group in file.groups), wanted), receiving(final):
             if len(slices) > 1:
                 parts = [(each, pieces_in(flowing(pieces(groups)), each)) for each, groups in slices]
-                found = in_slices(new_run, parts, first, form)
+                found = in_slices(new_run, parts, first, form, cores.threads)
             elif cores.cuts.keys is not None and form.as_columns:
                 units = [partial(unit, groups) for groups in _apart(file.groups) if groups[0].first <= horizon]
                 found = by_key(new_run, Dealer(units, cores.cuts.keys, cores.threads), first, horizon, form)
