@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ensue import compute as pc
@@ -30,6 +31,8 @@ _SAMPLE = 100  # lines from which types of columns are guessed
 _DECODER = json.JSONDecoder()
 _LARGEST_EXACT = 2.0**53  # every integer up to here is exact as a float
 _BLOCK = 2**20  # bytes
+_CACHED = 2**18  # bytes
+_LINE_END = ord("\n")
 
 
 def read_json_lines(content: Content, wanted: Wanted | None = None) -> list[InputPart]:
@@ -93,10 +96,19 @@ def _read_at_once(data: bytes, wanted: Wanted | None) -> tuple[pa.Table | None, 
     names = list(dict.fromkeys(name for row in rows for name in row))
     if wanted is not None:
         schema = wanted_schema(wanted, rows)
-        table = None if schema is None else _parse(data, schema, "ignore")
+        table = None if schema is None else _parse_wanted(data, schema, names)
         if table is not None and _is_faithful(table, data, nested=True):
             return table.select([name for name in table.column_names if _is_seen(table, name)]), names
     return _as_inferred(data, rows, names), names
+
+
+def _parse_wanted(data: bytes, schema: pa.Schema, names: Collection[str]) -> pa.Table | None:
+    """The columns of a schema. One that no line has takes Arrow as long as any, so it is left out if that is safe."""
+    if set(names) < set(schema.names):
+        table = _parse(data, pa.schema([schema.field(name) for name in names]), "error")
+        if table is not None:  # else some line has another column, or there is another fault
+            return table
+    return _parse(data, schema, "ignore")
 
 
 def _is_seen(table: pa.Table, name: str) -> bool:
@@ -165,10 +177,17 @@ def _has_empty_row(table: pa.Table) -> bool:
 
 def _has_lines_of(data: bytes, count: int) -> bool:
     """True if exactly `count` lines are not blank."""
-    ends = data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
+    ends = _ends_of_lines(data) + (1 if data and not data.endswith(b"\n") else 0)
     if ends == count and not data[:1].isspace():
         return True  # an object over two lines and two on another: then there is no telling, and no harm
     return len(_line_numbers(data)) == count
+
+
+def _ends_of_lines(data: bytes) -> int:
+    """Number of line ends, counted in pieces that stay in a cache: much faster than `bytes.count`."""
+    letters = np.frombuffer(data, np.uint8)
+    pieces = (letters[begin : begin + _CACHED] for begin in range(0, len(letters), _CACHED))
+    return sum(int(np.count_nonzero(piece == _LINE_END)) for piece in pieces)
 
 
 def _line_numbers(data: bytes) -> list[int]:
