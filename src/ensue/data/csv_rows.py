@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import chain, groupby
 
@@ -20,6 +20,7 @@ import pyarrow.csv
 from ensue.data.content import Content
 from ensue.data.errors import DataError, first_line
 from ensue.data.input_part import InputPart, headless, moved, named_columns
+from ensue.data.lines import record_lines
 from ensue.data.wanted import Wanted, heads
 from ensue.records import dataclass
 
@@ -296,8 +297,10 @@ def _wrong_length(actual: int, width: int) -> str:
 
 def _place(content: Content, separator: str) -> Callable[[int], str]:
     @cache
-    def lines() -> list[int]:
-        return list(_first_lines(content.text(), separator))
+    def lines() -> Sequence[int]:
+        data = content.text()
+        found = record_lines(data)
+        return list(_first_lines(data, separator)) if found is None else found.tolist()
 
     def place(position: int) -> str:
         known = lines()

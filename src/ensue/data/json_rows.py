@@ -16,7 +16,6 @@ from functools import cache, partial
 from itertools import chain, groupby, islice
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 
 from ensue import compute as pc
@@ -24,6 +23,7 @@ from ensue.data.content import Content
 from ensue.data.dict_rows import read_rows, rows_part
 from ensue.data.input_part import InputPart, moved, named_columns
 from ensue.data.json_schema import wanted_schema
+from ensue.data.lines import Places, count_ends, filled_lines
 from ensue.data.python_values import is_text
 from ensue.data.raw import any_of
 from ensue.data.wanted import Wanted
@@ -44,8 +44,6 @@ _LEAST = 2**16
 """Bytes of the smallest piece that Arrow reads."""
 _SMALLER = 16
 """Number of smaller pieces of one that Arrow cannot read."""
-_CACHED = 2**18  # bytes
-_LINE_END = ord("\n")
 
 
 @dataclass(frozen=True)
@@ -231,23 +229,10 @@ def _has_empty_row(table: pa.Table) -> bool:
 def _has_lines_of(lines: _Lines, count: int) -> bool:
     """True if exactly `count` lines are not blank."""
     last = lines.data[lines.end - 1 : lines.end]
-    ends = _ends_of_lines(lines) + (1 if lines.size and last != b"\n" else 0)
+    ends = count_ends(lines.data, lines.begin, lines.end) + (1 if lines.size and last != b"\n" else 0)
     if ends == count and not lines.data[lines.begin : lines.begin + 1].isspace():
         return True  # an object over two lines and two on another: then there is no telling, and no harm
-    return len(_line_numbers(lines.text)) == count
-
-
-def _ends_of_lines(lines: _Lines) -> int:
-    """Number of line ends, counted in pieces that stay in a cache: much faster than `bytes.count`."""
-    letters = np.frombuffer(lines.data, np.uint8)
-    places = range(lines.begin, lines.end, _CACHED)
-    pieces = (letters[place : min(place + _CACHED, lines.end)] for place in places)
-    return sum(int(np.count_nonzero(piece == _LINE_END)) for piece in pieces)
-
-
-def _line_numbers(data: bytes) -> list[int]:
-    """The lines that are not blank, counted from 1."""
-    return [number for number, line in enumerate(data.split(b"\n"), 1) if line and not line.isspace()]
+    return len(filled_lines(lines.text)) == count
 
 
 # --- piece by piece
@@ -344,7 +329,7 @@ def _row(line: str) -> Mapping[str, Any] | str:
 
 def _place(content: Content) -> Callable[[int], str]:
     @cache
-    def lines() -> list[int]:
-        return _line_numbers(content.text())
+    def lines() -> Places:
+        return filled_lines(content.text())
 
     return lambda position: f"{content.name}:{lines()[position]}"
