@@ -35,7 +35,8 @@ def rows_of(rng, count=60):
     return [
         {
             "type": rng.choice("aabbc"), "time": f"2026-01-01T00:00:{number:02}Z", "id": rng.randrange(4),
-            "user": rng.choice(["x", "y", "Zoë"]), "amount": rng.choice([1.5, 2.25, None]), "note": rng.choice(["n", None]),
+            "user": rng.choice(["x", "y", "Zoë"]), "amount": rng.choice([1.5, 2.25, None]),
+            "note": rng.choice(["n", None]),
         }
         for number in range(count)
     ]  # fmt: skip
