@@ -344,11 +344,18 @@ def test_final_detections_are_handed_over_in_order(case, threads, in_file, small
     assert handed.equals(combined(wanted))
 
 
-def test_slices_are_handed_over_one_by_one(small_parts):
-    program, received = ensue.compile(CASES["slices"][0]), Received()
+@pytest.mark.parametrize("in_file", [False, True])
+def test_slices_are_handed_over_one_by_one(in_file, small_parts, monkeypatch, tmp_path):
+    program, received, events = ensue.compile(CASES["slices"][0]), Received(), table_of(EVENTS, 900)
+    pq.write_table(events, tmp_path / "events.parquet", row_group_size=45)
+    monkeypatch.setattr(large_files, "GROUPS", 2)
+    slices, in_slices = [], large_files.in_slices
+    monkeypatch.setattr(large_files, "in_slices", lambda *given: slices.extend(given[1]) or in_slices(*given))
     with receiving(received):
-        found, _ = program.detect_tables(table_of(EVENTS, 900), Request(threads=2))
+        found, _ = program.detect_tables(tmp_path / "events.parquet" if in_file else events, Request(threads=2))
+    assert found == program.detect_tables(events, Request(threads=1))[0]
     assert received.ended is found
+    assert len(slices) == (8 if in_file else 0)
     assert len([each for each in received.parts if each["m"].num_rows]) > 2
 
 
