@@ -13,6 +13,10 @@ import pyarrow.parquet as pq
 import ensue
 from benchmarks.streams import DATA
 from benchmarks.workloads import Workload
+from ensue.data import Columns, combined, write_events
+from ensue.data.write_early import EarlyFile
+from ensue.engine.final import receiving
+from ensue.request import Request
 
 BATCH = 65_536
 
@@ -33,6 +37,22 @@ def files(workload: Workload, source: Path, target: Path) -> Callable[[], int]:
         table = found[workload.name] if isinstance(found, dict) else found
         pq.write_table(table, target)
         return table.num_rows
+
+    return run
+
+
+def written(workload: Workload, source: Path, target: Path) -> Callable[[], None]:
+    """The same as `ensue run` does it: what is found is written while other events are still to come."""
+    program = ensue.compile(workload.rules)
+    until = workload.until(pq.read_metadata(source).num_rows)
+    events = {"tick": source} if workload.stream == "stock" else source
+    request = Request(until, Columns(time="ts"), emit=workload.name)
+
+    def run() -> None:
+        with EarlyFile(target, combined) as early, receiving(early):
+            found, _ = program.detect_tables(events, request)
+            if not early.finish(found):
+                write_events(combined(found), target)
 
     return run
 

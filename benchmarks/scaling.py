@@ -1,8 +1,9 @@
 """Scaling: what bounds more cores. The CPU seconds of each step from a Parquet file to one, and what follows for more.
 
 Steps that several threads share take their part of the time; the others take it whole, whatever the number of cores.
-So the time on `k` cores is at least that of the serial steps and a `k`-th of the rest: a bound that knows nothing of
-memory and caches, which cores share, too. CPU time is counted by thread, so that other work on the machine matters
+One thread writes while others detect. So the time on `k` cores is at least that of the serial steps, and after them a
+`k`-th of the rest or, if that is longer, the time of writing: a bound that knows nothing of memory and caches, which
+cores share, too. CPU time is counted by thread, so that other work on the machine matters
 little; what Arrow's threads take is reading.
 """
 
@@ -28,7 +29,9 @@ from benchmarks.workloads import WORKLOADS
 SHARED = ("reading", "encoding", "dealing", "detection")
 """Steps that threads share."""
 
-SERIAL = ("merging", "writing", "rest")
+SERIAL = ("merging", "rest")
+
+STEPS = (*SHARED, "merging", "writing", "rest")
 
 CORES = (2, 4, 16)
 
@@ -43,21 +46,22 @@ def run(options: Options) -> Result:
             found = in_child("benchmarks.scaling", *arguments, env={"ENSUE_THREADS": "2"})
         except ChildError as error:
             found = {"failed": str(error)}
-            rows.append((workload.name, *[NONE] * (len(SHARED) + len(SERIAL) + len(CORES))))
+            rows.append((workload.name, *[NONE] * (len(STEPS) + len(CORES))))
             wrong.append(f"{workload.name}: {error}")
         else:
-            steps = (f"{found[step]:.2f}" for step in (*SHARED, *SERIAL))
+            steps = (f"{found[step]:.2f}" for step in STEPS)
             rows.append((workload.name, *steps, *(times(_speed_up(found, cores), 1) for cores in CORES)))
         measured[workload.name] = found
     title = f"CPU seconds of each step on two threads, and the most that more cores bring ({options.events:,} events)"
-    header = ("workload", *SHARED, *SERIAL, *(f"{cores} cores" for cores in CORES))
-    note = f"{', '.join(SHARED)} are shared by threads, the other steps are not."
+    header = ("workload", *STEPS, *(f"{cores} cores" for cores in CORES))
+    note = f"{', '.join(SHARED)} are shared by threads; one thread writes meanwhile; the other steps are not shared."
     return Result("scaling", (Table(title, header, tuple(rows), (note,)),), measured, tuple(wrong))
 
 
 def _speed_up(found: dict[str, float], cores: int) -> float:
     shared, serial = (sum(found[step] for step in steps) for steps in (SHARED, SERIAL))
-    return (shared + serial) / (shared / cores + serial)
+    writing = found["writing"]
+    return (shared + writing + serial) / (max((shared + writing) / cores, writing) + serial)
 
 
 class Steps:
@@ -100,15 +104,14 @@ class Steps:
 
 def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
     """In a child: the CPU seconds of each step in the run that takes least."""
-    import pyarrow.parquet as pq
-
-    from benchmarks.run_ensue import files
+    from benchmarks.run_ensue import written
+    from ensue.data import write
     from ensue.engine import cores, dealing, derived_tables, large_files, plain_tables, tables
 
     steps, best = Steps(), {}
     with tempfile.TemporaryDirectory() as folder:
         source = path_of(WORKLOADS[name].stream, n, keys)
-        action = files(WORKLOADS[name], source, Path(folder) / "found.parquet")
+        action = written(WORKLOADS[name], source, Path(folder) / "found.parquet")
         action()
         for module in (plain_tables, large_files):
             steps.time(module, "mixed_of", "encoding" if module is plain_tables else "detection")
@@ -116,9 +119,10 @@ def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
         for module in (cores, dealing):
             steps.time(module, "taken_in", "detection")
         steps.time(derived_tables.Shown, "tables", "detection")
-        steps.time(dealing, "in_order", "merging")
+        steps.time(dealing, "in_order", "detection")
         steps.time(tables, "finished", "merging")
-        steps.time(pq, "write_table", "writing")
+        steps.time(write._RowGroups, "write_table", "writing")
+        steps.time(write._RowGroups, "close", "writing")
         for _ in range(runs):
             steps.taken.clear()
             began = time.process_time()
@@ -127,7 +131,7 @@ def measured(name: str, n: int, keys: int, runs: int) -> dict[str, float]:
             if not best or whole < best["whole"]:
                 best = {"whole": whole, **steps.taken}
     known = sum(seconds for step, seconds in best.items() if step != "whole")
-    return {**dict.fromkeys((*SHARED, *SERIAL), 0.0), **best, "reading": best["whole"] - known}
+    return {**dict.fromkeys(STEPS, 0.0), **best, "reading": best["whole"] - known}
 
 
 if __name__ == "__main__":

@@ -10,8 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import ensue
+from ensue.data import combined
 from ensue.engine import dealing, large_files, plain_tables, tables
 from ensue.engine.capacity import USUAL, using
+from ensue.engine.final import receiving
 from ensue.engine.parquet import PlainParquet
 from ensue.engine.watching import watching
 from ensue.partitioning import cuts_of
@@ -301,3 +303,75 @@ def test_a_type_that_is_not_utf_8_is_none_that_rules_know(in_dictionary, tmp_pat
     assert program.detect(tmp_path / "events.parquet").to_pylist() == [{"type": "m", "start": 1, "end": 3, "k": 1}]
     coded = table.set_column(0, "type", types.dictionary_encode()) if in_dictionary else table
     assert program.detect(coded).to_pylist() == [{"type": "m", "start": 1, "end": 3, "k": 1}]
+
+
+class Received:
+    """The detections that were handed over as final."""
+
+    def __init__(self):
+        self.begin()
+
+    def begin(self):
+        self.parts, self.ended = [], None
+
+    def take(self, tables):
+        self.parts.append(tables)
+
+    def end(self, whole):
+        self.ended = whole
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("in_file", [False, True])
+def test_final_detections_are_handed_over_in_order(case, threads, in_file, small_parts, tmp_path):
+    rules, _ = CASES[case]
+    program, events = ensue.compile(rules), table_of(rules, 900)
+    if in_file:
+        pq.write_table(events, tmp_path / "events.parquet", row_group_size=45)
+    source = tmp_path / "events.parquet" if in_file else events
+    request = Request(until=480, threads=threads)
+    wanted, _ = program.detect_tables(events, replace(request, threads=1))
+    received = Received()
+    with receiving(received):
+        found, _ = program.detect_tables(source, request)
+    assert found == wanted
+    if received.ended is not found:  # rules that run on the whole, after the others, or a session
+        assert not received.parts
+        return
+    assert {name: pa.concat_tables([each[name] for each in received.parts]) for name in wanted} == wanted
+    handed = pa.concat_tables([combined(each) for each in received.parts if any(t.num_rows for t in each.values())])
+    assert handed.equals(combined(wanted))
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_slices_are_handed_over_one_by_one(in_file, small_parts, monkeypatch, tmp_path):
+    program, received, events = ensue.compile(CASES["slices"][0]), Received(), table_of(EVENTS, 900)
+    pq.write_table(events, tmp_path / "events.parquet", row_group_size=45)
+    monkeypatch.setattr(large_files, "GROUPS", 2)
+    slices, in_slices = [], large_files.in_slices
+    monkeypatch.setattr(large_files, "in_slices", lambda *given: slices.extend(given[1]) or in_slices(*given))
+    with receiving(received):
+        found, _ = program.detect_tables(tmp_path / "events.parquet" if in_file else events, Request(threads=2))
+    assert found == program.detect_tables(events, Request(threads=1))[0]
+    assert received.ended is found
+    assert len(slices) == (8 if in_file else 0)
+    assert len([each for each in received.parts if each["m"].num_rows]) > 2
+
+
+def test_what_was_handed_over_does_not_count_where_detection_began_anew(small_parts, monkeypatch, tmp_path):
+    """The last row group of the file turns out to need conversion, so the whole of it is read in another way."""
+    program, events, received = ensue.compile(CASES["slices"][0]), table_of(EVENTS), Received()
+    pq.write_table(events, tmp_path / "events.parquet", row_group_size=45)
+    mixed_of, calls = large_files.mixed_of, []
+
+    def failing(*given, **named):
+        calls.append(given)
+        return None if len(calls) == 12 else mixed_of(*given, **named)
+
+    monkeypatch.setattr(large_files, "mixed_of", failing)
+    with receiving(received):
+        found, _ = program.detect_tables(tmp_path / "events.parquet", Request(threads=2))
+    assert len(calls) >= 12
+    assert received.ended is not found
+    assert found == program.detect_tables(events, Request(threads=1))[0]

@@ -329,18 +329,35 @@ class _Asked:
         return found, replace(read, suppressed=suppressed)
 
     def _if_plain(self, read: Read) -> tuple[Found, Events] | None:
-        """Detection on parts that are plain tables, each row good and each value of its declared type."""
+        """Detection on parts that are plain tables, each value of its declared type, but for bad rows."""
         from ensue.data import DataError
-        from ensue.data.plain import plain_tables
+        from ensue.data.plain import plain_rows
 
         rules, columns = self.rules, self.request.columns
+        instant = {name for name, event in rules.typed.events.items() if event.instant}
         try:
-            tables = plain_tables(list(read.parts), columns, rules.declared_attributes, rules.read_attributes)
+            rows = plain_rows(list(read.parts), columns, rules.declared_attributes, rules.read_attributes, instant)
         except DataError:  # it is reported where rows are looked at
             return None
-        if tables is None:
+        if rows is None or (rows.bad_count and (self.request.strict or self.request.provenance)):
             return None
-        return self._on_pieces(rules, self._pieces(rules, tables, Columns()), isinstance(tables, dict), read.form)
+        pieces = self._pieces(rules, rows.tables, Columns())
+        if rows.bad_count and not (pieces and self._may_run(pieces[0].timestamps)):
+            return None
+        found = self._on_pieces(rules, pieces, isinstance(rows.tables, dict), read.form)
+        if found is None or not rows.bad_count:
+            return found
+        tables, events = found
+        return tables, replace(events, bad=rows.bad, bad_count=rows.bad_count, rows=rows.rows)
+
+    def _may_run(self, timestamps: bool) -> bool:
+        """False if rules do not fit the times of events, of which bad rows may be the cause."""
+        try:
+            self.rules.check_unit(timestamps)
+            self.rules.time_of(self.request.until, timestamps)
+        except DataError:
+            return False
+        return True
 
 
 def read_parts_for(rules: Rules, events: Any, request: Request) -> Read:

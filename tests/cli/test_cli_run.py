@@ -1,6 +1,8 @@
 """`ensue run`: sources of events, and output of detections."""
 
 import json
+from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -8,8 +10,14 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from click.testing import CliRunner
 
+from ensue import detection
+from ensue.cli.commands import ensue as group
+from ensue.engine.capacity import USUAL, using
+from ensue.engine.final import receiver
 from ensue.errors import DetectError
+from ensue.program import Program
 from tests.cli.conftest import EVENTS, SHOP, Command
 
 FOUND = [
@@ -362,3 +370,42 @@ def test_an_engine_that_is_not_there(ensue: Command) -> None:
     result = ensue("run", "shop.ensue", "events.jsonl", "--engine", "steam")
     assert result.exit_code == 2
     assert result.stderr.startswith("ensue: There is no engine 'steam' here; there is embedded")
+
+
+def test_a_file_is_the_same_on_several_threads(ensue: Command, folder: Path) -> None:
+    """With several threads it is written while rules still run."""
+    events = [{"type": "order", "time": 3 * n, "id": n, "product": "p", "qty": 2, "tracking": "x"} for n in range(500)]
+    events += [{"type": "shipped", "time": 3 * n + n % 5, "id": n, "tracking": "x"} for n in range(500)]
+    pyarrow.parquet.write_table(pa.Table.from_pylist(sorted(events, key=itemgetter("time"))), folder / "many.parquet")
+    found = []
+    for threads in ("1", "2"):
+        with using(replace(USUAL, thread=50, twice=0)):
+            options = "-o", "found.parquet", "--threads", threads, "--about", "rule"
+            assert "found 400 comp" in ensue("run", "shop.ensue", "many.parquet", *options).stderr
+        found.append((folder / "found.parquet").read_bytes())
+    assert found[0] == found[1]
+    assert not list(folder.glob(".*"))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_a_run_that_ends_early_leaves_no_part_of_a_file(
+    ensue: Command, folder: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    """Detections have been written when it ends, to a file of another name."""
+    pyarrow.parquet.write_table(pa.Table.from_pylist(EVENTS), folder / "some.parquet")
+    (folder / "found.parquet").write_text("before")
+    began = []
+
+    def detect_tables(rules: Program, *given: Any) -> None:
+        began.append(tables := detection.detect_tables(rules, *given)[0])
+        final = receiver()
+        assert final is not None
+        final.take(tables)
+        raise error
+
+    monkeypatch.setattr(Program, "detect_tables", detect_tables)
+    arguments = ["run", "shop.ensue", "some.parquet", "-o", "found.parquet", "--threads", "2"]
+    assert CliRunner().invoke(group, arguments).exit_code != 0
+    assert began
+    assert (folder / "found.parquet").read_text() == "before"
+    assert not list(folder.glob(".*"))

@@ -12,6 +12,7 @@ import click
 
 from ensue.cli.about import about_option, check_about, with_about
 from ensue.cli.bad_rows import note_nothing_read, notes_on, report_bad_rows
+from ensue.cli.early import written_early
 from ensue.cli.engines import SPARK, chosen, engine_option
 from ensue.cli.files import replace_file
 from ensue.cli.folder import folder_of
@@ -173,18 +174,24 @@ def run(
     for note in program.unused_types(sources) if isinstance(sources, dict) else ():
         say(note)
     events_read = with_stdin_read(sources)
-    with detecting("Detecting…", program, quiet):
-        found, read = program.detect_tables(events_read, request)
-    report_bad_rows(read)
-    note_nothing_read(program, read, events_read, columns)
-    for note in notes_on(program, read, request):
-        say(note)
     as_json = _is_json(output) if folder is None else folder.format == "jsonl"
-    found = with_about(found, program, about, lists=as_json)
-    if folder is None:
-        _write(found, output)
-    else:
+
+    def described(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        return with_about(tables, program, about, lists=as_json)
+
+    with written_early(output, described, request) as early:
+        with detecting("Detecting…", program, quiet):
+            found, read = program.detect_tables(events_read, request)
+        report_bad_rows(read)
+        note_nothing_read(program, read, events_read, columns)
+        for note in notes_on(program, read, request):
+            say(note)
+        written = early is not None and early.finish(found)
+    found = described(found)
+    if folder is not None:
         folder.write(found, [path for path in paths if path != STDIN])
+    elif not written:
+        _write(found, output)
     if output != STDOUT:
         amounts = ", ".join(f"{table.num_rows} {name}" for name, table in found.items()) or "nothing"
         click.echo(printable(f"found {amounts}; written to {output}"), err=True)

@@ -125,7 +125,8 @@ def blanks_as_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column of CSV text with null for blanks: a quoted empty field is no number, and no bad one either."""
     if not pa.types.is_string(column.type):
         return column
-    return pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column)
+    blank = pc.or_(pc.utf8_is_space(column), pc.equal(column, ""))
+    return pc.if_else(blank, None, column) if pc.any(blank).as_py() else column
 
 
 def bad_values(raw: Raw, converted: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -165,13 +165,13 @@ def _read_text(content: Content, suffix: str, reading: Reading) -> Iterable[Inpu
 def _read_csv(content: Content, reading: Reading) -> Iterable[InputPart]:
     from ensue.data.csv_rows import read_csv
 
-    return [read_csv(content, reading.files.separator, reading.wanted)]
+    return read_csv(content, reading.files.separator, reading.wanted)
 
 
 def _read_tsv(content: Content, reading: Reading) -> Iterable[InputPart]:
     from ensue.data.csv_rows import read_csv
 
-    return [read_csv(content, "\t", reading.wanted)]
+    return read_csv(content, "\t", reading.wanted)
 
 
 def _read_json(content: Content, reading: Reading) -> Iterable[InputPart]:

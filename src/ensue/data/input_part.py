@@ -46,6 +46,11 @@ class InputPart:
         return pa.array((position for position in range(self.total) if position not in malformed), pa.int64())
 
 
+def moved(place: Callable[[int], str], offset: int) -> Callable[[int], str]:
+    """The places of rows from an offset on."""
+    return place if offset == 0 else lambda position: place(offset + position)
+
+
 def named_columns(names: Sequence[str], columns: Iterable[Raw], part: str, hint: str = "") -> dict[str, Raw]:
     """Columns by name, which must be different ones."""
     by_name = dict(zip(names, columns, strict=True))

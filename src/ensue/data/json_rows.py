@@ -1,45 +1,98 @@
 """Events from JSON: one object a line, an array of objects, or one object that holds such an array.
 
-Arrow reads all lines at once where that gives exactly their values, and only the wanted columns. Elsewhere the file is
-read block by block, and only the lines of blocks that Arrow cannot read are read one by one: for columns of several
-types, integers that a float would round, and to find lines that are no JSON.
+Arrow reads large pieces of a file, and only the wanted columns, where that gives exactly their values; elsewhere it
+reads smaller pieces, and only the lines of the smallest that it cannot read are read one by one: for columns of several
+types, integers that a float would round, and to find lines that are no JSON. Where it has to guess types, it reads all
+lines at once, if it can.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
-from itertools import islice
-from typing import Any
+from itertools import chain, groupby, islice
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from ensue import compute as pc
 from ensue.data.content import Content
 from ensue.data.dict_rows import read_rows, rows_part
-from ensue.data.input_part import InputPart, named_columns
+from ensue.data.input_part import InputPart, moved, named_columns
 from ensue.data.json_schema import wanted_schema
+from ensue.data.lines import Places, count_ends, filled_lines
 from ensue.data.python_values import is_text
 from ensue.data.raw import any_of
 from ensue.data.wanted import Wanted
+from ensue.records import dataclass
+
+Table: TypeAlias = "tuple[pa.Table, Iterable[str]]"
+"""Lines as a table, and the names of all their columns, read or not."""
 
 _SAMPLE = 100  # lines from which types of columns are guessed
 _DECODER = json.JSONDecoder()
 _LARGEST_EXACT = 2.0**53  # every integer up to here is exact as a float
-_BLOCK = 2**20  # bytes
+_LINE = re.compile(rb"[^\n]*\S[^\n]*")
+_PIECE = 2**23
+"""Bytes for each core that are read at once."""
+_BLOCK = 2**20
+"""Bytes of the blocks of a file of which not all can be read at once, if Arrow guesses types."""
+_LEAST = 2**16
+"""Bytes of the smallest piece that Arrow reads."""
+_SMALLER = 16
+"""Number of smaller pieces of one that Arrow cannot read."""
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Some whole lines of a file."""
+
+    data: bytes
+    begin: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.begin
+
+    @property
+    def buffer(self) -> pa.Buffer:
+        return pa.py_buffer(self.data).slice(self.begin, self.size)
+
+    @property
+    def text(self) -> bytes:
+        """The lines alone, copied unless they are all."""
+        return self.data[self.begin : self.end]
+
+    def pieces(self, size: int) -> Iterator[_Lines]:
+        """The lines in pieces of some size."""
+        begin = self.begin
+        while begin < self.end:
+            cut = self.data.find(b"\n", begin + size, self.end)
+            end = self.end if cut < 0 else cut + 1
+            yield _Lines(self.data, begin, end)
+            begin = end
 
 
 def read_json_lines(content: Content, wanted: Wanted | None = None) -> list[InputPart]:
     """Read lines; those that are blank do not count, a file without lines has no events."""
     data = content.text()
     place = _place(content)
-    table, names = _read_at_once(data, wanted)
-    if table is not None:
-        return [_part(content, table, names, place, partial(_exactly, content, 0, None))]
-    return _together(_blocks(content, data, wanted, place))
+    lines = _Lines(data, 0, len(data))
+    read: Iterable[tuple[_Lines, Table | None]]
+    if wanted is None or len(data) <= _LEAST:
+        found = _read_at_once(lines, wanted)
+        if found is not None:
+            return [_part(content, found, place, partial(_exactly, content, 0, None))]
+        blocks = list(lines.pieces(_BLOCK))
+        read = [(lines, None)] if len(blocks) < 2 else ((block, _read_at_once(block, wanted)) for block in blocks)
+    else:
+        large = lines.pieces(_PIECE * max(2, pa.cpu_count()))
+        read = _joined(chain.from_iterable(_read(piece, wanted, _LEAST) for piece in large))
+    return _together(_parts(content, read, place))
 
 
 def read_json(content: Content, wanted: Wanted | None = None) -> list[InputPart]:
@@ -74,9 +127,9 @@ def _records(data: bytes) -> list[Any] | None:
 
 
 def _part(
-    content: Content, table: pa.Table, names: Iterable[str], place: Callable[[int], str],
-    exactly: Callable[[], InputPart] | None,
-) -> InputPart:  # fmt: skip
+    content: Content, read: Table, place: Callable[[int], str], exactly: Callable[[], InputPart] | None
+) -> InputPart:
+    table, names = read
     columns = named_columns(table.column_names, table.columns, content.name)
     others = tuple(name for name in names if name not in columns)
     return InputPart(content.name, columns, table.num_rows, place, exactly=exactly, sparse=True, others=others)
@@ -85,18 +138,28 @@ def _part(
 # --- at once
 
 
-def _read_at_once(data: bytes, wanted: Wanted | None) -> tuple[pa.Table | None, Iterable[str]]:
-    """The lines as a table, or None where it would not have exactly their values; and the names of columns seen."""
-    rows = _sample(data)
+def _read_at_once(lines: _Lines, wanted: Wanted | None) -> Table | None:
+    """Lines as a table, with the names of columns seen; or None where it would not have exactly their values."""
+    rows = _sample(lines)
     if rows is None:
-        return None, ()
+        return None
     names = list(dict.fromkeys(name for row in rows for name in row))
     if wanted is not None:
         schema = wanted_schema(wanted, rows)
-        table = None if schema is None else _parse(data, schema, "ignore")
-        if table is not None and _is_faithful(table, data, nested=True):
+        table = None if schema is None else _parse_wanted(lines, schema, names)
+        if table is not None and _is_faithful(table, lines, nested=True):
             return table.select([name for name in table.column_names if _is_seen(table, name)]), names
-    return _as_inferred(data, rows, names), names
+    table = _as_inferred(lines, rows, names)
+    return None if table is None else (table, names)
+
+
+def _parse_wanted(lines: _Lines, schema: pa.Schema, names: Collection[str]) -> pa.Table | None:
+    """The columns of a schema. One that no line has takes Arrow as long as any, so it is left out if that is safe."""
+    if set(names) < set(schema.names):
+        table = _parse(lines, pa.schema([schema.field(name) for name in names]), "error")
+        if table is not None:  # else some line has another column, or there is another fault
+            return table
+    return _parse(lines, schema, "ignore")
 
 
 def _is_seen(table: pa.Table, name: str) -> bool:
@@ -104,16 +167,16 @@ def _is_seen(table: pa.Table, name: str) -> bool:
     return bool(table.column(name).null_count < table.num_rows)
 
 
-def _as_inferred(data: bytes, rows: list[Mapping[str, Any]], names: list[str]) -> pa.Table | None:
+def _as_inferred(lines: _Lines, rows: list[Mapping[str, Any]], names: list[str]) -> pa.Table | None:
     texts = {name for row in rows for name, value in row.items() if isinstance(value, str)}
-    first = _parse(data, _texts(texts), "infer")
+    first = _parse(lines, _texts(texts), "infer")
     if first is None:
         return None
     # Arrow reads strings that look like timestamps as such, and a number after many strings as one of them; not so
     # in columns that are declared as text.
     more = {f.name for f in first.schema if pa.types.is_string(f.type) or pa.types.is_timestamp(f.type)}
-    table = first if more <= texts else _parse(data, _texts(texts | more), "infer")
-    if table is None or not _is_faithful(table, data, nested=False):
+    table = first if more <= texts else _parse(lines, _texts(texts | more), "infer")
+    if table is None or not _is_faithful(table, lines, nested=False):
         return None
     # Columns stand in the order in which they first occur; Arrow puts declared ones in front.
     return table.select(list(dict.fromkeys([*names, *first.column_names])))
@@ -123,10 +186,10 @@ def _texts(names: set[str]) -> pa.Schema:
     return pa.schema([(name, pa.string()) for name in sorted(names)])
 
 
-def _sample(data: bytes) -> list[Mapping[str, Any]] | None:
+def _sample(some: _Lines) -> list[Mapping[str, Any]] | None:
     """The first lines; None where one of them is bad anyway."""
     rows = []
-    lines = (match.group() for match in re.finditer(rb"[^\n]*\S[^\n]*", data))
+    lines = (match.group() for match in _LINE.finditer(some.data, some.begin, some.end))
     for line in islice(lines, _SAMPLE):
         row = _row(line.decode())
         if isinstance(row, str):
@@ -135,25 +198,25 @@ def _sample(data: bytes) -> list[Mapping[str, Any]] | None:
     return rows
 
 
-def _parse(data: bytes, schema: pa.Schema, others: str) -> pa.Table | None:
+def _parse(lines: _Lines, schema: pa.Schema, others: str) -> pa.Table | None:
     """The lines as a table; `others` is Arrow's option for columns that the schema lacks."""
     import pyarrow.json
 
     options = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others)
     try:
-        return pyarrow.json.read_json(pa.BufferReader(data), parse_options=options)
+        return pyarrow.json.read_json(pa.BufferReader(lines.buffer), parse_options=options)
     except pa.ArrowException:
         return None
 
 
-def _is_faithful(table: pa.Table, data: bytes, nested: bool) -> bool:
+def _is_faithful(table: pa.Table, lines: _Lines, nested: bool) -> bool:
     if not nested and any(pa.types.is_nested(field.type) for field in table.schema):
         return False
     for column in table.columns:
         if pa.types.is_floating(column.type) and pc.any(pc.greater_equal(pc.abs(column), _LARGEST_EXACT)).as_py():
             return False
     # An object over two lines, and two objects on one line, are none to us; nor is a null, which Arrow takes for one.
-    return _has_lines_of(data, table.num_rows) and not _has_empty_row(table)
+    return _has_lines_of(lines, table.num_rows) and not _has_empty_row(table)
 
 
 def _has_empty_row(table: pa.Table) -> bool:
@@ -163,40 +226,55 @@ def _has_empty_row(table: pa.Table) -> bool:
     return not filled or not pc.all(any_of(filled)).as_py()
 
 
-def _has_lines_of(data: bytes, count: int) -> bool:
+def _has_lines_of(lines: _Lines, count: int) -> bool:
     """True if exactly `count` lines are not blank."""
-    ends = data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
-    if ends == count and not data[:1].isspace():
+    last = lines.data[lines.end - 1 : lines.end]
+    ends = count_ends(lines.data, lines.begin, lines.end) + (1 if lines.size and last != b"\n" else 0)
+    if ends == count and not lines.data[lines.begin : lines.begin + 1].isspace():
         return True  # an object over two lines and two on another: then there is no telling, and no harm
-    return len(_line_numbers(data)) == count
+    return len(filled_lines(lines.text)) == count
 
 
-def _line_numbers(data: bytes) -> list[int]:
-    """The lines that are not blank, counted from 1."""
-    return [number for number, line in enumerate(data.split(b"\n"), 1) if line and not line.isspace()]
+# --- piece by piece
 
 
-# --- block by block
+def _read(lines: _Lines, wanted: Wanted | None, least: int) -> Iterator[tuple[_Lines, Table | None]]:
+    """Lines as a table; if they cannot be read at once, in smaller pieces; without a table where these are small."""
+    found = _read_at_once(lines, wanted)
+    pieces = list(lines.pieces(max(least, lines.size // _SMALLER))) if found is None and lines.size > least else []
+    if len(pieces) > 1:
+        for piece in pieces:
+            yield from _read(piece, wanted, least)
+    else:
+        yield lines, found
 
 
-def _blocks(content: Content, data: bytes, wanted: Wanted | None, place: Callable[[int], str]) -> Iterator[InputPart]:
-    """The parts of a file that cannot be read at once."""
-    begin = position = 0
-    while begin < len(data):
-        cut = data.find(b"\n", begin + _BLOCK)
-        end = len(data) if cut < 0 else cut + 1
-        block = data[begin:end]
-        whole = begin == 0 and end == len(data)
-        table, names = (None, ()) if whole else _read_at_once(block, wanted)
-        where = _moved(place, position)
-        if table is None:
-            part = _lines_part(content.name, block, where)
+def _joined(read: Iterable[tuple[_Lines, Table | None]]) -> Iterator[tuple[_Lines, Table | None]]:
+    """Pieces that follow each other as one, if their tables have the same columns."""
+    for schema, same in groupby(read, lambda each: None if each[1] is None else each[1][0].schema):
+        lines, tables = zip(*same, strict=True)
+        whole = _Lines(lines[0].data, lines[0].begin, lines[-1].end)
+        if schema is None:
+            yield whole, None
         else:
-            again = partial(_exactly, content, position, (begin, end))
-            part = _part(content, table, names, where, again)
+            names = dict.fromkeys(chain.from_iterable(names for _, names in tables))
+            yield whole, (pa.concat_tables([table for table, _ in tables]), names)
+
+
+def _parts(
+    content: Content, read: Iterable[tuple[_Lines, Table | None]], place: Callable[[int], str]
+) -> Iterator[InputPart]:
+    """The parts of a file; lines without a table are read one by one."""
+    position = 0
+    for lines, table in read:
+        where = moved(place, position)
+        if table is None:
+            part = _lines_part(content.name, lines.text, where)
+        else:
+            part = _part(content, table, where, partial(_exactly, content, position, (lines.begin, lines.end)))
         if part.total:
             yield replace(part, continued=position > 0)
-        begin, position = end, position + part.total
+        position += part.total
 
 
 def _together(parts: Iterable[InputPart]) -> list[InputPart]:
@@ -212,14 +290,10 @@ def _nothing(length: int) -> pa.ChunkedArray:
     return pa.chunked_array([pa.nulls(length)])
 
 
-def _moved(place: Callable[[int], str], offset: int) -> Callable[[int], str]:
-    return place if offset == 0 else lambda position: place(offset + position)
-
-
 def _exactly(content: Content, position: int, block: tuple[int, int] | None) -> InputPart:
     """The lines again, value by value."""
     data = content.text()
-    part = _lines_part(content.name, data if block is None else data[slice(*block)], _moved(_place(content), position))
+    part = _lines_part(content.name, data if block is None else data[slice(*block)], moved(_place(content), position))
     return replace(part, continued=position > 0)
 
 
@@ -255,7 +329,7 @@ def _row(line: str) -> Mapping[str, Any] | str:
 
 def _place(content: Content) -> Callable[[int], str]:
     @cache
-    def lines() -> list[int]:
-        return _line_numbers(content.text())
+    def lines() -> Places:
+        return filled_lines(content.text())
 
     return lambda position: f"{content.name}:{lines()[position]}"

@@ -3,14 +3,18 @@
 import re
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from ensue.data.errors import DataError, first_line
 
 TIMES = ("start", "end")
+
+ROW_GROUP = 1 << 18
+"""Rows of a row group of Parquet: few enough for several threads to read a file."""
 
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$')
 
@@ -24,7 +28,7 @@ def write_events(detections: pa.Table, path: str | Path) -> None:
         raise DataError(f"{path} does not end in {', '.join(most)} or {last}, so Ensue cannot tell how to write it.")
     if not path.parent.is_dir():
         raise DataError(f"There is no folder {path.parent} to write {path.name} to.")
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    beside = name_beside(path)
     try:
         write(detections, beside)
         beside.replace(path)
@@ -33,6 +37,11 @@ def write_events(detections: pa.Table, path: str | Path) -> None:
         raise DataError(f"{path} cannot be written: {reason}") from error
     finally:
         beside.unlink(missing_ok=True)
+
+
+def name_beside(path: Path) -> Path:
+    """A name for the file that becomes `path` once it is whole."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex}")
 
 
 def _write_json(detections: pa.Table, path: Path) -> None:
@@ -83,12 +92,63 @@ def _field(value: Any) -> str:
 
 
 def _write_parquet(detections: pa.Table, path: Path) -> None:
-    import pyarrow.parquet as pq
+    with parquet_pieces(path, detections.schema) as writer:
+        writer.write_table(detections)
 
-    # Hardly any time comes twice, so a dictionary of times would only cost. Differences of times are small.
-    numbered = [leaf for field in detections.schema if field.name not in TIMES for leaf in _leaves(field)]
-    packed = {name: "DELTA_BINARY_PACKED" for name in TIMES if name in detections.column_names}
-    pq.write_table(detections, path, use_dictionary=numbered, column_encoding=packed)
+
+class Pieces(Protocol):
+    """A file that is written table by table."""
+
+    def write_table(self, table: pa.Table) -> None:
+        """Write some more rows."""
+
+
+class _RowGroups:
+    """A Parquet file whose row groups all have the same number of rows, however many rows come at once."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        import pyarrow.parquet as pq
+
+        # Hardly any time comes twice, so a dictionary of times would only cost. Differences of times are small.
+        numbered = [leaf for field in schema if field.name not in TIMES for leaf in _leaves(field)]
+        packed = {name: "DELTA_BINARY_PACKED" for name in TIMES if name in schema.names}
+        self._writer = pq.ParquetWriter(path, schema, use_dictionary=numbered, column_encoding=packed)
+        self._rest = schema.empty_table()
+        self._is_empty = True
+
+    def write_table(self, table: pa.Table) -> None:
+        table = pa.concat_tables([self._rest, table])
+        past = table.num_rows // ROW_GROUP * ROW_GROUP
+        if past:
+            self._writer.write_table(table.slice(0, past), row_group_size=ROW_GROUP)
+            self._is_empty = False
+        self._rest = table.slice(past)
+
+    def close(self, whole: bool) -> None:
+        if whole and (self._rest.num_rows or self._is_empty):
+            self._writer.write_table(self._rest)
+        self._writer.close()
+
+
+@contextmanager
+def parquet_pieces(path: Path, schema: pa.Schema) -> Iterator[Pieces]:
+    """A Parquet file to be written table by table."""
+    groups = _RowGroups(path, schema)
+    try:
+        yield groups
+    except BaseException:
+        groups.close(whole=False)
+        raise
+    groups.close(whole=True)
+
+
+@contextmanager
+def arrow_pieces(path: Path, schema: pa.Schema) -> Iterator[Pieces]:
+    """An Arrow file to be written table by table."""
+    from pyarrow import ipc
+
+    with ipc.new_file(path, schema) as writer:
+        yield writer
 
 
 def _leaves(field: pa.Field, before: str = "") -> Iterator[str]:
@@ -104,9 +164,7 @@ def _leaves(field: pa.Field, before: str = "") -> Iterator[str]:
 
 
 def _write_arrow(detections: pa.Table, path: Path) -> None:
-    from pyarrow import ipc
-
-    with ipc.new_file(path, detections.schema) as writer:
+    with arrow_pieces(path, detections.schema) as writer:
         writer.write_table(detections)
 
 
@@ -118,3 +176,10 @@ WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {
     ".arrow": _write_arrow,
     ".feather": _write_arrow,
 }
+
+PIECEWISE: dict[str, Callable[[Path, pa.Schema], AbstractContextManager[Pieces]]] = {
+    ".parquet": parquet_pieces,
+    ".arrow": arrow_pieces,
+    ".feather": arrow_pieces,
+}
+"""Formats that Arrow writes table by table, and without the lock of the interpreter."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
+from threading import Lock
 from typing import TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from ensue.engine import machine
 from ensue.engine.batch import Batch, Columns, Integers
 from ensue.engine.capacity import current
 from ensue.engine.derived_tables import Shown, derived_tables
+from ensue.engine.final import Collected, receiver
 from ensue.engine.mixed import Mixed
 from ensue.engine.run import Run
 from ensue.engine.watching import steps, tallied
@@ -27,6 +29,9 @@ from ensue.plan.cuts import Cuts, SomeRules
 from ensue.records import dataclass
 
 T = TypeVar("T")
+
+TURNS = 4
+"""Most slices of time for each thread, where detections are handed on meanwhile."""
 
 Pieces = Iterable[Mixed]
 """A table in order, piece by piece, no end in two of them."""
@@ -49,11 +54,16 @@ class Slice:
     last: int
 
 
-def side_by_side(tasks: Sequence[Callable[[], T]], stop: Callable[[BaseException], None]) -> list[T]:
-    """Run tasks, each in a thread of its own; `stop` ends the others when one fails or the caller is interrupted."""
+def side_by_side(
+    tasks: Sequence[Callable[[], T]], stop: Callable[[BaseException], None], threads: int | None = None
+) -> list[T]:
+    """Run tasks, each in a thread of its own or, in their order, by so many threads.
+
+    `stop` ends the others when one fails or the caller is interrupted.
+    """
     from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
-    with ThreadPoolExecutor(len(tasks)) as pool:
+    with ThreadPoolExecutor(threads or len(tasks)) as pool:
         try:
             waiting = [pool.submit(copy_context().run, task) for task in tasks]
             for each in wait(waiting, return_when=FIRST_EXCEPTION).done:
@@ -64,10 +74,10 @@ def side_by_side(tasks: Sequence[Callable[[], T]], stop: Callable[[BaseException
             raise
 
 
-def made_ready(runs: Sequence[Run]) -> None:
+def made_ready(run: Run) -> None:
     """Compile the machine code of rules once, before threads need it."""
-    if machine.available() and runs[0].compiled is not False:
-        for lane in runs[0].lanes:
+    if machine.available() and run.compiled is not False:
+        for lane in run.lanes:
             lane.code.tiers.machine  # noqa: B018 (compiled on first access)
 
 
@@ -75,14 +85,29 @@ def made_ready(runs: Sequence[Run]) -> None:
 
 
 def slices_of(ends: Sequence[Integers], horizon: int, extent: int, threads: int) -> list[Slice]:
-    """Slices with equal numbers of rows; one if rules would see too many rows twice. `ends` are those of pieces."""
+    """Slices with equal numbers of rows, one for each thread; one in all if rules would see too many rows twice.
+
+    `ends` are those of pieces. With a receiver of detections each thread gets several slices, since only what comes
+    before all unfinished slices is final; fewer, if these are too short.
+    """
     rows = sum(map(len, ends))
-    wanted = min(threads, rows // current().thread)
+    most = min(threads, rows // current().thread)
+    turns = 1 if receiver() is None else max(1, min(TURNS, rows // (max(1, most) * current().thread)))
+    for wanted in range(turns * most, most, -most):
+        found = _slices(ends, horizon, extent, wanted, current().twice * TURNS)
+        if len(found) == wanted:
+            return found
+    return _slices(ends, horizon, extent, most, current().twice)
+
+
+def _slices(ends: Sequence[Integers], horizon: int, extent: int, wanted: int, twice: int) -> list[Slice]:
+    """Slices with equal numbers of rows, of which at most one in `twice` lies before the slice and is seen again."""
+    rows = sum(map(len, ends))
     begins = [int(ends[0][0])]
     for number in range(1, wanted):
         begin = _end_of_row(ends, rows * number // wanted)
-        twice = _rows_before(ends, begin) - _rows_before(ends, begin - extent)
-        if twice * wanted * current().twice <= rows and begins[-1] < begin <= horizon:
+        again = _rows_before(ends, begin) - _rows_before(ends, begin - extent)
+        if again * wanted * twice <= rows and begins[-1] < begin <= horizon:
             begins.append(begin)
     lasts = [begin - 1 for begin in begins[1:]] + [horizon]
     seen = [begins[0], *(begin - extent for begin in begins[1:])]
@@ -113,12 +138,12 @@ def pieces_in(pieces: Pieces, part: Slice) -> Iterator[Mixed]:
 
 
 def in_slices(
-    new_run: Callable[[], Run], slices: Sequence[tuple[Slice, Pieces]], first: int, form: Shown
+    new_run: Callable[[], Run], slices: Sequence[tuple[Slice, Pieces]], first: int, form: Shown, threads: int
 ) -> dict[str, pa.Table]:
-    """Detection with a thread for each slice of time."""
-    runs = [new_run() for _ in slices]
-    made_ready(runs)
-
+    """Detection by threads that take slices of time in their order."""
+    made_ready(new_run())
+    making = Lock()
+    collected = Collected(form.emit)
     failures: list[BaseException] = []
 
     def unless_failed(pieces: Pieces) -> Iterator[Mixed]:
@@ -127,14 +152,15 @@ def in_slices(
                 raise failures[0]
             yield piece
 
-    def task(run: Run, part: Slice, pieces: Pieces) -> list[dict[str, pa.Table]]:
+    def task(number: int, part: Slice, pieces: Pieces) -> None:
+        with making:
+            run = new_run()
         found = [form.tables(batch) for batch in derived_by_step(run, unless_failed(pieces), part.last, first)]
-        return found if part.seen == part.begin else [_from(tables, part.begin) for tables in found]
+        collected.add(number, found if part.seen == part.begin else [_from(tables, part.begin) for tables in found])
 
-    tasks = [partial(task, run, *part) for run, part in zip(runs, slices, strict=True)]
-    found = side_by_side(tasks, failures.append)
-    every = [tables for part in found for tables in part]
-    return {name: pa.concat_tables([tables[name] for tables in every]) for name in form.emit}
+    tasks = [partial(task, number, *part) for number, part in enumerate(slices)]
+    side_by_side(tasks, failures.append, min(threads, len(tasks)))
+    return collected.whole()
 
 
 def _from(tables: Mapping[str, pa.Table], begin: int) -> dict[str, pa.Table]:

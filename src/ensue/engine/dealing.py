@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from threading import Condition
+from threading import Condition, Lock
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import pyarrow as pa
 from ensue.engine.batch import Columns, Integers
 from ensue.engine.cores import made_ready, side_by_side, taken_in
 from ensue.engine.derived_tables import Shown
+from ensue.engine.final import Collected
 from ensue.engine.mixed import Mixed, NotPlainError
 from ensue.engine.plain_tables import CODES
 from ensue.engine.reading import deal, hash_texts, order_by, parts_of_keys
@@ -184,23 +185,41 @@ def _one(piece: Mixed, begin: int, end: int) -> Iterable[Mixed]:
 def by_key(new_run: Callable[[], Run], dealer: Dealer, first: int, horizon: int, form: Shown) -> dict[str, pa.Table]:
     """Detection with one thread for each partition of keys."""
     runs = [new_run() for _ in range(dealer.threads)]
-    made_ready(runs)
+    made_ready(runs[0])
+    collected = Collected(form.emit)
+    steps = _Steps(dealer.threads)
 
-    def task(part: int) -> list[dict[str, Columns]]:
-        return list(_found(runs[part], dealer.hands(part), first, horizon))
-
-    tasks = [partial(task, part) for part in range(dealer.threads)]
-    found_by_step = list(zip(*side_by_side(tasks, dealer.fail), strict=True))
-
-    def table(name: str, parts: Sequence[Mapping[str, Columns]]) -> pa.Table | None:
+    def table(name: str, parts: Sequence[Mapping[str, Columns]]) -> pa.Table:
         found = [part[name] for part in parts if name in part]
-        return form.table(name, in_order(found, form.program.events[name].each)) if found else None
+        return form.table(name, in_order(found, form.program.events[name].each) if found else None)
 
-    def whole(name: str) -> pa.Table:
-        found = [each for each in (table(name, step) for step in found_by_step) if each is not None]
-        return pa.concat_tables(found) if found else form.table(name, None)
+    def task(part: int) -> None:
+        for number, found in enumerate(_found(runs[part], dealer.hands(part), first, horizon)):
+            parts = steps.whole(number, part, found)
+            if parts is not None:
+                collected.add(number, [{name: table(name, parts) for name in form.emit}])
 
-    return {name: whole(name) for name in form.emit}
+    side_by_side([partial(task, part) for part in range(dealer.threads)], dealer.fail)
+    return collected.whole()
+
+
+class _Steps:
+    """Detections of a step that come from several threads, until the last one has added its own."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._found: dict[int, dict[int, Mapping[str, Columns]]] = {}
+        self._lock = Lock()
+
+    def whole(self, step: int, part: int, found: Mapping[str, Columns]) -> list[Mapping[str, Columns]] | None:
+        """Add the detections of a part; returns those of all parts, in their order, if it is the last one."""
+        with self._lock:
+            parts = self._found.setdefault(step, {})
+            parts[part] = found
+            if len(parts) < self._threads:
+                return None
+            del self._found[step]
+        return [parts[each] for each in range(self._threads)]
 
 
 def _found(run: Run, hands: Iterable[Hand], first: int, horizon: int) -> Iterator[dict[str, Columns]]:

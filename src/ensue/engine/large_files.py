@@ -12,9 +12,10 @@ import pyarrow as pa
 from ensue.data import Events
 from ensue.data.columns import Columns as Names
 from ensue.engine.capacity import current
-from ensue.engine.cores import Cores, Slice, in_slices, pieces_in
+from ensue.engine.cores import TURNS, Cores, Slice, in_slices, pieces_in
 from ensue.engine.dealing import Dealer, by_key
 from ensue.engine.derived_tables import Shown
+from ensue.engine.final import receiver, receiving
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed, NotPlainError, read_from
 from ensue.engine.parquet import PlainParquet, RowGroup
@@ -24,6 +25,9 @@ from ensue.engine.tables import finished, rates_in
 from ensue.engine.tables_in_order import flowing
 from ensue.engine.watching import tallying
 from ensue.language import typed
+
+GROUPS = 16
+"""Row groups from which on a slice is long enough to be one of several for a thread: it reads one of another, too."""
 
 
 def detect_large_file(
@@ -60,12 +64,16 @@ def detect_large_file(
     whole = Shown(program, emit, one.timestamps, one.timezone)
     form = replace(whole, emit=wanted)
     found: dict[str, pa.Table] | None = None
-    slices = [] if cores.cuts.extent is None else _slices(file.groups, horizon, cores.cuts.extent, cores.threads)
+    final = receiver() if cores.cuts.rest is None else None
+    turns = 1 if final is None else max(1, min(TURNS, len(file.groups) // (GROUPS * cores.threads)))
+    slices = (
+        [] if cores.cuts.extent is None else _in_turns(file.groups, horizon, cores.cuts.extent, cores.threads, turns)
+    )
     try:
-        with tallying(sum(group.rows for group in file.groups), wanted):
+        with tallying(sum(group.rows for group in file.groups), wanted), receiving(final):
             if len(slices) > 1:
                 parts = [(each, pieces_in(flowing(pieces(groups)), each)) for each, groups in slices]
-                found = in_slices(new_run, parts, first, form)
+                found = in_slices(new_run, parts, first, form, cores.threads)
             elif cores.cuts.keys is not None and form.as_columns:
                 units = [partial(unit, groups) for groups in _apart(file.groups) if groups[0].first <= horizon]
                 found = by_key(new_run, Dealer(units, cores.cuts.keys, cores.threads), first, horizon, form)
@@ -87,6 +95,17 @@ def _apart(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
         else:
             found.append([group])
     return found
+
+
+def _in_turns(
+    groups: Sequence[RowGroup], horizon: int, extent: int, threads: int, turns: int
+) -> list[tuple[Slice, Sequence[RowGroup]]]:
+    """Slices for all threads, several for each if they are long enough."""
+    for wanted in range(turns * threads, threads, -threads):
+        found = _slices(groups, horizon, extent, wanted)
+        if len(found) == wanted:
+            return found
+    return _slices(groups, horizon, extent, threads)
 
 
 def _slices(

@@ -15,6 +15,7 @@ from ensue.engine.batch import columns_of
 from ensue.engine.cores import Cores, after, derived_by_step, in_slices, pieces_in, slices_of
 from ensue.engine.dealing import Dealer, by_key, units_of
 from ensue.engine.derived_tables import Shown
+from ensue.engine.final import Collected, receiver, receiving
 from ensue.engine.knowledge import Row
 from ensue.engine.mixed import Mixed, NotPlainError
 from ensue.engine.run import Run
@@ -81,15 +82,18 @@ def detect_mixed(
     if cores is not None:
         rates = rates_in(cores.cuts.parts.program, pieces)
         parts = partial(new_run, cores.cuts.parts.program, emit=cores.cuts.parts.wanted, instant=instant, rates=rates)
-        with tallying(rows, cores.cuts.parts.wanted):
+        final = receiver() if cores.cuts.rest is None else None
+        with tallying(rows, cores.cuts.parts.wanted), receiving(final):
             found = _on_cores(parts, pieces, first, horizon, replace(form, emit=cores.cuts.parts.wanted), cores)
         if found is not None:
             return finished(found, cores, new_run, first, horizon, form, suppressed)
     run = new_run(program, emit=emit, instant=instant, rates=rates_in(program, pieces))
+    collected = Collected(emit)
     with tallying(rows, emit):
-        by_step = [form.tables(batch) for batch in derived_by_step(run, pieces, horizon, first)]
+        for number, batch in enumerate(derived_by_step(run, pieces, horizon, first)):
+            collected.add(number, [form.tables(batch)])
     note_suppressed(run, suppressed)
-    return {name: pa.concat_tables([each[name] for each in by_step]) for name in emit}
+    return collected.whole()
 
 
 def rates_in(program: typed.Program, pieces: Sequence[Mixed]) -> Rates:
@@ -108,7 +112,8 @@ def _on_cores(
     if cores.cuts.extent is not None:
         slices = slices_of([piece.end for piece in pieces], horizon, cores.cuts.extent, cores.threads)
         if len(slices) > 1:
-            return in_slices(new_run, [(each, pieces_in(pieces, each)) for each in slices], first, form)
+            parts = [(each, pieces_in(pieces, each)) for each in slices]
+            return in_slices(new_run, parts, first, form, cores.threads)
     if cores.cuts.keys is not None and form.as_columns:
         try:
             return by_key(new_run, Dealer(units_of(pieces), cores.cuts.keys, cores.threads), first, horizon, form)

@@ -8,9 +8,13 @@ MULTIPLIER, ALL = -7046029254386353131 & (2**64 - 1), 2**64 - 1
 
 
 def mixed(hashed: int, word: int) -> int:
-    """A hash combined with another word. Different words have different results."""
+    """A hash combined with another word. Different words have different results.
+
+    A product's high bits depend on all bits of its factors, its low ones on low bits alone: without the last letters of
+    a word. A table takes the low bits, so the high ones are put there.
+    """
     product = wrap((hashed ^ word) * -7046029254386353131)
-    return product ^ unsigned_shift(product, 29)
+    return product ^ unsigned_shift(product, 47)
 
 
 def mixed_unsigned(hashed: int, word: int) -> int:
@@ -20,7 +24,7 @@ def mixed_unsigned(hashed: int, word: int) -> int:
     True
     """
     product = ((hashed ^ word) & ALL) * MULTIPLIER & ALL
-    return product ^ (product >> 29)
+    return product ^ (product >> 47)
 
 
 def hash_of(raw: bytes) -> int:

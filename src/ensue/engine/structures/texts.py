@@ -98,13 +98,15 @@ def find_texts() -> int:
 
     Up to eight letters are the same if their hashes are.
     """
-    while texts.at < texts.rows:
-        row = texts.at
+    mask = texts.mask
+    end = texts.offset[texts.at]
+    for row in range(texts.at, texts.rows):
+        begin = end
+        end = texts.offset[row + 1]
         if texts.nulls == 0 or texts.there[row] != 0:
-            begin = texts.offset[row]
-            length = texts.offset[row + 1] - begin
+            length = end - begin
             hashed = hash_given(begin, length)
-            at = hashed & texts.mask
+            at = hashed & mask
             code = -1
             while code < 0 and texts.slot[2 * at] != 0:
                 if texts.slot[2 * at + 1] == hashed:
@@ -112,10 +114,11 @@ def find_texts() -> int:
                     same = texts.length[held] == length
                     if same and (length <= 8 or same_text(begin, texts.first[held], length)):
                         code = held
-                at = (at + 1) & texts.mask
+                at = (at + 1) & mask
             if code < 0:
-                full = 2 * texts.state[2] >= texts.mask or texts.state[1] + length > texts.room
+                full = 2 * texts.state[2] >= mask or texts.state[1] + length > texts.room
                 if full or (texts.state[3] == 0 and texts.state[0] == texts.places):
+                    texts.at = row
                     return 1
                 if texts.state[3] > 0:
                     texts.state[3] -= 1
@@ -133,7 +136,6 @@ def find_texts() -> int:
                     texts.text[texts.state[1] + k] = texts.letter[begin + k]
                 texts.state[1] += length
             texts.code[row] = code
-        texts.at += 1
     return 0
 
 
