@@ -16,7 +16,7 @@ from ensue.engine.machine.body import FAILED, Body, Reference
 from ensue.engine.machine.calls import CALLBACKS, DECLARATIONS
 from ensue.engine.machine.errors import MachineError
 from ensue.engine.machine.statements import block
-from ensue.engine.machine.types import METADATA, NOTHING, ZERO, Shape, passed, returned, shape_of
+from ensue.engine.machine.types import METADATA, NOTHING, ZERO, Shape, flagged, passed, returned, shape_of
 from ensue.engine.machine.unit import Function, Unit, parsed
 from ensue.engine.structure import Layout
 from ensue.records import dataclass
@@ -107,7 +107,7 @@ def _translate(texts: Sequence[str], structures: Mapping[str, tuple[Layout, int]
         signatures.append(_signature(unit.functions[name]))
         special(name, ())
     while waiting:
-        _write(waiting.pop(), unit, known, failing, symbol, size)
+        _write(waiting.pop(), unit, known, failing, failing.difference(entries), symbol, size)
     return "".join([*(one.text for one in specials.values()), *signatures, DECLARATIONS, METADATA])
 
 
@@ -130,6 +130,7 @@ def _write(
     unit: Unit,
     known: Mapping[str, Reference],
     failing: frozenset[str],
+    telling: frozenset[str],
     symbol: Callable[[str, tuple[Shape, ...]], str],
     size: int,
 ) -> None:
@@ -140,7 +141,7 @@ def _write(
     structures = dict(known)
     head = [f"ptr align 8 dereferenceable({8 * size}) %.frame"]
     shapes = iter(special.shapes)
-    body = Body(function, structures, unit.functions, failing, unit.constants, symbol)
+    body = Body(function, structures, unit.functions, failing, telling, unit.constants, symbol)
     for name, type_ in function.parameters:
         if type_ is None:
             shape = next(shapes)
@@ -155,9 +156,9 @@ def _write(
         _fall_off(body)
     if body.fails:
         body.start(".failed")
-        zero = "" if function.result == NOTHING else f" {ZERO.get(function.result, 'zeroinitializer')}"
-        body.end(f"ret {function.result}{zero}")
-    special.head = f"{returned(function.result)} {special.symbol}({', '.join(head)})"
+        body.give("" if function.result == NOTHING else ZERO.get(function.result, "zeroinitializer"), failed=True)
+    type_ = flagged(function.result) if body.tells else returned(function.result)
+    special.head = f"{type_} {special.symbol}({', '.join(head)})"
     special.lines = [".entry:", *body.stack, *body.lines]
 
 
@@ -167,7 +168,7 @@ def _fall_off(body: Body) -> None:
     if not body.is_reachable:
         body.end("unreachable")
     elif function.result == NOTHING:
-        body.end("ret void")
+        body.give("")
     else:
         raise function.error(function.node, f"{function.name} does not return a value on every path")
 
