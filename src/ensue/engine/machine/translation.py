@@ -30,6 +30,9 @@ ALL_CALLS = 100
 RARE = "rarely_"
 """The beginning of the names of functions that are never inlined: code that hardly ever runs is elsewhere."""
 
+APART = "apart_"
+"""The same of functions with loops that run long: the code around them needs the registers."""
+
 LETTERS = {"i64": "i", "double": "f", "i1": "b", "void": "-"}
 
 
@@ -52,6 +55,8 @@ class Special:
         attributes = "nounwind alwaysinline" if inlined and not self.is_entry else "nounwind"
         if self.function.name.startswith(RARE):
             attributes = "cold noinline nounwind"
+        elif self.function.name.startswith(APART):
+            attributes = "noinline nounwind"
         return f"define {linkage}{self.head} {attributes} {{\n" + "\n".join(self.lines) + "\n}\n"
 
 
