@@ -149,7 +149,11 @@ class Scan(Operator):
         """Write its functions, and note which attributes its consumers use as keys."""
         self.unit.lookups.clear()
         given, names = parameters(self.columns)
-        keys = {code.value: str(field[1]) for field, code in names.items() if field[0] == "var" and code.kind in "is"}
+        keys: dict[str, str] = {}
+        if len(self.unit.scans[self.atom.event]) > 1:  # else nobody else looks up the key of the event
+            keys = {
+                code.value: str(field[1]) for field, code in names.items() if field[0] == "var" and code.kind in "is"
+            }
         self.unit.known_numbers = known = KnownNumbers(given, keys)
         self._write_passing(given, names)
         self.unit.known_numbers = None
