@@ -89,7 +89,7 @@ def run(a: int) -> int:
     agree(text, [("run", 0), ("run", 30)], {"first": STORE, "second": WIDER, "third": STORE})
     world = World({"first": STORE, "second": WIDER, "third": STORE})
     ir = translate([text], world.places, ["run"])
-    assert ir.count("@added.") > ir.count("define internal i64 @added.") == 2
+    assert ir.count("@added.") > ir.count("define internal { i64, i1 } @added.") == 2
 
 
 def test_a_parameter_hides_a_structure_of_the_unit():

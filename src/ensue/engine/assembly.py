@@ -487,11 +487,12 @@ class _Driver:
         Rows come from a block of those that the unit takes (`structures/block.py`). The next one is read before an
         event is passed on: the processor cannot predict its type, so it should know it early.
         """
+        self._fill()
         w = Writer()
         keys = self.unit.row_keys
         w.line("clock.due = next_due()")
         w.line("place = 0")
-        self._fill(w)
+        w.line("filled = apart_fill()")
         self._read_next(w)
         with w.block("while clock.failed == 0:"):
             w.line("now = min(clock.due, end)")
@@ -511,7 +512,7 @@ class _Driver:
                 w.line("place += 1")
                 with w.block("if place == filled:"):
                     w.line("place = 0")
-                    self._fill(w)
+                    w.line("filled = apart_fill()")
                 self._read_next(w)
                 if self.unit.asks_alone:
                     with w.block("if end == now:"):
@@ -534,10 +535,13 @@ class _Driver:
         w.line(f"return {' + '.join(['clock.failed', *counts])}")
         self.unit.function("run", [], w, "int")
 
-    def _fill(self, w: Writer) -> None:
-        """Write the filling of the block."""
+    def _fill(self) -> None:
+        """Write ``apart_fill()``, which fills the block."""
+        w = Writer()
         w.line("filled = fill(block, given, kinds)")
         self._number(w)
+        w.line("return filled")
+        self.unit.function("apart_fill", [], w, "int")
 
     def _number(self, w: Writer) -> None:
         """Write the lookup of the keys in the block."""

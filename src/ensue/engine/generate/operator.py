@@ -111,6 +111,10 @@ class Operator:
     def write(self) -> None:
         """Write its functions; by default the one that passes matches on."""
         given, env = parameters(self.columns)
+        self._write_passing(given, env)
+
+    def _write_passing(self, given: list[str], env: Env) -> None:
+        """Write the function that passes matches on; consumers may add to its parameters."""
         w = Writer()
         self.unit.count(w, self.name)
         for take in self.consumers:

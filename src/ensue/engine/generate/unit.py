@@ -16,6 +16,7 @@ import numpy as np
 
 from ensue.engine.generate.fields import Column as FieldColumn
 from ensue.engine.generate.fields import Field
+from ensue.engine.generate.known_numbers import KnownNumbers
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.writer import Code, Writer
 from ensue.engine.kinds import kind_of
@@ -148,6 +149,8 @@ class Unit:
     names: int = 0
     key_tables: dict[str, str] = field(default_factory=dict)
     """The tables that number keys, by the kinds of their parts."""
+    known_numbers: KnownNumbers | None = None
+    """The numbers of keys that the function at hand is given."""
     lookups: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """The keys that the function being written looks up: the table, and sources for their parts."""
     numbered: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))

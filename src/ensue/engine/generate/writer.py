@@ -59,6 +59,8 @@ class Writer:
     lines: list[str] = field(default_factory=list)
     depth: int = 1
     names: int = 0
+    known: dict[str, str] = field(default_factory=dict)
+    """Names of values that all following lines can see; see `once`."""
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
@@ -71,6 +73,15 @@ class Writer:
         """A new name for a value."""
         name = self.fresh(stem)
         self.line(f"{name} = {value}")
+        return name
+
+    def once(self, stem: str, value: str) -> str:
+        """A name for a value that need not be computed again, unless it was computed under a condition."""
+        if value in self.known:
+            return self.known[value]
+        name = self.let(stem, value)
+        if self.depth == 1:
+            self.known[value] = name
         return name
 
     def held(self, code: Code, stem: str = "x") -> Code:

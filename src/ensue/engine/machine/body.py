@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import field
 
 from ensue.engine.machine.errors import TranslateError
-from ensue.engine.machine.types import NUMBER, ZERO, Shape, Value, described
+from ensue.engine.machine.types import NOTHING, NUMBER, ZERO, Shape, Value, described, flagged
 from ensue.engine.machine.unit import Constant, Function
 from ensue.records import dataclass
 
@@ -31,6 +31,9 @@ class Body:
     functions: dict[str, Function]
     failing: frozenset[str]
     """Functions that may call back: they return at once when an exception was raised there."""
+
+    telling: frozenset[str]
+    """Those of them that return a flag for that, so that callers need not look into memory: all but entries."""
 
     constants: dict[str, Constant]
     symbol: Callable[[str, tuple[Shape, ...]], str]
@@ -102,10 +105,31 @@ class Body:
         """Mark a call back as failed; it takes the mark away once it has begun."""
         self.do(f"store i64 1, ptr {self.cell('%.frame', FAILED)}, {NUMBER}")
 
-    def exit_if_failed(self) -> None:
-        """Return at once if a call back has raised an exception, before any code relies on its results."""
-        failed = self.let(f"load i64, ptr {self.cell('%.frame', FAILED)}, {NUMBER}")
-        failed = self.let(f"icmp ne i64 {failed}, 0")
+    @property
+    def tells(self) -> bool:
+        """True if the function returns a flag besides its result."""
+        return self.function.name in self.telling
+
+    def give(self, value: str, failed: bool = False) -> None:
+        """Return a result, which is empty if there is none."""
+        result, flag = self.function.result, "true" if failed else "false"
+        if not self.tells:
+            self.end(f"ret {result} {value}".rstrip())
+        elif result == NOTHING:
+            self.end(f"ret i1 {flag}")
+        else:
+            type_ = flagged(result)
+            held = self.let(f"insertvalue {type_} poison, {result} {value}, 0")
+            self.end(f"ret {type_} {self.let(f'insertvalue {type_} {held}, i1 {flag}, 1')}")
+
+    def exit_if_failed(self, failed: str = "") -> None:
+        """Return at once if a call back has raised an exception, before any code relies on its results.
+
+        `failed` is the flag that a function has returned; without one a cell of the frame tells.
+        """
+        if not failed:
+            failed = self.let(f"load i64, ptr {self.cell('%.frame', FAILED)}, {NUMBER}")
+            failed = self.let(f"icmp ne i64 {failed}, 0")
         on, self.fails = self.label(), True
         self.branch(failed, ".failed", on, ", !prof !11")
         self.start(on)

@@ -7,7 +7,18 @@ from collections.abc import Callable
 
 from ensue.engine.machine.body import Body, Reference
 from ensue.engine.machine.memory import column_of, element
-from ensue.engine.machine.types import ADDRESS, BOOL, FLOAT, INT, NOTHING, Value, described, passed, returned
+from ensue.engine.machine.types import (
+    ADDRESS,
+    BOOL,
+    FLOAT,
+    INT,
+    NOTHING,
+    Value,
+    described,
+    flagged,
+    passed,
+    returned,
+)
 
 Translate = Callable[[Body, ast.expr], Value]
 
@@ -141,8 +152,17 @@ def _of_unit(body: Body, node: ast.Call, name: str, value: Translate) -> Value:
         if found != type_:
             raise body.error(node, f"{parameter} of {name} is {described(type_)}, not {described(found)}")
         given.append(f"{passed(type_)} {operand}")
-    instruction = f"call {returned(function.result)} {body.symbol(name, tuple(shapes))}({', '.join(given)})"
-    result = ""
+    tells, result = name in body.telling, ""
+    type_ = flagged(function.result) if tells else returned(function.result)
+    instruction = f"call {type_} {body.symbol(name, tuple(shapes))}({', '.join(given)})"
+    if tells:
+        held = body.let(instruction)
+        if function.result == NOTHING:
+            body.exit_if_failed(held)
+        else:
+            body.exit_if_failed(body.let(f"extractvalue {type_} {held}, 1"))
+            result = body.let(f"extractvalue {type_} {held}, 0")
+        return function.result, result
     if function.result == NOTHING:
         body.do(instruction)
     else:

@@ -197,4 +197,4 @@ def _return(body: Body, node: ast.Return, given: ast.expr | None) -> None:
             type_, operand = value(body, given)
     if type_ != function.result:
         raise body.error(node, f"{function.name} returns {described(function.result)}, not {described(type_)}")
-    body.end(f"ret {type_} {operand}".rstrip())
+    body.give(operand)

@@ -16,7 +16,7 @@ from ensue.engine.machine.body import FAILED, Body, Reference
 from ensue.engine.machine.calls import CALLBACKS, DECLARATIONS
 from ensue.engine.machine.errors import MachineError
 from ensue.engine.machine.statements import block
-from ensue.engine.machine.types import METADATA, NOTHING, ZERO, Shape, passed, returned, shape_of
+from ensue.engine.machine.types import METADATA, NOTHING, ZERO, Shape, flagged, passed, returned, shape_of
 from ensue.engine.machine.unit import Function, Unit, parsed
 from ensue.engine.structure import Layout
 from ensue.records import dataclass
@@ -29,6 +29,9 @@ ALL_CALLS = 100
 
 RARE = "rarely_"
 """The beginning of the names of functions that are never inlined: code that hardly ever runs is elsewhere."""
+
+APART = "apart_"
+"""The same of functions with loops that run long: the code around them needs the registers."""
 
 LETTERS = {"i64": "i", "double": "f", "i1": "b", "void": "-"}
 
@@ -52,6 +55,8 @@ class Special:
         attributes = "nounwind alwaysinline" if inlined and not self.is_entry else "nounwind"
         if self.function.name.startswith(RARE):
             attributes = "cold noinline nounwind"
+        elif self.function.name.startswith(APART):
+            attributes = "noinline nounwind"
         return f"define {linkage}{self.head} {attributes} {{\n" + "\n".join(self.lines) + "\n}\n"
 
 
@@ -107,7 +112,7 @@ def _translate(texts: Sequence[str], structures: Mapping[str, tuple[Layout, int]
         signatures.append(_signature(unit.functions[name]))
         special(name, ())
     while waiting:
-        _write(waiting.pop(), unit, known, failing, symbol, size)
+        _write(waiting.pop(), unit, known, failing, failing.difference(entries), symbol, size)
     return "".join([*(one.text for one in specials.values()), *signatures, DECLARATIONS, METADATA])
 
 
@@ -130,6 +135,7 @@ def _write(
     unit: Unit,
     known: Mapping[str, Reference],
     failing: frozenset[str],
+    telling: frozenset[str],
     symbol: Callable[[str, tuple[Shape, ...]], str],
     size: int,
 ) -> None:
@@ -140,7 +146,7 @@ def _write(
     structures = dict(known)
     head = [f"ptr align 8 dereferenceable({8 * size}) %.frame"]
     shapes = iter(special.shapes)
-    body = Body(function, structures, unit.functions, failing, unit.constants, symbol)
+    body = Body(function, structures, unit.functions, failing, telling, unit.constants, symbol)
     for name, type_ in function.parameters:
         if type_ is None:
             shape = next(shapes)
@@ -155,9 +161,9 @@ def _write(
         _fall_off(body)
     if body.fails:
         body.start(".failed")
-        zero = "" if function.result == NOTHING else f" {ZERO.get(function.result, 'zeroinitializer')}"
-        body.end(f"ret {function.result}{zero}")
-    special.head = f"{returned(function.result)} {special.symbol}({', '.join(head)})"
+        body.give("" if function.result == NOTHING else ZERO.get(function.result, "zeroinitializer"), failed=True)
+    type_ = flagged(function.result) if body.tells else returned(function.result)
+    special.head = f"{type_} {special.symbol}({', '.join(head)})"
     special.lines = [".entry:", *body.stack, *body.lines]
 
 
@@ -167,7 +173,7 @@ def _fall_off(body: Body) -> None:
     if not body.is_reachable:
         body.end("unreachable")
     elif function.result == NOTHING:
-        body.end("ret void")
+        body.give("")
     else:
         raise function.error(function.node, f"{function.name} does not return a value on every path")
 

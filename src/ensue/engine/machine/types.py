@@ -38,6 +38,11 @@ def returned(type_: str) -> str:
     return "zeroext i1" if type_ == BOOL else type_
 
 
+def flagged(type_: str) -> str:
+    """The type of a result with a flag behind it, which is set if a call back has raised an exception."""
+    return BOOL if type_ == NOTHING else f"{{ {type_}, i1 }}"
+
+
 @dataclass(frozen=True)
 class Element:
     """Elements of a column in memory: their LLVM type, their alias class, and the type that code sees."""

@@ -119,7 +119,10 @@ class Derived:
             self._write_add_by_hash()
 
     def _write_add_by_hash(self) -> None:
-        """Write ``add``, which compares a row with the few of its step, and looks it up in a hash set of many."""
+        """Write ``add``, which compares a row with the few of its step, and looks it up in a hash set of many.
+
+        A function of its own does that, so that ``add`` is small and inlined.
+        """
         unit, rows, w = self.unit, self.rows, Writer()
         env = self.attributes("row")
         parts = group_parts([Code(f"{rows}.start[row]", "True", "i"), *env.values()])
@@ -131,14 +134,18 @@ class Derived:
         unit.function(f"is_new_{self.title}", ["row: int"], w, "bool")
         self._write_same()
         w = Writer()
-        with w.block(f"if {rows}.count - {rows}.first < {FEW_ROWS}:"), self._each_equal(w):
+        with w.block(f"if {rows}.count - {rows}.first < {FEW_ROWS}:"):
+            with self._each_equal(w):
+                w.line("return True")
+            w.line("return False")
+        empty, every = f"{known}.now != clock.now or {known}.slots == 0", f"range({rows}.first, {rows}.count)"
+        with w.block(f"if {empty}:"), w.block(f"for one in {every}:"), w.block(f"if {rows}.given[one] == 0:"):
+            w.line(f"is_new_{self.title}(one)")
+        w.line(f"return not is_new_{self.title}({rows}.count)")
+        unit.function(f"is_there_{self.title}", [], w, "bool")
+        w = Writer()
+        with w.block(f"if {rows}.count > {rows}.first and is_there_{self.title}():"):  # mostly it is the first
             w.line("return")
-        with w.block("else:"):
-            empty, every = f"{known}.now != clock.now or {known}.slots == 0", f"range({rows}.first, {rows}.count)"
-            with w.block(f"if {empty}:"), w.block(f"for one in {every}:"), w.block(f"if {rows}.given[one] == 0:"):
-                w.line(f"is_new_{self.title}(one)")
-            with w.block(f"if not is_new_{self.title}({rows}.count):"):
-                w.line("return")
         self._count_new(w)
         unit.function(f"add_{self.title}", [], w)
 

@@ -74,8 +74,10 @@ def lookup(unit: Unit, w: Writer, word: str, structure: str, parts: Sequence[str
     spec = unit.structures[structure]
     if issubclass(spec.kind, ByKey):
         word = {"find": "number", "slot": "numbered"}[word]
-        unit.lookups.append((spec.arguments[0], tuple(parts)))
-        return w.let("at", f"{word}_{len(parts)}({', '.join([spec.arguments[0], *parts])})")
+        table, found = spec.arguments[0], f"{word}_{len(parts)}({', '.join([spec.arguments[0], *parts])})"
+        unit.lookups.append((table, tuple(parts)))
+        hint = unit.known_numbers and unit.known_numbers.of(table, tuple(parts))
+        return w.let("at", f"({hint} if {hint} >= 0 else {found})" if hint else found)
     unit.keys(len(parts))
     return w.let("at", f"{word}_{len(parts)}({', '.join([structure, *parts])})")
 

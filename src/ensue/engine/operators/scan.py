@@ -5,12 +5,13 @@ Events of a step come in their order. A type that the unit derives is taken from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from ensue.engine.generate.expressions import convert, truth
-from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, parameters, used_by
+from ensue.engine.generate.fields import OLDEST, SOURCE, START, Column, Env, Field, arguments, parameters, used_by
+from ensue.engine.generate.known_numbers import KnownNumbers
 from ensue.engine.generate.operator import Operator
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
@@ -40,6 +41,8 @@ class Scan(Operator):
         """True if its events are passed on after those of other scans of the type."""
         self.ordered = False
         """True if the order of events matters to the operators above."""
+        self.numbers: Sequence[tuple[str, tuple[str, ...]]] = ()
+        """Keys whose numbers its function is given: their table and variables."""
         unit.scans.setdefault(self.atom.event, []).append(self)
 
     def require(self, fields: list[Field]) -> None:
@@ -132,11 +135,29 @@ class Scan(Operator):
                     env[field] = Code("clock.now", "True", "i")
         return env
 
+    def push(self, w: Writer, env: Env) -> None:
+        """Write the call that passes an event on, with the numbers of its keys, if they have one yet."""
+        given = arguments(self.columns, env)
+        for table, names in self.numbers:
+            codes = [env["var", name] for name in names]
+            found = f"number_{len(codes)}({', '.join([table, *(code.value for code in codes)])})"
+            there = all_of(*(code.valid for code in codes))
+            given.append(w.once("own_number", found if there == "True" else f"({found} if {there} else -1)"))
+        w.line(f"{self.name}({', '.join(given)})")
+
     def write(self) -> None:
         """Write its functions, and note which attributes its consumers use as keys."""
         self.unit.lookups.clear()
-        super().write()
-        _, names = parameters(self.columns)
+        given, names = parameters(self.columns)
+        keys: dict[str, str] = {}
+        if len(self.unit.scans[self.atom.event]) > 1:  # else nobody else looks up the key of the event
+            keys = {
+                code.value: str(field[1]) for field, code in names.items() if field[0] == "var" and code.kind in "is"
+            }
+        self.unit.known_numbers = known = KnownNumbers(given, keys)
+        self._write_passing(given, names)
+        self.unit.known_numbers = None
+        self.numbers = list(known.keys)
         variables = {code.value: self.variables[str(field[1])] for field, code in names.items() if field[0] == "var"}
         for table, parts in self.unit.lookups:
             if variables.keys() >= set(parts):
