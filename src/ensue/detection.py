@@ -142,13 +142,15 @@ def _in_batches(rules: Rules, batches: Any, request: Request) -> pa.RecordBatchR
     """Detection in batches as they come; the first one's schema gives the types of undeclared events."""
     from ensue.live.arrangement import Settings
     from ensue.live.session import Session
-    from ensue.live.streaming import detected
+    from ensue.live.streaming import as_in_the_first, detected
 
     first = next(batches, None)
     rules = rules if first is None else rules.knowing(dict.fromkeys(rules.typed.events, first.schema))
+    undeclared = [event for event in rules.typed.events.values() if not event.declared and not event.derived]
     settings = Settings.of(rules, request)
     session = Session(rules, settings, on_bad_row=request.on_bad_row)
     given = batches if first is None else chain([first], batches)
+    given = as_in_the_first(given, {name for event in undeclared for name in event.attributes})
     return detected(session, given, request.until, request.on_suppressed)
 
 

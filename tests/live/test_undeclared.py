@@ -152,3 +152,36 @@ def test_new_values_are_compared_with_those_that_already_have_a_place(compiled, 
     found = [d for time, value in rows for d in session.send({"type": "a", "time": time, "v": value})]
     found += session.close()
     assert sorted((d["end"], d["t"]) for d in found) == [(0, 2), (4, -1), (8, 1), (8, 2)]
+
+
+def batch(**columns):
+    return pa.record_batch({"type": ["a"], "time": columns.pop("time"), **columns})
+
+
+def test_a_reader_has_the_types_of_the_first_detections():
+    program = ensue.compile("event a(k: int). d(v = w) <- other(w = w). d(v = 0) <- a(1).")
+    batches = [batch(time=[1], k=[0]), batch(time=[2], k=[1])]
+    found = program.detect(iter(batches))
+    assert found.schema.field("v").type == pa.int64()
+    assert found.read_all().column("v").to_pylist() == [0]
+
+
+def test_values_that_fit_the_columns_of_a_reader():
+    program = ensue.compile("d(v, k = k) <- a(v = v, k = k).")
+    batches = [batch(time=[n], v=v, k=[n]) for n, v in enumerate([[1.5], [2], pa.nulls(1)])]
+    assert program.detect(iter(batches)).read_all().column("v").to_pylist() == [1.5, 2.0, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[1], ["text"]], "`v` had values of the type int64 in the first batch, and now has some of the type string"),
+        ([[1], [2.5]], "`v` had values of the type int64 in the first batch, and now has some of the type double"),
+        ([pa.nulls(1), [1]], "`v` had only null in the first detections, and now has some of the type int64"),
+    ],
+)
+def test_values_that_do_not_fit_the_columns_of_a_reader(values, message):
+    program = ensue.compile("d(v, k = k) <- a(v = v, k = k).")
+    batches = [batch(time=[n], v=v, k=[n]) for n, v in enumerate(values)]
+    with pytest.raises(ensue.DataError, match=message):
+        program.detect(iter(batches)).read_all()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -14,6 +15,9 @@ from ensue.engine.watching import watched
 if TYPE_CHECKING:
     from ensue.engine.parquet import PlainParquet
     from ensue.live.session import Session
+
+
+Column = TypeVar("Column", pa.Array, pa.ChunkedArray)
 
 
 def batches_of(source: Any) -> tuple[Iterator[pa.RecordBatch | pa.Table] | None, Any]:
@@ -53,13 +57,16 @@ def detected(
     In the end `on_suppressed` is called with the numbers of suppressed events.
     """
     session.stop_at(until)
-    first = next(batches, None)
-    found = session.close(until) if first is None else session.send(first)
-    if not isinstance(found, pa.Table):
-        found = session.no_detections
-    rest = iter(()) if first is None else _rest(session, batches, until)
-    rest = chain(rest, _told(session, on_suppressed))
-    return pa.RecordBatchReader.from_batches(found.schema, chain(found.to_batches(), rest))
+    tables = _found(session, batches, until)
+    first = next(tables)
+    while not first.num_rows and any(map(pa.types.is_null, first.schema.types)):
+        later = next(tables, None)  # a detection tells the types of its columns
+        if later is None:
+            break
+        first = later
+    schema = first.schema
+    rest = (batch for table in tables for batch in _of_schema(table, schema))
+    return pa.RecordBatchReader.from_batches(schema, chain(first.to_batches(), rest, _told(session, on_suppressed)))
 
 
 def _told(
@@ -70,10 +77,50 @@ def _told(
     yield from ()
 
 
-def _rest(session: Session, batches: Iterator[pa.RecordBatch | pa.Table], until: Any) -> Iterator[pa.RecordBatch]:
+def _found(session: Session, batches: Iterator[pa.RecordBatch | pa.Table], until: Any) -> Iterator[pa.Table]:
+    """Detections after each batch, and in the end."""
+    for found in chain(map(session.send, batches), (session.close(until) for _ in range(1))):
+        yield found if isinstance(found, pa.Table) else session.no_detections
+
+
+def _of_schema(found: pa.Table, schema: pa.Schema) -> list[pa.RecordBatch]:
+    """Detections with the types of earlier ones: values of events without a declaration may have others by now."""
+    if found.schema.equals(schema):
+        return found.to_batches()  # type: ignore[no-any-return]
+    columns = [
+        _as_type(column, field, "The attribute", "detections")
+        for column, field in zip(found.columns, schema, strict=True)
+    ]
+    return pa.table(columns, schema).to_batches()  # type: ignore[no-any-return]
+
+
+def as_in_the_first(batches: Iterator[pa.RecordBatch | pa.Table], names: Collection[str]) -> Iterator[Any]:
+    """Batches in which some columns have the types of the first one, by which rules were prepared."""
+    first = next(batches, None)
+    if first is None:
+        return
+    yield first
+    fields = {field.name: field for field in first.schema if field.name in names and not pa.types.is_null(field.type)}
     for batch in batches:
-        yield from session.send(batch).to_batches()
-    yield from session.close(until).to_batches()
+        for place, field in enumerate(batch.schema):
+            known = fields.get(field.name, field)
+            if not known.type.equals(field.type):
+                column = _as_type(batch.column(place), known, "The column", "batch")
+                batch = batch.set_column(place, field.name, column)
+        yield batch
+
+
+def _as_type(column: Column, field: pa.Field, what: str, where: str) -> Column:
+    """A column as the type of a field, where all values fit; else an error."""
+    is_number = all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in (column.type, field.type))
+    if column.type == field.type or is_number or pa.types.is_null(column.type):
+        with suppress(pa.ArrowInvalid):  # a number that the other type cannot hold
+            return column.cast(field.type)
+    known = "only null" if pa.types.is_null(field.type) else f"values of the type {field.type}"
+    raise DataError(
+        f"{what} `{field.name}` had {known} in the first {where}, and now has some of the type {column.type}, but in a "
+        "stream of batches it keeps its type. Declare the events that it belongs to, as in `event login(user: string).`"
+    )
 
 
 def detect_pieces(
