@@ -16,6 +16,7 @@ from ensue.engine.generate.writer import NOTHING, Code, Writer, all_of, any_of
 from ensue.engine.kinds import kind_of
 from ensue.engine.structures import functions as kernels
 from ensue.engine.structures import new_texts
+from ensue.engine.structures.hashing import mixed_text
 from ensue.engine.subset.source import source_of
 from ensue.language import calendar, typed
 from ensue.language.calendar import PARTS
@@ -255,7 +256,7 @@ def _nullif(unit: Unit, w: Writer, codes: list[Code]) -> Code | None:
 # --- strings
 
 
-TEXTS = source_of(new_texts)
+TEXTS = source_of(new_texts) + "\n\n" + source_of(mixed_text)
 
 
 def _of_texts(word: str, kind: str) -> Native:

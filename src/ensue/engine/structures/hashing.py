@@ -7,7 +7,7 @@ from ensue.engine.subset.builtin import unsigned_shift, wrap
 MULTIPLIER, ALL = -7046029254386353131 & (2**64 - 1), 2**64 - 1
 
 
-def mixed(hashed: int, word: int) -> int:
+def mixed_text(hashed: int, word: int) -> int:
     """A hash combined with another word. Different words have different results.
 
     A product's high bits depend on all bits of its factors, its low ones on low bits alone: without the last letters of
@@ -20,7 +20,7 @@ def mixed(hashed: int, word: int) -> int:
 def mixed_unsigned(hashed: int, word: int) -> int:
     """The same in Python, as an unsigned number.
 
-    >>> mixed_unsigned(3, 4) == mixed(3, 4) & ALL
+    >>> mixed_unsigned(3, 4) == mixed_text(3, 4) & ALL
     True
     """
     product = ((hashed ^ word) & ALL) * MULTIPLIER & ALL

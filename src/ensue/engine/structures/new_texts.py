@@ -4,8 +4,9 @@ added to the dictionary. Also functions of strings that only need their bytes.
 
 from __future__ import annotations
 
+from ensue.engine.structures.hashing import mixed_text
 from ensue.engine.structures.values import Values
-from ensue.engine.subset.builtin import ask, grow, unsigned_shift, word_at, wrap
+from ensue.engine.subset.builtin import ask, grow, word_at
 
 
 def append_text(values: Values, code: int) -> None:
@@ -18,12 +19,6 @@ def append_text(values: Values, code: int) -> None:
     for k in range(length):
         values.new[values.count + k] = values.letter[first + k]
     values.count += length
-
-
-def mixed_text(hashed: int, word: int) -> int:
-    """A hash combined with another word."""
-    product = wrap((hashed ^ word) * -7046029254386353131)
-    return product ^ unsigned_shift(product, 29)
 
 
 def end_text(values: Values) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.engine.structure import Array, Column, Layout
-from ensue.engine.structures.hashing import mixed
+from ensue.engine.structures.hashing import mixed_text
 from ensue.engine.structures.kernel import Kernel
 from ensue.engine.subset.builtin import bits, floor, from_bits, truncated, unsigned_shift, wrap
 from ensue.engine.subset.source import source_of
@@ -59,7 +59,7 @@ def find_numbers() -> int:
 
 def number_hash(kind: int, number: int) -> int:
     """The hash of a number. Those of one type all differ; high bits, in which floats differ, are moved to low ones."""
-    return mixed(kind, number ^ unsigned_shift(number, 32))
+    return mixed_text(kind, number ^ unsigned_shift(number, 32))
 
 
 def held_number(kind: int, number: int) -> int:
@@ -114,7 +114,7 @@ def equal_number(kind: int, number: int) -> int:
 
 FIND_NUMBERS = Kernel(
     "find_numbers", "numbers", NUMBERS,
-    "\n\n".join(map(source_of, (mixed, number_hash, held_number, equal_number, new_number, find_numbers))),
+    "\n\n".join(map(source_of, (mixed_text, number_hash, held_number, equal_number, new_number, find_numbers))),
 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ensue.engine.structure import Array, Column, Element, Layout
-from ensue.engine.structures.hashing import ALL, hash_of, mixed
+from ensue.engine.structures.hashing import ALL, hash_of, mixed_text
 from ensue.engine.structures.kernel import Kernel, call
 from ensue.engine.structures.number_codes import FIND_NUMBERS, FLOAT, INT, number, number_hash, number_of
 from ensue.engine.subset.builtin import word_at
@@ -70,7 +70,7 @@ def {name}(begin: int, length: int) -> int:
     k = begin
     past = begin + length
     while k + 8 <= past:
-        hashed = mixed(hashed, word_at(texts.{letter}, k))
+        hashed = mixed_text(hashed, word_at(texts.{letter}, k))
         k += 8
     word = 0
     if k + 8 <= texts.{size}:
@@ -79,7 +79,7 @@ def {name}(begin: int, length: int) -> int:
         while past > k:
             past -= 1
             word = (word << 8) | texts.{letter}[past]
-    return mixed(hashed, word)
+    return mixed_text(hashed, word)
 """
 
 
@@ -165,7 +165,7 @@ def copy_texts() -> int:
     return 0
 
 
-HASHES = _hash("hash_given", "letter", "size") + _hash("hash_held", "text", "room") + "\n\n" + source_of(mixed)
+HASHES = _hash("hash_given", "letter", "size") + _hash("hash_held", "text", "room") + "\n\n" + source_of(mixed_text)
 NUMBER_HASH = source_of(number_hash)
 FINDING = "\n\n".join([HASHES, source_of(same_text), source_of(find_texts)])
 FIND = Kernel("find_texts", "texts", texts_layout("i32"), FINDING)
