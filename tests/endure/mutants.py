@@ -59,7 +59,7 @@ PROGRAMS, STREAMS = 150, 2
 RUN_BY = ("plain", "small, cut", "plain, not optimised", "plain, sources", "session, events")
 """The executions that random programs run on."""
 
-BUDGETS = (1.5, 12.0)
+BUDGETS = (2.0, 12.0)
 """CPU seconds of checks for a change in each round, as they take without a change and traced."""
 
 LONGEST = 8.0
@@ -106,7 +106,7 @@ class Server:
                 name = f"{path.relative_to(ROOT)}::{function.__name__} {number}"
                 checks[name] = lambda some=some: all(map(self.passes, some))
         for number, (text, streams) in enumerate(self.programs):
-            checks[f"random program {number} by the reference"] = lambda given=(text, streams): agrees(*given, ())
+            checks[f"reference on random program {number}"] = lambda given=(text, streams): agrees(*given, ())
             checks[f"random program {number}"] = lambda given=(text, streams): agrees(*given, RUN_BY)
         self.run(checks)
         return True
@@ -243,9 +243,11 @@ class Sources:
     def __init__(self) -> None:
         from ensue.engine.subset.source import source_of
 
+        self.functions: dict[str, list[FunctionType]] = {}
+        self.places: dict[str, list[tuple[str, int]]] = {}
         for path in (path for folder in FOLDERS for path in (ROOT / folder).glob("*.py")):
             import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
-        self.functions: dict[str, list[FunctionType]] = {}
+            self.places[str(path)] = list(map(place_of, codes(compile(path.read_text(), str(path), "exec"))))
         self.caches = [source_of.cache_clear]
         self.modules = {module.__file__: module for module in sys.modules.values() if getattr(module, "__file__", None)}
         inside = tuple(f"{ROOT / folder}/" for folder in FOLDERS)
@@ -261,22 +263,21 @@ class Sources:
         """Put changed code in the place of what is there; False for what is made once at import and cannot change."""
         path = str(ROOT / mutation.file)
         text = mutated(mutation.file, mutation.number)
-        before, after = codes(compile(Path(path).read_text(), path, "exec")), codes(compile(text, path, "exec"))
-        places = {(code.co_qualname, code.co_firstlineno): new for code, new in zip(before, after, strict=True)}
+        code = compile(text, path, "exec")
+        changed = dict(zip(self.places[path], codes(code), strict=True))
         linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
         for function in self.functions.get(path, ()):
-            code = function.__code__
-            if (new := places.get((code.co_qualname, code.co_firstlineno))) is not None:
+            if (new := changed.get(place_of(function.__code__))) is not None:
                 function.__code__ = new
         for clear in self.caches:
             clear()
-        return self._constants(path, text) or bool(mutation.function)
+        return self._constants(path, code) or bool(mutation.function)
 
-    def _constants(self, path: str, text: str) -> bool:
+    def _constants(self, path: str, code: CodeType) -> bool:
         """Change constants of the module, also where other modules have imported them; False if there is no change."""
         module = self.modules[path]
         fresh = {"__name__": module.__name__, "__package__": module.__package__, "__file__": path}
-        exec(compile(text, path, "exec"), fresh)
+        exec(code, fresh)
         found = False
         for name, new in fresh.items():
             old = module.__dict__.get(name)
@@ -288,6 +289,10 @@ class Sources:
                     if other.__dict__.get(name) is old:
                         setattr(other, name, new)
         return found
+
+
+def place_of(code: CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno
 
 
 def codes(code: CodeType) -> list[CodeType]:
@@ -323,12 +328,15 @@ class Trying:
     def value(self, check: str, mutation: Mutation) -> float:
         """How likely a check is to notice a change, for the time that it takes.
 
-        That is more likely if it reaches much of the function, and noticed other changes there.
+        That is more likely if it reaches much of the function, and if it noticed other changes there, or its like did.
         """
-        known, here, near = self.known[check], (mutation.file, mutation.function, check), (mutation.file, check)
+        known, like = self.known[check], like_of(check, mutation)
+        here, near = (mutation.file, mutation.function, check), (mutation.file, check)
         if here not in self.reached:
             self.reached[here] = sum((mutation.file, line) in known.lines for line in mutation.inside)
-        likely = (1 + 20 * self.kills[here] + 5 * self.kills[near]) / (20 + 2 * self.runs[here] + self.runs[near])
+        usual = (1 + self.kills[like]) / (20 + self.runs[like])
+        kills, runs = 20 * self.kills[here] + 5 * self.kills[near], 2 * self.runs[here] + self.runs[near]
+        likely = (20 * usual + kills) / (20 + runs)
         return likely * (1 + self.reached[here]) ** 2 / (0.02 + known.seconds)
 
     def chosen(self, mutation: Mutation, budget: float, before: list[str]) -> list[str]:
@@ -371,6 +379,12 @@ class Trying:
     def note(self, counts: Counter[tuple[str, ...]], check: str, mutation: Mutation) -> None:
         counts[mutation.file, mutation.function, check] += 1
         counts[mutation.file, check] += 1
+        counts[like_of(check, mutation)] += 1
+
+
+def like_of(check: str, mutation: Mutation) -> tuple[str, ...]:
+    """The checks that one is like, of one test function or random programs, for changes in one folder."""
+    return mutation.file.rpartition("/")[0], check.rstrip("0123456789")
 
 
 def known_checks(checks: dict[str, Check], kept: Path) -> dict[str, Known]:
@@ -400,9 +414,14 @@ def try_all(checks: dict[str, Check], chosen: Any, work: Path) -> None:
     for line in output.read_text().splitlines() if output.exists() else []:
         each = json.loads(line)
         done[each["file"], each["number"], each["change"]] = (each["round"], Tried(each["outcome"], each["checks"]))
+    for each in drawn:
+        for name in done.get(key_of(each), (0, Tried("", [])))[1].checks:
+            trying.note(trying.runs, name, each)
+            if done[key_of(each)][1].outcome == "killed":
+                trying.note(trying.kills, name, each)
     for round_, budget in enumerate(BUDGETS):
         for each in drawn:
-            key = each.file, each.number, f"{each.line}: {each.description}"
+            key = key_of(each)
             last, tried = done.get(key, (-1, Tried("survived", [])))
             if last >= round_ or tried.outcome != "survived":
                 continue
@@ -417,6 +436,10 @@ def try_all(checks: dict[str, Check], chosen: Any, work: Path) -> None:
             if round_ and tried.outcome == "survived":
                 print(f"not noticed: {each}", flush=True)
     show({key: tried.outcome for key, (_, tried) in done.items()}, Counter(each.file for each in drawn))
+
+
+def key_of(mutation: Mutation) -> tuple[str, int, str]:
+    return mutation.file, mutation.number, f"{mutation.line}: {mutation.description}"
 
 
 def show(outcomes: dict[tuple[str, int, str], str], possible: Counter[str]) -> None:
