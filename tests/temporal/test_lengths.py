@@ -34,6 +34,8 @@ def lengths(rules, instants=False):
         ("d(k) <- o: i(k), w: extend_backward(o, 6), v: extend(o, 2).", (8, 8)),
         ("d(k) from o <- o: i(k), w: extend_backward(o, 6).", (0, 0)),
         ("d(k) from w <- o: i(k), w: shift(o, 6).", (0, 0)),
+        ("d(k) from o <- o: i(k), w: extend(o, 6).", (6, 6)),
+        ("d(k) from e <- e: (i(k) before[2] j(k)), f: i(k), e before[3] f.", (5, 5)),
         ("d(k) from o <- i(k) seq o: j(k) seq i(k) within 9.", (1, 8)),
         ("d(k) <- e: i(k), f: j(k), e before[2..3] f.", (2, 3)),
         ("d(k) <- e: i(k), f: j(k) where e.end < f.start within 7.", (1, 7)),

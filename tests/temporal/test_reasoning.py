@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import ensue
 from ensue.language import typed
 from ensue.language.diagnostics import Report
+from ensue.language.limits import LONGEST
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import pairs
@@ -98,6 +99,56 @@ def test_comparisons_of_times_count():
     rule, events = only("d() <- e: a(_, _) and f: b(_, _) where e.end < f.start and f.end >= e.end.")
     ids = dict(labelled(rule.body.pattern))
     assert constrain(rule.body, events).shortest((ids["e"], True), (ids["f"], False)) == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "wanted"),
+    [
+        ("f.start < e.end", (None, -1)),
+        ("f.start <= e.end", (None, 0)),
+        ("f.start = e.end", (0, 0)),
+        ("f.start >= e.end", (0, None)),
+        ("f.start > e.end", (1, None)),
+        ("e.end < f.start", (1, None)),
+        ("e.end <= f.start", (0, None)),
+        ("e.end >= f.start", (None, 0)),
+        ("e.end > f.start", (None, -1)),
+        ("f.start - e.end < 5", (None, 4)),
+        ("5 > f.start - e.end", (None, 4)),
+        ("f.start < e.end + 5", (None, 4)),
+        ("f.start < 5 + e.end", (None, 4)),
+        ("f.start - 5 < e.end", (None, 4)),
+        ("f.start + 2 > e.end + 5", (4, None)),
+        ("f.start + 2 - 4 >= e.end - 3", (-1, None)),
+        ("e.end - f.start >= 2 - 7", (None, 5)),
+        ("f.start - (e.end + 2) <= 5", (None, 7)),
+        ("f.start - (e.end - 2) <= 5", (None, 3)),
+        ("f.start - e.end > 2 and f.start - e.end <= 7", (3, 7)),
+        (f"f.start < e.end + {LONGEST}", (None, LONGEST - 1)),
+        (f"f.start < e.end + {LONGEST - 1} + 1", (None, LONGEST - 1)),
+        # no limit between these two points
+        (f"f.start < e.end + {LONGEST + 1}", (None, None)),
+        (f"f.start < e.end + {LONGEST} + 1", (None, None)),
+        ("f.start != e.end", (None, None)),
+        ("f.start < e.end or u < w", (None, None)),
+        ("f.start - e.end < u", (None, None)),
+    ],
+)
+def test_a_comparison_of_times_is_a_limit(condition, wanted):
+    rule, events = only(f"d() <- e: a(u, _) and f: b(_, w) where {condition}.")
+    ids = dict(labelled(rule.body.pattern))
+    points = (ids["e"], True), (ids["f"], False)
+    distances = constrain(rule.body, events)
+    assert (distances.shortest(*points), distances.longest(*points)) == wanted
+
+
+def test_names_in_parentheses_have_limits_with_those_outside():
+    rule, events = only("d() <- (e: i(u) seq f: j(u)), g: i(u), f before[2..3] g.")
+    ids = dict(labelled(rule.body.pattern))
+    distances = constrain(rule.body, events)
+    assert distances.shortest((ids["f"], True), (ids["g"], True)) == 2
+    assert distances.longest((ids["f"], True), (ids["g"], True)) == 3
+    assert distances.shortest((ids["e"], True), (ids["g"], True)) == 3
 
 
 # --- lifetimes
