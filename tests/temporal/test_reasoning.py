@@ -264,9 +264,26 @@ def test_left_streaming_join():
     assert joins("d() <- a(_, _) after b(_, _).") == [((False, True), (True, False))]
 
 
-def test_what_depends_on_more_than_its_events_is_never_suppressed():
-    (outer,) = joins("d() <- a(_, _) seq (b(_, _) without c(_, _)).")
+@pytest.mark.parametrize(
+    "right",
+    [
+        "(b(_, _) without c(_, _))",
+        "every(5)",
+        "j(_){2}",
+        "(recent j(_) seq i(_))",
+        "(o: j(_), w: extend(o, 3))",
+        "(j(_) seq a(_, _) policy restricted)",
+    ],
+)
+def test_what_depends_on_more_than_its_events_is_never_suppressed(right):
+    (outer, *_) = joins(f"d() <- a(_, _) seq {right}.")
     assert outer == ((True, False), (False, False))
+
+
+@pytest.mark.parametrize("right", ["j(_)", "(j(_) or a(_, _))", "(j(_) seq i(_))", "(j(_) where true)"])
+def test_what_starts_after_the_other_side_is_suppressed(right):
+    (outer, *_) = joins(f"d() <- a(_, _) seq {right}.")
+    assert outer == ((True, False), (False, True))
 
 
 # --- absences that end waiting rows
