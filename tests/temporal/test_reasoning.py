@@ -525,3 +525,32 @@ def test_only_the_limit_that_is_implied_is_left_out():
     rule, events = only("d() <- e: i(_), f: j(_), e before[..9] f within 5.")
     (related,) = without_implied(rule.body, events).related
     assert related.relation.distances == (typed.Distance((0, True), (1, False), 1, None),)
+
+
+# --- one event in two places
+
+
+@pytest.mark.parametrize(
+    ("body", "warns"),
+    [
+        ("a(u, _) and a(v, _)", 1),
+        ("a(u, _) and a(v, _) and a(w, _)", 2),
+        ("e: a(u, _) and f: a(v, _) where u = 1 and v > 1", 1),
+        ("e: a(u, _) and f: a(v, _) where e.v != f.u", 1),
+        ("e: a(_, _) and f: a(_, _), e overlaps[..9] f", 0),
+        ("a(u, _) and b(v, _)", 0),
+        ("a(u, _) seq a(v, _)", 0),
+        ("a(u, _) meets a(v, _)", 1),
+        ("a(1, _) and a(2, _)", 0),
+        ("a(u, _) and a(v, _) where u < v", 0),
+        ("a(u, _) and a(v, _) where v > 0 and u != v", 0),
+        ("e: a(_, _) and f: a(_, _) where e.u > f.u", 0),
+        ("e: a(_, _) and f: a(_, _) where e.start < f.start", 0),
+        ("recent a(u, _) and recent a(v, _)", 0),
+        ("(recent a(u, _) seq b(_, _)) and a(v, _)", 0),
+        ("(b(_, _) and a(u, _)) and (c(_, _) and a(v, _))", 1),
+    ],
+)
+def test_a_warning_that_one_event_can_match_twice(body, warns):
+    found = [each.code for each in ensue.check_rules(DECLARATIONS + f"d() <- {body}.")]
+    assert found.count("W001") == warns
