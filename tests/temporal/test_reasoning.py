@@ -548,6 +548,8 @@ def test_only_the_limit_that_is_implied_is_left_out():
         ("e: a(_, _) and f: a(_, _) where e.start < f.start", 0),
         ("recent a(u, _) and recent a(v, _)", 0),
         ("(recent a(u, _) seq b(_, _)) and a(v, _)", 0),
+        ("recent c(_, _) seq (a(u, _) and a(v, _))", 0),
+        ("recent (a(u, _) and a(v, _)) seq c(_, _)", 0),
         ("(b(_, _) and a(u, _)) and (c(_, _) and a(v, _))", 1),
     ],
 )
