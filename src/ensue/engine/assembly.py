@@ -243,7 +243,7 @@ KERNELS = {
     keys: ("spread", "mix", "key_bits"),
     rows: ("swap_rows", "copy_row", "rise", "sink", "make_room_behind", "enqueue"),
     store: ("expire", "make_room", "make_room_in_ring", "leave_out", "ended_at", "cut"),
-    values: ("rank_of", "text_order"),
+    values: ("rank_order", "text_order"),
     sources: ("union", "box", "add_source"),
 }
 

@@ -290,7 +290,7 @@ def smaller(one: str, other: str, larger: bool, kind: str) -> str:
         case "s":
             return f"(text_order(values, {one}, {other}) < 0)"
         case "o":
-            return f"(rank_of(values, {one}) < rank_of(values, {other}))"
+            return f"(rank_order(values, {one}, {other}) < 0)"
         case _:
             return f"({one} < {other})"
 
@@ -325,7 +325,7 @@ def _extreme(larger: bool) -> Algorithm:
     def better(s: State, value: str) -> str:
         found = smaller(value, s["best"], larger, s.kind)
         if s.kind == "o":  # the first of equal values (1 and 1.0)
-            same = f"rank_of(values, {value}) == rank_of(values, {s['best']})"
+            same = f"rank_order(values, {value}, {s['best']}) == 0"
             found = f"({found} or ({s.at} < {s['at']} and {same}))"
         return found
 

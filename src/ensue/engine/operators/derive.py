@@ -219,8 +219,6 @@ class Derived:
                         held = f"float_order({held})"
                     case "o" if equal:
                         held = f"values.same[{held}]"
-                    case "o" if not equal and not self.event.startswith(families.FOUND):
-                        held = f"rank_of(values, {held})"
                 if column.nullable:
                     valid = f"({rows}.f_valid{number // 63 or ''}[{row}] & {1 << (number % 63)})"
                     sides.append((valid, f"({held} if {valid} != 0 else 0)"))
@@ -228,8 +226,8 @@ class Derived:
                     sides.append(("", held))
             if column.nullable:
                 found.append((sides[0][0], sides[1][0]))
-            texts = column.kind == "s" and not equal and not self.event.startswith(families.FOUND)
-            if texts or column.kind == "l":
+            by_value = column.kind in ("s", "o") and not equal and not self.event.startswith(families.FOUND)
+            if by_value or column.kind == "l":
                 found.append((self._order(number, column, sides[0][0], sides[1][0], one, other), "0"))
             else:
                 found.append((sides[0][1], sides[1][1]))
@@ -238,7 +236,7 @@ class Derived:
     def _order(self, number: int, column: Column, valid: str, other_valid: str, one: str, other: str) -> str:
         """Source for the comparison of the strings or lists of two rows; 0 where one of them is missing."""
         sides = f"{self.rows}.f{number}[{one}], {self.rows}.f{number}[{other}]"
-        found = f"text_order(values, {sides})"
+        found = f"{'rank_order' if column.kind == 'o' else 'text_order'}(values, {sides})"
         if column.kind == "l":
             kind = element_kind_of(list(self.unit.events[self.event].attributes.values())[number])
             self.unit.use(order_of_lists(kind))

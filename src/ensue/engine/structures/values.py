@@ -296,11 +296,11 @@ def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if isinstance(value, list) else value
 
 
-def rank_of(values: Values, code: int) -> int:
-    """The rank of a value."""
-    if code >= values.state[4]:
+def rank_order(values: Values, one: int, other: int) -> int:
+    """Compare two values: negative, 0 or positive. Ranks are read together, as a new value changes those of others."""
+    if one >= values.state[4] or other >= values.state[4]:
         ask(values, 0)
-    return values.rank[code]
+    return values.rank[one] - values.rank[other]
 
 
 def text_order(values: Values, one: int, other: int) -> int:
