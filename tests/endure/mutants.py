@@ -1,208 +1,150 @@
 """Mutation testing: change one comparison, constant or operator of the sources at a time, and see which test notices.
 
-    python -m tests.endure.mutants --seed 1 --minutes 45 --output survived.jsonl
+    python -m tests.endure.mutants --seed 1 --minutes 60 --output mutants.jsonl
 
-Mutants are drawn from `temporal`, `reference` and `engine/operators`; there the texts that become generated code are
-changed, too. Each runs, in a process of its own, what reaches the changed line: case files, the tables of parameter
-contexts, random programs with the answers of the unchanged reference, and some test files. Machine code and Spark are
-left out, so what survives may still be noticed by the whole suite.
+One process imports everything and collects the checks: tests of some folders, and random programs with the answers of
+the unchanged reference. It runs each check once to see which lines it reaches and how long it takes. Then it forks for
+each change: the child puts the changed code in the place of the functions that are there, and runs checks that reach
+the changed line until one fails. Those that noticed changes nearby come first, then the quick ones.
+
+The first round gives each change a few seconds of checks, the second one more to those that no check noticed. With
+`--output` a run can be continued. Machine code and Spark are left out, so what is not noticed here may still be noticed
+by the whole suite.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
+import gc
 import json
+import linecache
 import os
 import pickle
-import re
 import resource
-import shutil
 import signal
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import CO_NEWLOCALS
+from itertools import groupby, islice
 from pathlib import Path
 from random import Random
-from typing import Any
+from types import CodeType, FunctionType
+from typing import IO, Any
 
-ROOT = Path(__file__).parents[2]
-FOLDERS = ("src/ensue/temporal", "src/ensue/reference", "src/ensue/engine/operators")
-FILES = (
-    "tests/language/test_messages.py", "tests/temporal/test_distances.py", "tests/temporal/test_lengths.py",
-    "tests/rewriting/test_rewriting.py", "tests/temporal/test_reasoning.py", "tests/engine/test_kept.py",
-    "tests/test_boundaries.py",
+import pytest
+
+from tests.endure.mutations import FOLDERS, ROOT, Mutation, mutated, mutations
+
+TESTS = (
+    "tests/test_cases.py", "tests/test_parameter_contexts.py", "tests/test_boundaries.py", "tests/test_often.py",
+    "tests/test_parameters.py", "tests/language/test_messages.py", "tests/temporal", "tests/rewriting", "tests/plan",
+    "tests/explain", "tests/reference", "tests/engine", "tests/why",
 )  # fmt: skip
-"""Test files that are run beside cases and random programs."""
+"""Files and folders with tests that are checks."""
 
-PROGRAMS, STREAMS = 60, 3
+LEFT_OUT = (
+    "machine", "process", "thread", "random", "test_agreement", "test_partitions", "test_cache", "test_growth",
+    "every_execution",
+)  # fmt: skip
+"""Words in the names of tests that are no checks: they take long, or cannot run in a child."""
+
+PROGRAMS, STREAMS = 150, 2
 """How many random programs there are, and how many streams each runs on."""
 
 RUN_BY = ("plain", "small, cut", "plain, not optimised", "plain, sources", "session, events")
 """The executions that random programs run on."""
 
-PATIENCE = 60
-"""CPU seconds of tests for a mutant, as they take without a change."""
+BUDGETS = (2.0, 12.0)
+"""CPU seconds of checks for a change in each round, as they take without a change and traced."""
 
-SWAPPED: dict[type, type] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
-    ast.Add: ast.Sub, ast.Sub: ast.Add,
-}  # fmt: skip
+LONGEST = 8.0
+"""CPU seconds that a check may take."""
 
-IN_TEXT = {
-    " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == ", " + ": " - ",
-    " - ": " + ", " and ": " or ", " or ": " and ", "if not ": "if ", "min(": "max(", "max(": "min(",
-}  # fmt: skip
+TOGETHER = 8
+"""How many tests of one function are a check: each that is measured costs a fork."""
+
+Check = Callable[[], bool]
+"""Runs something; True if it is as it should be."""
 
 
-# --- mutants
+@dataclass(frozen=True)
+class Known:
+    """A check as it runs without a change: its CPU seconds while it is traced, and the lines that it reaches."""
+
+    seconds: float
+    lines: frozenset[tuple[str, int]]
 
 
-def places(tree: ast.Module, texts: bool) -> Iterator[tuple[ast.AST, str, int, Callable[[], None]]]:
-    """A possible change: the node that says where, a description, its line, and the change itself."""
-    skipped = _skipped(tree)
-    for node in ast.walk(tree):
-        if id(node) in skipped:
-            continue
-        match node:
-            case ast.Compare(ops=ops):
-                for at, operator in enumerate(ops):
-                    if (other := SWAPPED.get(type(operator))) is not None:
-                        yield _changing(node, f"{type(operator).__name__} -> {other.__name__}", ops, at, other())
-            case ast.BoolOp(op=operator) | ast.BinOp(op=ast.Add() | ast.Sub() as operator):
-                other = SWAPPED[type(operator)]
-                yield _setting(node, f"{type(operator).__name__} -> {other.__name__}", "op", other())
-            case ast.UnaryOp(op=ast.Not()):
-                yield _setting(node, "Not -> Not not", "operand", ast.UnaryOp(ast.Not(), node.operand))
-            case ast.Constant(value=bool(value)):
-                yield _setting(node, f"{value} -> {not value}", "value", not value)
-            case ast.Constant(value=int(value)):
-                yield _setting(node, f"{value} -> {value + 1}", "value", value + 1)
-            case ast.Constant(value=str(value)) if texts:
-                for old, new in IN_TEXT.items():
-                    for found in re.finditer(re.escape(old), value):
-                        text = value[: found.start()] + new + value[found.end() :]
-                        yield _setting(node, f"{value!r} -> {text!r}", "value", text)
+@dataclass(frozen=True)
+class Tried:
+    """What became of a change in a round: killed, timed out, survived or not reached; and the checks that ran."""
+
+    outcome: str
+    checks: list[str]
 
 
-def _changing(
-    node: Any, said: str, items: list[Any], at: int, new: Any
-) -> tuple[ast.AST, str, int, Callable[[], None]]:
-    return node, said, node.lineno, lambda: items.__setitem__(at, new)
+# --- checks
 
 
-def _setting(node: Any, said: str, name: str, new: Any) -> tuple[ast.AST, str, int, Callable[[], None]]:
-    return node, said, node.lineno, lambda: setattr(node, name, new)
+class Server:
+    """Pytest's plugin: collects tests, and runs changes in the place of tests."""
+
+    def __init__(self, run: Callable[[dict[str, Check]], None], programs: list[Any]) -> None:
+        self.run, self.programs, self.failed = run, programs, False
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        checks: dict[str, Check] = {}
+        for (path, function), items in groupby(
+            filter(is_check, session.items), lambda item: (item.path, item.function)
+        ):
+            for number, some in enumerate(batched(items, TOGETHER)):
+                name = f"{path.relative_to(ROOT)}::{function.__name__} {number}"
+                checks[name] = lambda some=some: all(map(self.passes, some))
+        for number, (text, streams) in enumerate(self.programs):
+            checks[f"reference on random program {number}"] = lambda given=(text, streams): agrees(*given, ())
+            checks[f"random program {number}"] = lambda given=(text, streams): agrees(*given, RUN_BY)
+        self.run(checks)
+        return True
+
+    def passes(self, item: Any) -> bool:
+        self.failed = False
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+        return not self.failed
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.failed |= report.failed
 
 
-def _skipped(tree: ast.Module) -> set[int]:
-    """Docstrings, annotations and messages: no behaviour, or none that a test should hold word by word."""
-    roots: list[ast.AST] = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.Expr(value=ast.Constant(value=str())):
-                roots.append(node)
-            case ast.AnnAssign(annotation=annotation):
-                roots.append(annotation)
-            case ast.FunctionDef(args=arguments, returns=returns):
-                roots += [
-                    each.annotation for each in ast.walk(arguments) if isinstance(each, ast.arg) and each.annotation
-                ]
-                roots += [returns] if returns is not None else []
-                roots += node.decorator_list
-            case ast.ClassDef():
-                roots += node.decorator_list
-            case ast.Raise() | ast.Import() | ast.ImportFrom():
-                roots.append(node)
-    return {id(inner) for root in roots for inner in ast.walk(root)}
+def is_check(item: Any) -> bool:
+    return not any(word in item.nodeid for word in LEFT_OUT) and item.get_closest_marker("slow") is None
 
 
-def drawn(only: str) -> list[tuple[str, int, str]]:
-    """All mutants, as file, number within it, and description."""
-    found = []
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).glob("*.py")):
-            name = path.relative_to(ROOT).as_posix()
-            if only in name:
-                each = list(places(ast.parse(path.read_text()), "operators" in folder))
-                found += [(name, number, f"{line}: {said}") for number, (_, said, line, _) in enumerate(each)]
-    return found
+def batched(items: Iterator[Any], size: int) -> Iterator[tuple[Any, ...]]:
+    while some := tuple(islice(items, size)):
+        yield some
 
 
-def mutated(name: str, number: int) -> tuple[str, int]:
-    """A file with one place changed, and the line of that place."""
-    tree = ast.parse((ROOT / name).read_text())
-    _, _, line, change = list(places(tree, "operators" in name))[number]
-    change()
-    return ast.unparse(ast.fix_missing_locations(tree)), line
-
-
-# --- tests
-
-
-def checks() -> dict[str, Callable[[], None]]:
-    """Everything that a mutant may be noticed by; sources are imported here, changed or not."""
+def agrees(text: str, streams: list[Any], executions: tuple[str, ...]) -> bool:
+    """Run a program on streams: on some executions, or with none given by the reference."""
     import ensue
-    from ensue.testing import EXECUTIONS, run_test
     from tests import agreement
-    from tests.test_parameter_contexts import CASES, WAYS, test_parameter_contexts
 
-    def case(path: Path, execution: str) -> None:
-        program = ensue.compile(path)
-        for test in program.typed.tests:
-            outcome = run_test(program, test, EXECUTIONS[execution])
-            assert outcome.passed, outcome.error or outcome.differences
-
-    def contexts(way: str) -> None:
-        for each in CASES:
-            test_parameter_contexts(each, WAYS[way])
-
-    def tests_in(path: str) -> None:
-        import pytest
-
-        assert (
-            pytest.main(
-                [
-                    "-q",
-                    "-x",
-                    "-p",
-                    "no:cacheprovider",
-                    "-W",
-                    "ignore::pytest.PytestAssertRewriteWarning",
-                    str(ROOT / path),
-                ]
-            )
-            == 0
-        )
-
-    def agrees(text: str, drawn: list[Any]) -> None:
-        program = ensue.compile(text)
-        for events, until, number, wanted in drawn:
-            assert agreement.difference(wanted, agreement.meaning(program, events, until)) is None
-            for name in RUN_BY:
-                agreement.check(name, program, events, until, number, wanted)
-
-    found: dict[str, Callable[[], None]] = {}
-    for path in sorted((ROOT / "tests/cases").rglob("*.ensue")):
-        for execution in ("python", "reference"):
-            found[f"{execution} {path.stem}"] = lambda path=path, execution=execution: case(path, execution)
-    for way in ("python", "reference"):
-        found[f"{way} contexts"] = lambda way=way: contexts(way)
-    for path in FILES:
-        found[path] = lambda path=path: tests_in(path)
-    known = Path(os.environ["ENSUE_MUTANTS"]) / "programs"
-    if known.exists():
-        for number, given in enumerate(pickle.loads(known.read_bytes())):
-            found[f"random program {number}"] = lambda given=given: agrees(*given)
-    return found
+    program = ensue.compile(text)
+    for events, until, number, wanted in streams:
+        if not executions and agreement.difference(wanted, agreement.meaning(program, events, until)) is not None:
+            return False
+        for name in executions:
+            agreement.check(name, program, events, until, number, wanted)
+    return True
 
 
 def random_programs(seed_: int) -> list[Any]:
-    """Random programs and streams with what the reference finds."""
+    """Random programs that detect something, with streams and what the reference finds."""
     from hypothesis import HealthCheck, Phase, given, seed, settings
     from hypothesis import strategies as st
 
@@ -214,137 +156,298 @@ def random_programs(seed_: int) -> list[Any]:
     found: list[Any] = []
 
     @seed(seed_)
-    @settings(max_examples=PROGRAMS, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck),
-              database=None)  # fmt: skip
+    @settings(max_examples=3 * PROGRAMS, phases=[Phase.generate], deadline=None, database=None,
+              suppress_health_check=list(HealthCheck))  # fmt: skip
     @given(programs(), st.integers(0, 2**32))
     def draw(text: str, number: int) -> None:
         try:
             program = ensue.compile(text)
         except ensue.RuleError:
             return
-        random = Random(number)
-        streams = []
-        for number_ in range(STREAMS):
+        random, streams = Random(number), []
+        for attempt in range(3 * STREAMS):
             events = random_stream(random, given_types(program), 24)
             until = random.choice([None, 3 + max((event["end"] for event in events), default=0)])
-            streams.append((events, until, number_, meaning(program, events, until)))
-        found.append((text, streams))
+            if wanted := meaning(program, events, until):
+                streams.append((events, until, attempt, wanted))
+        if streams and len(found) < PROGRAMS:
+            found.append((text, streams[:STREAMS]))
 
     draw()
     return found
 
 
-def measured(work: Path, seed: int) -> dict[str, tuple[float, set[tuple[str, int]]]]:
-    """For each check its CPU seconds, and the lines that it reaches; without those that fail as sources are."""
-
-    def prepare() -> None:
-        (work / "programs").write_bytes(pickle.dumps(random_programs(seed)))
-
-    def measure() -> None:
-        reached: set[tuple[str | None, int]] = set()
-        names: dict[str, str | None] = {}
-
-        def line(frame: Any, event: str, _: Any) -> Any:
-            if event == "line":
-                reached.add((names[frame.f_code.co_filename], frame.f_lineno))
-            return line
-
-        def trace(frame: Any, event: str, _: Any) -> Any:
-            path = frame.f_code.co_filename
-            if path not in names:
-                place = os.path.relpath(path, work)
-                names[path] = place if place.startswith(FOLDERS) else None
-            return None if names[path] is None else line
-
-        found = {}
-        for name, run in checks().items():
-            reached.clear()
-            began = time.process_time()
-            threading.settrace(trace)
-            sys.settrace(trace)
-            try:
-                run()
-            except BaseException as error:
-                print(f"left out, as it fails already: {name}: {type(error).__name__}", file=sys.stderr)
-                continue
-            finally:
-                sys.settrace(None)
-                threading.settrace(None)  # type: ignore[arg-type]
-            print(f"{time.process_time() - began:6.2f} s  {name}", file=sys.stderr, flush=True)
-            found[name] = (time.process_time() - began, set(reached))
-        (work / "measured").write_bytes(pickle.dumps(found))
-
-    for step in (prepare, measure):
-        if apart(work, step, 3_000) != 0:
-            sys.exit("tests fail without a change")
-    return pickle.loads((work / "measured").read_bytes())  # type: ignore[no-any-return]
+# --- children
 
 
-# --- running
-
-
-def apart(work: Path, run: Callable[[], None], seconds: int) -> int:
-    """Run something in a process of its own, with the sources in a folder: 0 if it ends well."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+def child(run: Callable[[IO[bytes]], None]) -> tuple[bytes, int]:
+    """Run something in a fork of this process: what it wrote, and 0 if it ended well."""
+    there, here = os.pipe()
+    number = os.fork()
+    if number:
+        os.close(here)
+        with os.fdopen(there, "rb") as pipe:
+            written = pipe.read()
+        return written, os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
     try:
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        signal.alarm(6 * seconds)
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, 1)
-        if seconds < 1_000:
-            os.dup2(nothing, 2)
-        sys.path[:0] = [str(work / "src"), str(ROOT)]
-        os.chdir(ROOT)
-        run()
+        os.close(there)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+        resource.setrlimit(resource.RLIMIT_DATA, (2**31, 2**31))
+        with os.fdopen(here, "wb", buffering=0) as pipe:
+            run(pipe)
         os._exit(0)
     except BaseException:
-        if seconds > 1_000:
-            import traceback
-
-            traceback.print_exc()
         os._exit(1)
 
 
-def try_mutant(work: Path, name: str, number: int, known: Any) -> str:
-    """Killed, timed out, survived, or not reached by any check."""
-    text, line = mutated(name, number)
-    reached = [check for check, (_, lines) in known.items() if (name, line) in lines]
-    if not reached and _at_import(name, line):
-        reached = list(known)
-    if not reached:
-        return "not reached"
-    chosen, seconds = [], 0.0
-    for check in sorted(reached, key=lambda each: known[each][0]):
-        if seconds + known[check][0] > PATIENCE:
-            break
-        chosen.append(check)
-        seconds += known[check][0]
-    place = work / name
-    kept = place.with_suffix(".kept")
-    shutil.move(place, kept)
-    place.write_text(text)
-    os.utime(place, (time.time() + 5, time.time() + 5))
-    try:
-
-        def run() -> None:
-            every = checks()
-            for check in chosen:
-                every[check]()
-
-        status = apart(work, run, int(3 * seconds) + 15)
-    finally:
-        shutil.move(kept, place)
-    if status == 0:
-        return "survived"
-    return "killed" if status == 1 else "timed out"
+def limit(seconds: float) -> None:
+    """End this process after some CPU seconds, and if it waits for something."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.alarm(int(10 * seconds) + 20)
 
 
-def _at_import(name: str, line: int) -> bool:
-    """True for a line outside of functions, which is read once."""
-    inside = (node for node in ast.walk(ast.parse((ROOT / name).read_text())) if isinstance(node, ast.FunctionDef))
-    return not any(node.lineno <= line <= (node.end_lineno or 0) for node in inside)
+def measured(check: Check) -> Known | None:
+    """How long a check takes and which lines it reaches; None if it takes too long or fails."""
+
+    reached: set[tuple[str, int]] = set()
+    names: dict[str, str | None] = {}
+
+    def trace(frame: Any, event: str, _: Any) -> Any:
+        path = frame.f_code.co_filename
+        if path not in names:
+            name = os.path.relpath(path, ROOT)
+            names[path] = name if name.startswith(FOLDERS) else None
+        if (name := names[path]) is None:
+            return None
+        reached.add((name, frame.f_lineno))
+        return trace
+
+    def follow(pipe: IO[bytes]) -> None:
+        limit(LONGEST)
+        began = time.process_time()
+        sys.settrace(trace)
+        passed = check()
+        sys.settrace(None)
+        if passed:
+            pipe.write(pickle.dumps(Known(time.process_time() - began, frozenset(reached))))
+
+    written, _ = child(follow)
+    return pickle.loads(written) if written else None
+
+
+class Sources:
+    """The functions of the sources that changes are made in, and what they keep from call to call."""
+
+    def __init__(self) -> None:
+        from ensue.engine.subset.source import source_of
+
+        self.functions: dict[str, list[FunctionType]] = {}
+        self.places: dict[str, list[tuple[str, int]]] = {}
+        for path in (path for folder in FOLDERS for path in (ROOT / folder).glob("*.py")):
+            import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
+            self.places[str(path)] = list(map(place_of, codes(compile(path.read_text(), str(path), "exec"))))
+        self.caches = [source_of.cache_clear]
+        self.modules = {module.__file__: module for module in sys.modules.values() if getattr(module, "__file__", None)}
+        inside = tuple(f"{ROOT / folder}/" for folder in FOLDERS)
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(inside):
+                self.functions.setdefault(each.__code__.co_filename, []).append(each)
+            elif hasattr(type(each), "cache_clear") and each.__module__.startswith(
+                tuple(folder.removeprefix("src/").replace("/", ".") for folder in FOLDERS)
+            ):
+                self.caches.append(each.cache_clear)
+
+    def change(self, mutation: Mutation) -> bool:
+        """Put changed code in the place of what is there; False for what is made once at import and cannot change."""
+        path = str(ROOT / mutation.file)
+        text = mutated(mutation.file, mutation.number)
+        code = compile(text, path, "exec")
+        changed = dict(zip(self.places[path], codes(code), strict=True))
+        linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+        for function in self.functions.get(path, ()):
+            if (new := changed.get(place_of(function.__code__))) is not None:
+                function.__code__ = new
+        for clear in self.caches:
+            clear()
+        return self._constants(path, code) or bool(mutation.function)
+
+    def _constants(self, path: str, code: CodeType) -> bool:
+        """Change constants of the module, also where other modules have imported them; False if there is no change."""
+        module = self.modules[path]
+        fresh = {"__name__": module.__name__, "__package__": module.__package__, "__file__": path}
+        exec(code, fresh)
+        found = False
+        for name, new in fresh.items():
+            old = module.__dict__.get(name)
+            if isinstance(new, FunctionType) and new.__module__ == module.__name__ and isinstance(old, FunctionType):
+                old.__defaults__, old.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
+            elif isinstance(new, str | int | tuple) and repr(new) != repr(old) and not name.startswith("__"):
+                found = True
+                for other in self.modules.values():
+                    if other.__dict__.get(name) is old:
+                        setattr(other, name, new)
+        return found
+
+
+def place_of(code: CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno
+
+
+def codes(code: CodeType) -> list[CodeType]:
+    """The code of the functions of a module and its classes, in their order; not of functions within functions."""
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    functions = [each for each in inner if each.co_flags & CO_NEWLOCALS]
+    return functions + [each for inside in inner if inside not in functions for each in codes(inside)]
+
+
+# --- trying
+
+
+class Trying:
+    """All checks, what is known of them, and which of them noticed changes so far."""
+
+    def __init__(self, checks: dict[str, Check], known: dict[str, Known]) -> None:
+        self.checks, self.known = checks, known
+        self.sources = Sources()
+        self.kills: Counter[tuple[str, ...]] = Counter()
+        self.runs: Counter[tuple[str, ...]] = Counter()
+        self.reached: dict[tuple[str, ...], int] = {}
+
+    def reaching(self, mutation: Mutation) -> list[str]:
+        """The checks that reach the changed line, or else its statement; all for what is read at import."""
+        if not mutation.function:
+            return [*self.known]
+        for lines in ([mutation.line], mutation.statement):
+            places = {(mutation.file, line) for line in lines}
+            if found := [name for name, known in self.known.items() if not places.isdisjoint(known.lines)]:
+                return found
+        return []
+
+    def value(self, check: str, mutation: Mutation) -> float:
+        """How likely a check is to notice a change, for the time that it takes.
+
+        That is more likely if it reaches much of the function, and if it noticed other changes there, or its like did.
+        """
+        known, like = self.known[check], like_of(check, mutation)
+        here, near = (mutation.file, mutation.function, check), (mutation.file, check)
+        if here not in self.reached:
+            self.reached[here] = sum((mutation.file, line) in known.lines for line in mutation.inside)
+        usual = (1 + self.kills[like]) / (20 + self.runs[like])
+        kills, runs = 20 * self.kills[here] + 5 * self.kills[near], 2 * self.runs[here] + self.runs[near]
+        likely = (20 * usual + kills) / (20 + runs)
+        return likely * (1 + self.reached[here]) ** 2 / (0.02 + known.seconds)
+
+    def chosen(self, mutation: Mutation, budget: float, before: list[str]) -> list[str]:
+        names = [name for name in self.reaching(mutation) if name not in before]
+        found = []
+        for name in sorted(names, key=lambda name: self.value(name, mutation), reverse=True):
+            if self.known[name].seconds <= budget:
+                budget -= self.known[name].seconds
+                found.append(name)
+        return found
+
+    def attempt(self, mutation: Mutation, budget: float, before: list[str]) -> Tried:
+        """Change the sources in a child, and run checks there until one fails."""
+        chosen = self.chosen(mutation, budget, before)
+        if not chosen and not before:
+            return Tried("not reached", [])
+
+        def run(pipe: IO[bytes]) -> None:
+            if not self.sources.change(mutation):
+                pipe.write(b"not possible\n")
+                return
+            for place, name in enumerate(chosen):
+                pipe.write(f"{place}\n".encode())
+                limit(2 * self.known[name].seconds + 3)
+                if not self.checks[name]():
+                    sys.exit(1)
+
+        written, status = child(run)
+        if written == b"not possible\n":
+            return Tried("not tried", [])
+        begun = chosen[: len(written.splitlines())]
+        for name in begun:
+            self.note(self.runs, name, mutation)
+        if status == 0:
+            return Tried("survived", before + begun)
+        for name in begun[-1:]:
+            self.note(self.kills, name, mutation)
+        return Tried("killed" if status == 1 else "timed out", begun[-1:])
+
+    def note(self, counts: Counter[tuple[str, ...]], check: str, mutation: Mutation) -> None:
+        counts[mutation.file, mutation.function, check] += 1
+        counts[mutation.file, check] += 1
+        counts[like_of(check, mutation)] += 1
+
+
+def like_of(check: str, mutation: Mutation) -> tuple[str, ...]:
+    """The checks that one is like, of one test function or random programs, for changes in one folder."""
+    return mutation.file.rpartition("/")[0], check.rstrip("0123456789")
+
+
+def known_checks(checks: dict[str, Check], kept: Path) -> dict[str, Known]:
+    """Measure each check, once for all runs with the same folder."""
+    found: dict[str, Known | None] = {}
+    with kept.open("a+b") as file:
+        file.seek(0)
+        while file.peek(1):
+            found.update(pickle.load(file))
+        for name in [name for name in checks if name not in found]:
+            found[name] = measured(checks[name])
+            pickle.dump({name: found[name]}, file)
+            if found[name] is None:
+                print(f"left out, as it fails or takes long: {name}", flush=True)
+    return {name: known for name, known in found.items() if name in checks and known is not None and known.lines}
+
+
+def try_all(checks: dict[str, Check], chosen: Any, work: Path) -> None:
+    """Try changes in two rounds for as long as asked, and show what became of them."""
+    began = time.monotonic()
+    trying = Trying(checks, known_checks(checks, work / "measured"))
+    gc.freeze()
+    drawn = mutations(chosen.only)
+    Random(chosen.seed).shuffle(drawn)
+    output = Path(chosen.output or work / "mutants.jsonl")
+    done: dict[tuple[str, int, str], tuple[int, Tried]] = {}
+    for line in output.read_text().splitlines() if output.exists() else []:
+        each = json.loads(line)
+        done[each["file"], each["number"], each["change"]] = (each["round"], Tried(each["outcome"], each["checks"]))
+    for each in drawn:
+        for name in done.get(key_of(each), (0, Tried("", [])))[1].checks:
+            trying.note(trying.runs, name, each)
+            if done[key_of(each)][1].outcome == "killed":
+                trying.note(trying.kills, name, each)
+    for round_, budget in enumerate(BUDGETS):
+        for each in drawn:
+            key = key_of(each)
+            last, tried = done.get(key, (-1, Tried("survived", [])))
+            if last >= round_ or tried.outcome != "survived":
+                continue
+            if time.monotonic() - began > 60 * chosen.minutes:
+                break
+            tried = trying.attempt(each, budget, tried.checks)
+            done[key] = (round_, tried)
+            entry = {"outcome": tried.outcome, "round": round_, "file": each.file, "number": each.number,
+                     "change": key[2], "checks": tried.checks}  # fmt: skip
+            with output.open("a") as file:
+                file.write(json.dumps(entry) + "\n")
+            if round_ and tried.outcome == "survived":
+                print(f"not noticed: {each}", flush=True)
+    show({key: tried.outcome for key, (_, tried) in done.items()}, Counter(each.file for each in drawn))
+
+
+def key_of(mutation: Mutation) -> tuple[str, int, str]:
+    return mutation.file, mutation.number, f"{mutation.line}: {mutation.description}"
+
+
+def show(outcomes: dict[tuple[str, int, str], str], possible: Counter[str]) -> None:
+    """Print how many changes of each folder came to what."""
+    for folder in FOLDERS:
+        inside = Counter(outcome for (file, _, _), outcome in outcomes.items() if file.startswith(folder))
+        of = sum(count for file, count in possible.items() if file.startswith(folder))
+        print(f"{folder}: {inside.total():,} of {of:,}: {dict(inside)}")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -352,37 +455,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=45)
     parser.add_argument("--only", default="", help="only files with this in their name")
-    parser.add_argument("--output", help="where each mutant is written, a line of JSON each")
+    parser.add_argument("--output", help="what became of each change, a line of JSON each; a run continues there")
     parser.add_argument("--work", help="a folder to keep what was measured without a change")
     chosen = parser.parse_args(arguments)
-    began = time.monotonic()
     work = Path(chosen.work or tempfile.mkdtemp(prefix="ensue-mutants-"))
     work.mkdir(exist_ok=True)
-    shutil.copytree(ROOT / "src", work / "src", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    os.environ |= {"ENSUE_MUTANTS": str(work), "CI": "1", "PYTHONPATH": str(work / "src")}
-    sys.path[:] = [place for place in sys.path if Path(place).resolve() not in (ROOT / "src", ROOT)]
-    sys.dont_write_bytecode = True
-    for each in ("numpy", "pyarrow.compute", "lark", "llvmlite.binding", "hypothesis", "pytest"):
-        __import__(each)
-    known = (
-        pickle.loads((work / "measured").read_bytes()) if (work / "measured").exists() else measured(work, chosen.seed)
-    )
-    mutants = drawn(chosen.only)
-    Random(chosen.seed).shuffle(mutants)
-    counts: dict[str, Counter[str]] = {}
-    for name, number, said in mutants:
-        if time.monotonic() - began > 60 * chosen.minutes:
-            break
-        came = try_mutant(work, name, number, known)
-        counts.setdefault(name.rsplit("/", 1)[0], Counter())[came] += 1
-        if chosen.output:
-            with Path(chosen.output).open("a") as file:
-                file.write(json.dumps([came, name, number, said]) + "\n")
-        if came not in ("killed", "timed out"):
-            print(f"{came}: {name}:{said}", flush=True)
-    for folder, each in counts.items():
-        print(f"{folder}: {each.total()} of {sum(folder in name for name, _, _ in mutants):,}: {dict(each)}")
-    return 0
+    os.environ |= {"ENSUE_CACHE_DIR": str(work), "CI": "1"}
+    os.chdir(ROOT)
+    programs = work / "programs"
+    if not programs.exists():
+        programs.write_bytes(pickle.dumps(random_programs(chosen.seed)))
+    server = Server(lambda checks: try_all(checks, chosen, work), pickle.loads(programs.read_bytes()))
+    options = ["-q", "-s", "--no-header", "--no-summary", "-p", "no:cacheprovider", "-p", "no:xdist",
+               "-W", "ignore::pytest.PytestAssertRewriteWarning"]  # fmt: skip
+    return int(pytest.main([*options, *TESTS], plugins=[server]) not in (0, 5))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,8 @@ def lengths(rules, instants=False):
         ("d(k) <- o: i(k), w: extend_backward(o, 6), v: extend(o, 2).", (8, 8)),
         ("d(k) from o <- o: i(k), w: extend_backward(o, 6).", (0, 0)),
         ("d(k) from w <- o: i(k), w: shift(o, 6).", (0, 0)),
+        ("d(k) from o <- o: i(k), w: extend(o, 6).", (6, 6)),
+        ("d(k) from e <- e: (i(k) before[2] j(k)), f: i(k), e before[3] f.", (5, 5)),
         ("d(k) from o <- i(k) seq o: j(k) seq i(k) within 9.", (1, 8)),
         ("d(k) <- e: i(k), f: j(k), e before[2..3] f.", (2, 3)),
         ("d(k) <- e: i(k), f: j(k) where e.end < f.start within 7.", (1, 7)),
@@ -63,6 +65,7 @@ def lengths(rules, instants=False):
         ("d(k) <- i(k). d(k) from o <- d(k) before[..4] o: j(k).", (0, 0)),
         ("d(k) <- i(k). d(k) <- d(k) before[..4] j(k) within 9.", (0, 9)),
         ("d(k) <- i(k) before[3] j(k). d(k) <- c(k). c(k) <- d(k) seq i(k) within 20.", (3, 20)),
+        ("d(k) <- i(k) before[9] j(k). d(k) from o <- x: d(k), o: i(k) where o.start = x.start + 1.", (0, 9)),
         # what can never be says nothing
         ("d(k) <- d(k) seq i(k).", (0, None)),
     ],
@@ -82,6 +85,26 @@ def test_a_declared_type_may_be_given_so_nothing_is_certain():
     assert program.events["both"].given and program.events["both"].length == (0, None)
     assert not with_instants(program).events["both"].instant
     assert not program.events["use"].given
+
+
+@pytest.mark.parametrize(
+    ("rule", "instant"),
+    [
+        ("d(k) <- i(k).", True),
+        ("d(k) from o <- o: i(k), w: extend_backward(o, 6).", True),
+        ("d(k) from w <- o: i(k), w: shift(o, 6).", True),
+        ("d(k) <- a(k).", False),
+        ("d(k) <- i(k) seq j(k).", False),
+        ("d(k) <- i(k) before[1] j(k).", False),
+        ("d(k) from o <- o: i(k), w: extend(o, 6).", False),
+        ("d(k) from w <- o: i(k), w: extend(o, 6).", False),
+        ("d(k) from o <- i(k) seq o: a(k).", False),
+        ("d(k = count(e)) <- while last 2: collect e: i(_).", False),
+    ],
+)
+def test_a_declared_instant_is_derived_at_one_moment(rule, instant):
+    codes = {each.code for each in ensue.check_rules(DECLARATIONS + "event d(k: int) instant. " + rule)}
+    assert ("E410" in codes) is not instant
 
 
 def test_what_is_instantaneous_by_its_rules_is_so_for_others():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import ensue
 from ensue.language import typed
 from ensue.language.diagnostics import Report
+from ensue.language.limits import LONGEST
 from ensue.language.parse import parse
 from ensue.language.source import Source
 from ensue.language.walk import pairs
@@ -98,6 +99,56 @@ def test_comparisons_of_times_count():
     rule, events = only("d() <- e: a(_, _) and f: b(_, _) where e.end < f.start and f.end >= e.end.")
     ids = dict(labelled(rule.body.pattern))
     assert constrain(rule.body, events).shortest((ids["e"], True), (ids["f"], False)) == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "wanted"),
+    [
+        ("f.start < e.end", (None, -1)),
+        ("f.start <= e.end", (None, 0)),
+        ("f.start = e.end", (0, 0)),
+        ("f.start >= e.end", (0, None)),
+        ("f.start > e.end", (1, None)),
+        ("e.end < f.start", (1, None)),
+        ("e.end <= f.start", (0, None)),
+        ("e.end >= f.start", (None, 0)),
+        ("e.end > f.start", (None, -1)),
+        ("f.start - e.end < 5", (None, 4)),
+        ("5 > f.start - e.end", (None, 4)),
+        ("f.start < e.end + 5", (None, 4)),
+        ("f.start < 5 + e.end", (None, 4)),
+        ("f.start - 5 < e.end", (None, 4)),
+        ("f.start + 2 > e.end + 5", (4, None)),
+        ("f.start + 2 - 4 >= e.end - 3", (-1, None)),
+        ("e.end - f.start >= 2 - 7", (None, 5)),
+        ("f.start - (e.end + 2) <= 5", (None, 7)),
+        ("f.start - (e.end - 2) <= 5", (None, 3)),
+        ("f.start - e.end > 2 and f.start - e.end <= 7", (3, 7)),
+        (f"f.start < e.end + {LONGEST}", (None, LONGEST - 1)),
+        (f"f.start < e.end + {LONGEST - 1} + 1", (None, LONGEST - 1)),
+        # no limit between these two points
+        (f"f.start < e.end + {LONGEST + 1}", (None, None)),
+        (f"f.start < e.end + {LONGEST} + 1", (None, None)),
+        ("f.start != e.end", (None, None)),
+        ("f.start < e.end or u < w", (None, None)),
+        ("f.start - e.end < u", (None, None)),
+    ],
+)
+def test_a_comparison_of_times_is_a_limit(condition, wanted):
+    rule, events = only(f"d() <- e: a(u, _) and f: b(_, w) where {condition}.")
+    ids = dict(labelled(rule.body.pattern))
+    points = (ids["e"], True), (ids["f"], False)
+    distances = constrain(rule.body, events)
+    assert (distances.shortest(*points), distances.longest(*points)) == wanted
+
+
+def test_names_in_parentheses_have_limits_with_those_outside():
+    rule, events = only("d() <- (e: i(u) seq f: j(u)), g: i(u), f before[2..3] g.")
+    ids = dict(labelled(rule.body.pattern))
+    distances = constrain(rule.body, events)
+    assert distances.shortest((ids["f"], True), (ids["g"], True)) == 2
+    assert distances.longest((ids["f"], True), (ids["g"], True)) == 3
+    assert distances.shortest((ids["e"], True), (ids["g"], True)) == 3
 
 
 # --- lifetimes
@@ -213,9 +264,26 @@ def test_left_streaming_join():
     assert joins("d() <- a(_, _) after b(_, _).") == [((False, True), (True, False))]
 
 
-def test_what_depends_on_more_than_its_events_is_never_suppressed():
-    (outer,) = joins("d() <- a(_, _) seq (b(_, _) without c(_, _)).")
+@pytest.mark.parametrize(
+    "right",
+    [
+        "(b(_, _) without c(_, _))",
+        "every(5)",
+        "j(_){2}",
+        "(recent j(_) seq i(_))",
+        "(o: j(_), w: extend(o, 3))",
+        "(j(_) seq a(_, _) policy restricted)",
+    ],
+)
+def test_what_depends_on_more_than_its_events_is_never_suppressed(right):
+    (outer, *_) = joins(f"d() <- a(_, _) seq {right}.")
     assert outer == ((True, False), (False, False))
+
+
+@pytest.mark.parametrize("right", ["j(_)", "(j(_) or a(_, _))", "(j(_) seq i(_))", "(j(_) where true)"])
+def test_what_starts_after_the_other_side_is_suppressed(right):
+    (outer, *_) = joins(f"d() <- a(_, _) seq {right}.")
+    assert outer == ((True, False), (False, True))
 
 
 # --- absences that end waiting rows
@@ -457,3 +525,34 @@ def test_only_the_limit_that_is_implied_is_left_out():
     rule, events = only("d() <- e: i(_), f: j(_), e before[..9] f within 5.")
     (related,) = without_implied(rule.body, events).related
     assert related.relation.distances == (typed.Distance((0, True), (1, False), 1, None),)
+
+
+# --- one event in two places
+
+
+@pytest.mark.parametrize(
+    ("body", "warns"),
+    [
+        ("a(u, _) and a(v, _)", 1),
+        ("a(u, _) and a(v, _) and a(w, _)", 2),
+        ("e: a(u, _) and f: a(v, _) where u = 1 and v > 1", 1),
+        ("e: a(u, _) and f: a(v, _) where e.v != f.u", 1),
+        ("e: a(_, _) and f: a(_, _), e overlaps[..9] f", 0),
+        ("a(u, _) and b(v, _)", 0),
+        ("a(u, _) seq a(v, _)", 0),
+        ("a(u, _) meets a(v, _)", 1),
+        ("a(1, _) and a(2, _)", 0),
+        ("a(u, _) and a(v, _) where u < v", 0),
+        ("a(u, _) and a(v, _) where v > 0 and u != v", 0),
+        ("e: a(_, _) and f: a(_, _) where e.u > f.u", 0),
+        ("e: a(_, _) and f: a(_, _) where e.start < f.start", 0),
+        ("recent a(u, _) and recent a(v, _)", 0),
+        ("(recent a(u, _) seq b(_, _)) and a(v, _)", 0),
+        ("recent c(_, _) seq (a(u, _) and a(v, _))", 0),
+        ("recent (a(u, _) and a(v, _)) seq c(_, _)", 0),
+        ("(b(_, _) and a(u, _)) and (c(_, _) and a(v, _))", 1),
+    ],
+)
+def test_a_warning_that_one_event_can_match_twice(body, warns):
+    found = [each.code for each in ensue.check_rules(DECLARATIONS + f"d() <- {body}.")]
+    assert found.count("W001") == warns

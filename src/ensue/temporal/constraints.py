@@ -119,7 +119,7 @@ def _moved(expression: typed.Expression) -> tuple[list[typed.TimeOf], list[typed
             return [], [], value
         case typed.Operation(name="+" | "-" as sign, arguments=(left, right)):
             one, other = _moved(left), _moved(right)
-            if one is None or other is None or len(one[0]) + len(one[1]) + len(other[0]) + len(other[1]) > 2:
+            if one is None or other is None:
                 return None
             added, taken = (other[0], other[1]) if sign == "+" else (other[1], other[0])
             number = one[2] + other[2] if sign == "+" else one[2] - other[2]

@@ -265,7 +265,8 @@ class Derive(Operator):
             name: ("list", term)
             for name, term in node.rule.head
             if derived.is_list(name) and isinstance(term, typed.Aggregate) and input_.gives_list(term)
-        }
+            and len(term.path) == 1  # members that are groups themselves bring lists, which Python joins
+        }  # fmt: skip
         wanted = [*self.lists.values(), *used_by(term for name, term in node.rule.head if name not in self.lists)]
         if node.rule.beginning is not None:
             wanted.append(("time", node.rule.beginning, "start"))
