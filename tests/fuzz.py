@@ -56,7 +56,7 @@ from tests.temporal.in_parts import detect_in_parts
 ROUND = 40
 """Number of programs that are drawn before the time is checked."""
 
-TRIED, STREAMS = 6, 96
+TRIED, STREAMS = 6, 48
 """Number of short streams that each program runs on if it detects nothing on them, and if it does; plans and code are
 made for the first.
 """

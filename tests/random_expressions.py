@@ -137,16 +137,20 @@ class Expressions:
             there = [name for kind in POOLS for name in bound.of(kind)]
             return draws.choice(there) if there else "null"
         if depth > 0 and draws.chance(30):
-            shape = draws.choice(FUNCTIONS[type_])
-            while "{moment}" in shape:
-                shape = shape.replace("{moment}", self.parameters.moment(), 1)
-            for kind in (*POOLS, "any"):
-                while f"{{{kind}}}" in shape:
-                    shape = shape.replace(f"{{{kind}}}", self._operand(kind, bound, depth - 1), 1)
-            return shape
+            return self._computed(type_, bound, depth)
         if there and draws.chance(85):
             return draws.choice(there)
         return draws.choice(LARGE) if type_ == "int" and draws.chance(6) else self.parameters.constant(type_)
+
+    def _computed(self, type_, bound, depth):
+        """A function of a type, of terms that are less deep."""
+        shape = self.draws.choice(FUNCTIONS[type_])
+        while "{moment}" in shape:
+            shape = shape.replace("{moment}", self.parameters.moment(), 1)
+        for kind in (*POOLS, "any"):
+            while f"{{{kind}}}" in shape:
+                shape = shape.replace(f"{{{kind}}}", self._operand(kind, bound, depth - 1), 1)
+        return shape
 
     def _operand(self, type_, bound, depth):
         text = self.term(type_, bound, depth)
@@ -157,6 +161,10 @@ class Expressions:
         draws = self.draws
         numbers = bound.of("int") + bound.of("float")
         kind = draws.number(0, 11)
+        if bound.of("string") and draws.chance(30):
+            word, strings = draws.choice(["=", "!=", "<", ">="]), bound.of("string")
+            one = draws.choice(strings) if draws.chance(50) else f"({self._computed('string', bound, 1)})"
+            return f"{one} {word} {draws.choice([*strings, self.parameters.constant('string')])}"
         if kind < 5 and numbers:
             other = draws.choice([*numbers, *(self.parameters.constant(type_) for type_ in ("int", "float"))])
             return f"{draws.choice(numbers)} {draws.choice(['<', '<=', '>', '>=', '=', '!='])} {other}"
@@ -166,9 +174,6 @@ class Expressions:
         if kind < 8 and bound.labels:
             one, other = draws.choice(sorted(bound.labels)), draws.choice(sorted(bound.labels))
             return f"{one}.start + {draws.number(0, 3)} {draws.choice(['<', '<=', '!='])} {other}.end"
-        if kind < 9 and bound.of("string"):
-            word, other = draws.choice(["=", "!=", "<", ">="]), self.parameters.constant("string")
-            return f"{draws.choice(bound.of('string'))} {word} {other}"
         if kind < 10 and bound.of("bool"):
             return f"{draws.choice(['', 'not '])}{draws.choice(bound.of('bool'))}"
-        return self.term("bool", bound) if kind > 8 else "1 < 2"
+        return self.term("bool", bound) if kind > 7 else "1 < 2"

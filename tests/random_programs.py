@@ -69,7 +69,7 @@ class Writer(Draws):
         self.events = {name: dict(EVENTS[name]) for name in EVENTS}
         self.uses = {name: {name} for name in EVENTS}
         """Types that each type is derived from."""
-        self.available = sorted(EVENTS)
+        self.available = [*sorted(EVENTS), *(["c"] * 4 if self.chance(25) else [])]  # some programs are about strings
         self.labels = 0
         self.parts = []
         """Parts of earlier rules, which later ones may share."""
