@@ -87,6 +87,8 @@ def _variance(values: list[Any]) -> float | None:
     if len(values) < 2:
         return None
     mean = _mean(values)
+    if math.isinf(mean) and all(map(math.isfinite, values)):  # only their sum is too large
+        mean = _total([v / len(values) for v in values])
     return _total([(v - mean) * (v - mean) for v in values]) / (len(values) - 1)
 
 
