@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, Process
 
 RULES = """\
 event order(id: int, product: string, qty: int).
@@ -67,3 +67,11 @@ def test_a_file_that_cannot_be_used(ensue: Command, folder: Path, text: str | No
     found = ensue("run", "own.ensue", "events.jsonl", "--functions", "own.py")
     assert found.exit_code == 2
     assert said in found.stderr
+
+
+def test_a_function_that_fails_is_reported_as_a_sentence(process: Process, folder: Path) -> None:
+    (folder / "own.py").write_text("def doubled(x: int) -> int:\n    raise ValueError('no')\n")
+    ended = process("run", "own.ensue", "events.jsonl", "--functions", "own.py")
+    said = ended.stderr
+    assert said.startswith("ensue: The function doubled(2) failed, and is null there: ValueError: no."), said
+    assert ".py:" not in said

@@ -205,7 +205,19 @@ def test_long_fields(read):
     long = "x" * 3_000_000
     events = read(f"type,time,note\na,1,{long}\na,x,y\n")
     assert events.tables["a"]["note"].to_pylist() == [long]
-    assert bad(events) == ["events.csv, row 1: column 'time' is 'x', not an integer"]
+    assert bad(events) == ["events.csv:3: column 'time' is 'x', not an integer"]
+
+
+@pytest.mark.parametrize("rows", [10, 60_000])
+@pytest.mark.parametrize(("quoted", "rest"), [('"tea', ",1"), ("tea", ',"1')])
+def test_lines_lost_to_a_quote_that_is_never_closed_are_counted(read, rows, quoted, rest):
+    lines = [f"a,{n},tea,1\n" if n != 5 else f"a,{n},{quoted}{rest}\n" for n in range(rows)]
+    events = read("type,time,note,x\n" + "".join(lines))
+    assert events.tables["a"].num_rows == 5
+    assert bad(events) == [
+        f"events.csv:7: has a quote that is never closed, so the {rows - 5:,} lines from there to the end of the file "
+        "are lost"
+    ]
 
 
 def test_a_long_header(read):

@@ -172,6 +172,29 @@ def test_values_that_fit_the_columns_of_a_reader():
     assert program.detect(iter(batches)).read_all().column("v").to_pylist() == [1.5, 2.0, None]
 
 
+TEXTS = {
+    "string": pa.array(["x"]),
+    "large": pa.array(["x"], pa.large_string()),
+    "view": pa.array(["x"], pa.string_view()),
+    "dictionary": pa.array(["x"]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("one", TEXTS)
+@pytest.mark.parametrize("other", TEXTS)
+def test_the_layout_of_text_may_change_from_batch_to_batch(one, other):
+    program = ensue.compile("d(v) <- a(v = v).")
+    found = program.detect(iter([batch(time=[1], v=TEXTS[one]), batch(time=[2], v=TEXTS[other])]))
+    assert found.read_all().column("v").to_pylist() == ["x", "x"]
+
+
+def test_the_width_of_numbers_may_change_from_batch_to_batch():
+    program = ensue.compile("d(v) <- a(v = v).")
+    for first in (pa.array([2], pa.int32()), pa.array([2.0], pa.float32())):
+        batches = [batch(time=[1], v=first), batch(time=[2], v=[2**40])]
+        assert program.detect(iter(batches)).read_all().column("v").to_pylist() == [2, 2**40]
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -9,10 +9,13 @@ import gc
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
 NEEDED = ("click", "rich")
+
+usual_format = warnings.formatwarning
 
 SELDOM = (100_000, 20, 20)
 """Thresholds of garbage collection. Searching imported modules takes a tenth of a short command's time, in vain."""
@@ -35,6 +38,15 @@ def with_pandas() -> None:
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, WithoutPandas)]
 
 
+def as_sentence(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:  # fmt: skip
+    """A warning of Ensue's as the other messages of the command: without the place in the code that it came from."""
+    if category.__module__ != "ensue.errors":
+        return usual_format(message, category, filename, lineno, line)
+    return f"ensue: {message}\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command line, that of the process if none is given, and exits with its code."""
     try:
@@ -53,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if arguments is None:  # the process is there for nothing else
         sys.meta_path.insert(0, WithoutPandas())
         gc.set_threshold(*SELDOM)
+        warnings.formatwarning = as_sentence
         os.environ.setdefault(*ONE_BLAS_THREAD)
     code: str | int | None = 0
     try:

@@ -11,6 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from itertools import chain, groupby
 
@@ -163,8 +164,11 @@ def _read_leniently(file: _File, begin: int, end: int) -> _Piece:
     # The first record has the number 1: the header, if the piece has it.
     faults = [(row.number - 1 - header, _wrong_length(row.actual_columns, file.width)) for row in malformed]
     lost = _never_closed(file.data, file.separator) if end == len(file.data) else 0
-    if lost and rows.num_rows and all(number < rows.num_rows + len(malformed) - 1 for number, _ in faults):
-        faults.append((rows.num_rows + len(malformed) - 1, _open_quote(lost)))
+    last = rows.num_rows + len(malformed) - 1
+    if lost and any(number == last for number, _ in faults):
+        faults = [(number, _open_quote(lost) if number == last else fault) for number, fault in faults]
+    elif lost and rows.num_rows:
+        faults.append((last, _open_quote(lost)))
         rows = rows.slice(0, rows.num_rows - 1)
     return _Piece(rows, tuple(faults))
 
@@ -174,14 +178,25 @@ def _never_closed(data: bytes, separator: str) -> int:
     if b'"' not in data or data.count(b'"') % 2 == 0:  # most files have none, which is seen sooner
         return 0
     lines = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")
-    reader = csv.reader(lines, delimiter=separator, strict=True)
     begun = 0
-    try:
-        for _ in reader:
-            begun = reader.line_num
-    except csv.Error as error:
-        return reader.line_num - begun if "unexpected end" in str(error) else 0
+    with _fields_of_any_length():
+        reader = csv.reader(lines, delimiter=separator, strict=True)
+        try:
+            for _ in reader:
+                begun = reader.line_num
+        except csv.Error as error:
+            return reader.line_num - begun if "unexpected end" in str(error) else 0
     return 0
+
+
+@contextmanager
+def _fields_of_any_length() -> Iterator[None]:
+    """Let Python's reader take fields of more than 128 kB, as one whose quote is never closed may be."""
+    usual = csv.field_size_limit(_LARGEST_BLOCK)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(usual)
 
 
 def _open_quote(lines: int) -> str:
@@ -304,7 +319,7 @@ def _place(content: Content, separator: str) -> Callable[[int], str]:
 
     def place(position: int) -> str:
         known = lines()
-        # Python's reader gives up on a field of more than 128 kB; from there on rows are counted.
+        # Where Python's reader gives up, which Arrow's does not, rows are counted.
         at = known[position + 1] if position + 1 < len(known) else None
         return f"{content.name}, row {position}" if at is None else f"{content.name}:{at}"
 
@@ -313,12 +328,11 @@ def _place(content: Content, separator: str) -> Callable[[int], str]:
 
 def _first_lines(data: bytes, separator: str) -> Iterator[int]:
     """The line on which each record begins, the header's included."""
-    reader = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter=separator)
     before = 0
-    try:
-        for record in reader:
-            if record:
-                yield before + 1
-            before = reader.line_num
-    except csv.Error:
-        return
+    with _fields_of_any_length():
+        reader = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter=separator)
+        with suppress(csv.Error):
+            for record in reader:
+                if record:
+                    yield before + 1
+                before = reader.line_num

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from ensue.data import DataError, Events, Form
+from ensue.data.infer import inferred_type
+from ensue.data.raw import has_text
 from ensue.engine.watching import watched
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 
 Column = TypeVar("Column", pa.Array, pa.ChunkedArray)
+
+
+WIDEST = {"int": pa.int64(), "float": pa.float64()}
+"""The layout of numbers in rules."""
 
 
 def batches_of(source: Any) -> tuple[Iterator[pa.RecordBatch | pa.Table] | None, Any]:
@@ -100,14 +106,23 @@ def as_in_the_first(batches: Iterator[pa.RecordBatch | pa.Table], names: Collect
     if first is None:
         return
     yield first
-    fields = {field.name: field for field in first.schema if field.name in names and not pa.types.is_null(field.type)}
+    fields = {
+        field.name: field.with_type(WIDEST.get(_kind(field.type), field.type))
+        for field in first.schema
+        if field.name in names and not pa.types.is_null(field.type)
+    }
     for batch in batches:
         for place, field in enumerate(batch.schema):
             known = fields.get(field.name, field)
-            if not known.type.equals(field.type):
+            if _kind(known.type) != _kind(field.type):
                 column = _as_type(batch.column(place), known, "The column", "batch")
                 batch = batch.set_column(place, field.name, column)
         yield batch
+
+
+def _kind(type_: pa.DataType) -> str:
+    """The type of a column's values in rules, whatever its layout."""
+    return "string" if has_text(type_) else inferred_type(type_)
 
 
 def _as_type(column: Column, field: pa.Field, what: str, where: str) -> Column:
