@@ -63,7 +63,7 @@ def read(path):
 
 @pytest.fixture
 def row_by_row(monkeypatch):
-    """What is found where every row is looked at."""
+    """The result where every row is looked at."""
 
     def called(path):
         with monkeypatch.context() as patched:

@@ -82,7 +82,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of a change in a round: killed, timed out, survived or not reached; and the checks that ran."""
+    """The outcome of a change in a round: killed, timed out, survived or not reached; and the checks that ran."""
 
     outcome: str
     checks: list[str]
