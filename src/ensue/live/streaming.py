@@ -85,8 +85,10 @@ def _told(
 
 def _found(session: Session, batches: Iterator[pa.RecordBatch | pa.Table], until: Any) -> Iterator[pa.Table]:
     """Detections after each batch, and in the end."""
-    for found in chain(map(session.send, batches), (session.close(until) for _ in range(1))):
-        yield found if isinstance(found, pa.Table) else session.no_detections
+    for batch in batches:
+        yield session.send(batch)
+    found = session.close(until)
+    yield found if isinstance(found, pa.Table) else session.no_detections  # no batch has told the form
 
 
 def _of_schema(found: pa.Table, schema: pa.Schema) -> list[pa.RecordBatch]:
