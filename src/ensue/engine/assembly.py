@@ -175,7 +175,12 @@ def generate(
     types = [name for name in together.events if name in uses or name in derived]
     unit = Unit(together.events, types, derived, nullable_attributes(together.rules, together.events), provenance)
     unit.mixed_columns, unit.counted, unit.assemble = together.mixed_columns, counted, of_pattern
-    heads = {event: Derived(unit, event, [] if event in uses else _lists(unit, event, layers)) for event in derived}
+    heads = {
+        event: Derived(
+            unit, event, [] if event in uses else _lists(unit, event, layers), event in uses, layers[number].recursive
+        )
+        for event, number in derived.items()
+    }
     plans = {}
     _build_common(unit, together)
     for number, layer in enumerate(layers):
@@ -191,8 +196,8 @@ def generate(
         unit.owner = operator.owner
         operator.write()
     unit.owner = ""
-    for event, head in heads.items():
-        head.write_functions(layers[derived[event]].recursive)
+    for head in heads.values():
+        head.write_functions()
     wanted = {event for event in derived if event in emit or not set(emit).isdisjoint(together.heads.get(event, ()))}
     _finish(unit, layers, heads, wanted)
     return Generated(unit, unit.texts(), heads, together, plans)
@@ -370,7 +375,8 @@ class _Driver:
                     held = f"{head.rows}.sequence[row]"
                     place = w.let("place", f"{held} if {held} != 0 else {place}")
                 env["place",] = Code(place, "True", "i")
-            env[SOURCE] = Code(f"{head.rows}.source[row]", "True", "i")
+            if unit.provenance:
+                env[SOURCE] = Code(f"{head.rows}.source[row]", "True", "i")
             scan.take(w, env)
         unit.function(f"{word}_{head.title}", ["row: int"], w)
 

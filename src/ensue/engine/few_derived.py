@@ -30,7 +30,7 @@ class FewDerived:
         layout = self._rows.layout
         self._numbers = [layout.cell_of_number(name) for name in NUMBERS]
         place = {name: column.place for name, column in layout.columns}
-        self._start, self._end, self._given = place["start"], place["end"], place["given"]
+        self._start, self._end, self._given = place["start"], place["end"], place.get("given")
         values = [_value(n, column.kind, column.nullable, place) for n, column in enumerate(head.columns.values())]
         kinds = {column.kind for column in head.columns.values()}
         self._floats = "f" in kinds
@@ -55,7 +55,7 @@ class FewDerived:
             cells[number] = 0
         floats = held.view(np.float64).tolist() if self._floats else None
         for at, row in enumerate(held.tolist()):
-            if row[self._given] == 0:
+            if self._given is None or row[self._given] == 0:
                 type_, read, each = self._types[0 if self._number is None else row[self._number]]
                 self._add(type_, each, row[self._start], row[self._end], read(row, floats and floats[at]), batch)
         return True

@@ -36,7 +36,7 @@ def hand_over(lane: GeneratedLane, event: str, head: Any, batch: Batch) -> None:
         return
     found = rows.arrays["rows"][: rows.count]
     place = {name: rows.layout.column(name).place for name, _ in rows.layout.columns if name != "cell"}
-    if head.mixed:
+    if head.joined:
         given = found[:, place["given"]]
         found = found[given == 0] if given.any() else found
     rows.count = rows.first = rows.pushed = 0

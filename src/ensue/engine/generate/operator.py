@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Take = Callable[[Writer, Env], None]
 """Writes the code that handles the current match."""
 
+TakeWhere = Callable[[Writer, Env, str], None]
+"""Writes the code that handles the current match where a condition holds, without a branch."""
+
 
 class Operator:
     """A part of a plan, in a unit of generated code. Operators are built from events up."""
@@ -100,8 +103,8 @@ class Operator:
         self.structures.append(name)
         return name
 
-    def feed(self, take: Take) -> None:
-        """Add a consumer."""
+    def feed(self, take: Take, where: TakeWhere | None = None) -> None:
+        """Add a consumer; `where` is the same without a branch, for operators that can use it."""
         self.consumers.append(take)
 
     def push(self, w: Writer, env: Env) -> None:

@@ -14,7 +14,7 @@ from ensue.engine.generate.expressions import convert, value
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
 from ensue.engine.generate.operator import Operator, read_row, row_fields, write_row
 from ensue.engine.generate.unit import Spec, Unit
-from ensue.engine.generate.writer import Code, Writer
+from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.kinds import kind_of
 from ensue.engine.operators.keys import column_kinds, group_parts
 from ensue.engine.operators.scan import Scan
@@ -25,6 +25,7 @@ from ensue.engine.structures.lists import Lists, OfCode, keep_list, lists_layout
 from ensue.engine.structures.quiet import QUIET_SOURCES, QuietGroups
 from ensue.engine.structures.rows import StepRows, rows_layout, sorting
 from ensue.engine.structures.seen import Seen, seen_function, seen_layout
+from ensue.engine.structure import Element
 from ensue.engine.subset.source import source_of
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
@@ -34,6 +35,9 @@ KEEP_LIST = source_of(keep_list)
 
 FEW_ROWS = 4
 """Rows of a step up to which a new row is compared with each: a hash costs as much as a few comparisons."""
+
+PLAIN = (typed.Constant, typed.Variable, typed.AttributeOf, typed.TimeOf)
+"""Values that need no computation."""
 
 ELEMENTS = {f"list<{name}>": kind_of(name) for name in ("int", "float", "string", "bool")}
 """Kinds of values in lists, by the type of the lists."""
@@ -66,7 +70,14 @@ def _is_list(term: typed.Expression, type_: str) -> bool:
 class Derived:
     """The events of a type that a unit derives: their rows, and the functions of a step for them."""
 
-    def __init__(self, unit: Unit, event: str, lists: Collection[str] = ()) -> None:
+    def __init__(
+        self, unit: Unit, event: str, lists: Collection[str] = (), taken: bool = False, recursive: bool = False
+    ) -> None:
+        """Rows of an event with these attributes as `lists`; with `taken` the unit's own rules take the event.
+
+        In a `recursive` layer a row that is already there is not added, so that derivation ends. In others equal rows
+        are merged when the layer is complete, but never those of matches that are kept separate.
+        """
         self.unit, self.event = unit, event
         self.columns: dict[Field, Column] = {
             ("attr", name): Column("l" if name in lists else kind_of(type_), unit.may_be_null(event, name))
@@ -76,15 +87,23 @@ class Derived:
             unit.structures["lists"] = Spec(Lists, lists_layout())
             unit.questions["lists"] = OfCode()
             unit.use(KEEP_LIST)
-        fields = {"start": "i64", "end": "i64", "given": "i64", "source": "i64", **row_fields(self.columns)}
+        fields: dict[str, Element] = {"start": "i64", "end": "i64", **row_fields(self.columns)}
         self.mixed = unit.events[event].given
         """True if events of the type are given, too; those may have numbers in a sequence."""
+        self.joined = self.mixed or taken
+        """True if events that others give or derive can be among the rows."""
+        if self.joined:
+            fields["given"] = "i64"
         if self.mixed:
             fields["sequence"] = "i64"
+        if unit.provenance:
+            fields["source"] = "i64"
         self.rows = unit.structure("derived", StepRows, rows_layout(fields, ("pushed",)))
         self.title = self.rows
         self.each = unit.events[event].each
         """Each match is an event of its own."""
+        self.compares = recursive and not self.each
+        """True if a new row is compared with those that are there."""
         self.known: str | None = None
         """The set of the rows of the step at hand, where derivation ends when nothing new is derived."""
 
@@ -95,12 +114,12 @@ class Derived:
     def attributes(self, row: str) -> Env:
         return read_row(self.rows, row, self.columns)
 
-    def write_functions(self, recursive: bool) -> None:
-        """Write the functions that compare, sort and add rows.
+    def is_own(self, row: str) -> str:
+        """Source that is true if a rule of the unit has derived a row."""
+        return f"{self.rows}.given[{row}] == 0" if self.joined else "True"
 
-        In a `recursive` layer a row that is already there is not added, so that derivation ends. In others equal rows
-        are merged when the layer is complete, but never those of matches that are kept separate.
-        """
+    def write_functions(self) -> None:
+        """Write the functions that compare, sort and add rows."""
         unit, rows = self.unit, self.rows
         w = Writer()
         for one, other in self._compared():
@@ -109,7 +128,7 @@ class Derived:
                 w.line(f"return {this} < {that}")
         w.line("return False")
         unit.use(sorting(self.title, rows, "\n".join(w.lines)))
-        if not recursive or self.each:
+        if not self.compares:
             self._write_add()
             if not self.each:
                 self._write_unique()
@@ -139,7 +158,7 @@ class Derived:
                 w.line("return True")
             w.line("return False")
         empty, every = f"{known}.now != clock.now or {known}.slots == 0", f"range({rows}.first, {rows}.count)"
-        with w.block(f"if {empty}:"), w.block(f"for one in {every}:"), w.block(f"if {rows}.given[one] == 0:"):
+        with w.block(f"if {empty}:"), w.block(f"for one in {every}:"), w.when(self.is_own("one")):
             w.line(f"is_new_{self.title}(one)")
         w.line(f"return not is_new_{self.title}({rows}.count)")
         unit.function(f"is_there_{self.title}", [], w, "bool")
@@ -176,7 +195,7 @@ class Derived:
     def _each_equal(self, w: Writer) -> Iterator[None]:
         """Write a loop over derived rows of the step, ``one``, that equal the row behind the last one."""
         rows = self.rows
-        same = f"{rows}.given[one] == 0 and same_{self.title}(one, {rows}.count)"
+        same = all_of(self.is_own("one"), f"same_{self.title}(one, {rows}.count)")
         with w.block(f"for one in range({rows}.first, {rows}.count):"), w.block(f"if {same}:"):
             yield
 
@@ -194,13 +213,14 @@ class Derived:
         w.line(f"kept = {rows}.first")
         w.line("last = -1")
         with w.block(f"for row in range({rows}.first, {rows}.count):"):
-            with w.block(f"if {rows}.given[row] == 0 and last >= 0 and not before_{self.title}(last, row):"):
+            again = all_of(self.is_own("row"), f"last >= 0 and not before_{self.title}(last, row)")
+            with w.block(f"if {again}:"):
                 if unit.provenance:
                     w.line(f"{rows}.source[last] = union({rows}.source[last], {rows}.source[row])")
                 else:
                     w.line("pass")
             with w.block("else:"):
-                with w.block(f"if {rows}.given[row] == 0:"):
+                with w.when(self.is_own("row")):
                     w.line("last = kept")
                 with w.block("if kept != row:"):
                     w.line(f"copy_row({rows}, kept, row)")
@@ -273,13 +293,25 @@ class Derive(Operator):
         if unit.provenance:
             wanted.append(SOURCE)
         input_.want(wanted)
-        input_.feed(self.take)
+        input_.feed(self.take, self.take_where if self._is_plain else None)
 
     def write(self) -> None:
         if self.quiet is not None:
             self.quiet.write()
 
+    @property
+    def _is_plain(self) -> bool:
+        """True if the event can be written before it is known to follow: nothing but a row changes."""
+        derived = self.derived
+        return self.quiet is None and not derived.compares and not self.lists and all(
+            isinstance(term, PLAIN) and kind_of(term.type) == derived.columns["attr", name].kind
+            for name, term in self.rule.head
+        )  # fmt: skip
+
     def take(self, w: Writer, env: Env) -> None:
+        self.take_where(w, env, "True")
+
+    def take_where(self, w: Writer, env: Env, condition: str) -> None:
         terms = dict(self.rule.head)
         values = Env()
         for field in self.derived.columns:
@@ -288,7 +320,7 @@ class Derive(Operator):
             values[field] = w.held(known)
         begin = env[START] if self.rule.beginning is None else env["time", self.rule.beginning, "start"]
         derived = self.derived if self.quiet is None else self.quiet.held
-        derive_event(self.unit, w, derived, begin, env.get(SOURCE), values)
+        derive_event(self.unit, w, derived, begin, env.get(SOURCE), values, condition)
 
 
 class Quiet:
@@ -311,7 +343,7 @@ class Quiet:
     def write(self) -> None:
         """Write the function that decides which held events are kept."""
         unit, held, g = self.operator.unit, self.held, self.groups
-        held.write_functions(recursive=False)
+        held.write_functions()
         for kernel in (*SOURCES, *QUIET_SOURCES):
             unit.use(kernel)
         w, rows = Writer(), held.rows
@@ -338,8 +370,13 @@ class Quiet:
         unit.function(f"settle_{self.operator.name}", [], w)
 
 
-def derive_event(unit: Unit, w: Writer, derived: Derived, begin: Code, source: Code | None, values: Env) -> None:
-    """Write the derivation of an event, unless there is an equal one: its start, its source, its attributes."""
+def derive_event(
+    unit: Unit, w: Writer, derived: Derived, begin: Code, source: Code | None, values: Env, condition: str = "True"
+) -> None:
+    """Write the derivation of an event, unless there is an equal one: its start, its source, its attributes.
+
+    The row is written behind the last one in any case. With a `condition`, that alone decides if it counts.
+    """
     rows, attributes = derived.rows, Env()
     for field, column in derived.columns.items():
         code = values[field]
@@ -356,11 +393,17 @@ def derive_event(unit: Unit, w: Writer, derived: Derived, begin: Code, source: C
     at = f"{rows}.count"
     w.line(f"{rows}.start[{at}] = {begin.value}")
     w.line(f"{rows}.end[{at}] = clock.now")
-    w.line(f"{rows}.given[{at}] = 0")
+    if derived.joined:
+        w.line(f"{rows}.given[{at}] = 0")
     if derived.mixed:
         w.line(f"{rows}.sequence[{at}] = 0")
     if unit.provenance:
         assert source is not None
         w.line(f"{rows}.source[{at}] = {source.value}")
     write_row(w, rows, at, derived.columns, attributes)
-    w.line(f"add_{derived.title}()")
+    if condition == "True":
+        w.line(f"add_{derived.title}()")
+    else:
+        holds = w.let("holds", f"int({condition})")
+        w.line(f"{rows}.count += {holds}")
+        w.line(f"clock.derived |= {holds}")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from ensue.engine.generate.expressions import truth
 from ensue.engine.generate.fields import SOURCE, START, Column, Env, Field, used_by
-from ensue.engine.generate.operator import Operator, Passing, Take, read_row, row_fields, write_row
+from ensue.engine.generate.operator import Operator, Passing, Take, TakeWhere, read_row, row_fields, write_row
 from ensue.engine.generate.unit import Unit
 from ensue.engine.generate.writer import Code, Writer, all_of
 from ensue.engine.operators.aggregates import Accumulators, Aggregates
@@ -220,9 +220,21 @@ class Scope(Passing):
 
 
 class Absent(Scope):
-    """Matches without an inner match in their scope."""
+    """Matches without an inner match in their scope.
+
+    A processor can seldom predict which ones these are. So a consumer that needs no branch gets the condition instead.
+    """
 
     node: plan.Absent
+    where: TakeWhere | None = None
+
+    def feed(self, take: Take, where: TakeWhere | None = None) -> None:
+        super().feed(take, where)
+        self.where = where if len(self.consumers) == 1 and not self.unit.counted else None
+
+    def _write_passing(self, given: list[str], env: Env) -> None:
+        if self.where is None:
+            super()._write_passing(given, env)
 
     def _new_store(self, kinds: str) -> str:
         if self.node.newest:
@@ -266,8 +278,11 @@ class Absent(Scope):
             self._see_newest(w, env, seen)
         else:
             self.visit(w, env, note, enough=f"{seen} = True")
-        with w.block(f"if not {seen}:"):
-            self.push(w, env)
+        if self.where is not None:
+            self.where(w, env, f"not {seen}")
+        else:
+            with w.block(f"if not {seen}:"):
+                self.push(w, env)
 
 
 class Gather(Scope):
