@@ -20,12 +20,12 @@ from ensue.engine.operators.keys import column_kinds, group_parts
 from ensue.engine.operators.scan import Scan
 from ensue.engine.operators.shelf import swept_slot
 from ensue.engine.sharing import families
+from ensue.engine.structure import Element
 from ensue.engine.structures.groups import SOURCES, groups_layout
 from ensue.engine.structures.lists import Lists, OfCode, keep_list, lists_layout, order_of_lists
 from ensue.engine.structures.quiet import QUIET_SOURCES, QuietGroups
 from ensue.engine.structures.rows import StepRows, rows_layout, sorting
 from ensue.engine.structures.seen import Seen, seen_function, seen_layout
-from ensue.engine.structure import Element
 from ensue.engine.subset.source import source_of
 from ensue.language import typed
 from ensue.language.aggregates import AGGREGATES
