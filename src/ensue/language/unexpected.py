@@ -124,7 +124,7 @@ def report_unexpected(stuck: Stuck, report: Report) -> None:
     """Reports why a statement cannot be parsed further."""
     token, previous = stuck.token, stuck.previous
     opened = _open_bracket(stuck)
-    ended = stuck.new_statement or token is None or token.type in _BEHIND_BRACKETS
+    ended = stuck.new_statement or token is None or (token.type in _BEHIND_BRACKETS and not _is_name(stuck))
     if ended and opened is not None and _CLOSED_BY[opened.value] in _signs(stuck):
         closing = _CLOSED_BY[opened.value]
         report.error("E006", token_span(opened), f"this `{opened.value}` is never closed", f"close it with `{closing}`")
@@ -142,7 +142,7 @@ def _report_token(stuck: Stuck, token: Token, opened: Token | None, report: Repo
         span = Span(token_span(stuck.tokens[0]).start - 1, token_span(stuck.tokens[0]).end)
         message = "the period ends the statement here"
         hint = "an attribute follows a name, as in `o.end`; a number has a digit after its point, as in `3.0`"
-    elif stuck.takes("NAME") and word in KEYWORDS and _looks_like_a_name(stuck):
+    elif _is_name(stuck):
         message, hint = _word_as_name(word)
     else:
         early = token.type == "DOT" and stuck.at > 0
@@ -224,8 +224,11 @@ _OPERAND = frozenset(
 _AFTER_NAMES = frozenset({"LPAR", "COLON", "COMMA", "RPAR", "EQUAL", "_ARROW", "_IMPLIED"})
 
 
-def _looks_like_a_name(stuck: Stuck) -> bool:
-    return stuck.following is not None and stuck.following.type in _AFTER_NAMES
+def _is_name(stuck: Stuck) -> bool:
+    """True if a word of the language stands where a name is expected, and what follows would fit a name."""
+    word, following = stuck.token, stuck.following
+    meant = word is not None and word.value in KEYWORDS and stuck.takes("NAME")
+    return meant and following is not None and following.type in _AFTER_NAMES
 
 
 def _begins_operand(token: Token) -> bool:
