@@ -102,7 +102,7 @@ def test_an_event_exactly_as_late_as_allowed_is_in_time(program):
     session.send(order(6, 8))
     session.send(order(1, 7))
     assert session.late == 0
-    with pytest.warns(ensue.LateEventsWarning, match="up to 0. Start with a larger `lateness`"):
+    with pytest.warns(ensue.LateEventsWarning, match="up to 0. Allow a larger `lateness`"):
         session.send(order(0, 7))
     session.send(order(-1, 7))  # warned of once
     assert session.late == 2

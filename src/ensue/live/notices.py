@@ -35,8 +35,8 @@ class Notices:
         elif not self.warned:
             self.warned = True
             said = (
-                f"An event came too late and was left out: {events[0]!r}. Time has been evaluated up to {time}. Start "
-                "with a larger `lateness`, or take late events with `on_late`; `late` counts them."
+                f"An event came too late and was left out: {events[0]!r}. Time has been evaluated up to {time}. Allow "
+                "a larger `lateness`; a session can take late events with `on_late`, and counts them as `late`."
             )
             if isinstance(time, datetime) and time.timestamp() > datetime.now().timestamp() + 3600:
                 said += " Time is ahead of the clock: where an event of a wrong clock has moved it, use `max_ahead`."
