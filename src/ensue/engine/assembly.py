@@ -246,11 +246,17 @@ KERNELS = {
     arithmetic: ("above", "add_high", "add_low", "float_order"),
     block: ("fill",),
     keys: ("spread", "mix", "key_bits"),
-    rows: ("swap_rows", "copy_row", "rise", "sink", "make_room_behind", "enqueue"),
-    store: ("expire", "make_room", "make_room_in_ring", "leave_out", "ended_at", "cut"),
+    rows: (
+        "swap_rows", "copy_row", "rise", "apart_sink", "make_room_behind", "rarely_make_room_behind", "enqueue",
+        "apart_into_heap",
+    ),
+    store: (
+        "expire", "make_room", "rarely_make_room", "make_room_in_ring", "rarely_make_room_in_ring", "leave_out",
+        "ended_at", "cut",
+    ),
     values: ("text_order", "value_order"),
     sources: ("union", "box", "add_source"),
-}
+}  # fmt: skip
 
 
 @cache
@@ -427,9 +433,12 @@ class _Driver:
         for event in own:
             r = self.heads[event].rows
             with w.block(f"if {r}.count - {r}.first > 1:"):
-                w.line(f"sort_{r}({r}.first, {r}.count)")
-                if not self.layers[number].recursive and not self.heads[event].each:
-                    w.line(f"unique_{r}()")
+                w.line(f"apart_sort_{r}()")
+            inner = Writer()
+            inner.line(f"sort_{r}({r}.first, {r}.count)")
+            if not self.heads[event].compares and not self.heads[event].each:
+                inner.line(f"unique_{r}()")
+            self.unit.function(f"apart_sort_{r}", [], inner)
         again = False
         for event in own:
             head = self.heads[event]
@@ -530,7 +539,7 @@ class _Driver:
                 w.line("clock.due = next_due()")
             for table in self.unit.key_tables.values():
                 with w.block(f"if {table}.used > {table}.limit:"):
-                    w.line(f"tidy_{table}()")
+                    w.line(f"rarely_tidy_{table}()")
                     if keys and table == keys.table:
                         self._number(w)
                         w.line("number = block.number[place]")

@@ -161,9 +161,9 @@ class Derived:
         with w.block(f"if {empty}:"), w.block(f"for one in {every}:"), w.when(self.is_own("one")):
             w.line(f"is_new_{self.title}(one)")
         w.line(f"return not is_new_{self.title}({rows}.count)")
-        unit.function(f"is_there_{self.title}", [], w, "bool")
+        unit.function(f"apart_is_there_{self.title}", [], w, "bool")
         w = Writer()
-        with w.block(f"if {rows}.count > {rows}.first and is_there_{self.title}():"):  # mostly it is the first
+        with w.block(f"if {rows}.count > {rows}.first and apart_is_there_{self.title}():"):  # mostly it is the first
             w.line("return")
         self._count_new(w)
         unit.function(f"add_{self.title}", [], w)

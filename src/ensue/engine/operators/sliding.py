@@ -223,7 +223,7 @@ class Sliding:
         with w.block("while row != 0:"):
             add_member(self.unit, w, one, state, self.read("row"))
             w.line(f"row = {g}.{ALL}_next[row]")
-        self.unit.function(f"anew_{self.name}_{self.sums[one]}", ["at: int"], w)
+        self.unit.function(f"rarely_anew_{self.name}_{self.sums[one]}", ["at: int"], w)
 
     # --- results
 
@@ -244,7 +244,7 @@ class Sliding:
                     sure.add(one)
                     state = self.state(one, at)
                     with w.block(f"if {one.algorithm.doubt(w, state, one.algorithm.result(w, state))}:"):
-                        w.line(f"anew_{self.name}_{self.sums[one]}({at})")
+                        w.line(f"rarely_anew_{self.name}_{self.sums[one]}({at})")
                 found[field] = self._cell(w, one, at, field)
             elif field[0] == "list":
                 found[field] = self._collected(w, one, at, field)
@@ -286,7 +286,7 @@ class Sliding:
             return found
         value, there = w.let("x", found.value), w.let("ok", found.valid)
         with w.block(f"if {one.algorithm.doubt(w, state, found)}:"):
-            w.line(f"anew_{self.name}_{self.sums[one]}({at})")
+            w.line(f"rarely_anew_{self.name}_{self.sums[one]}({at})")
             again = one.algorithm.result(w, state)
             w.line(f"{value} = {again.value}")
             with w.block(f"if {one.algorithm.doubt(w, state, again)}:"):

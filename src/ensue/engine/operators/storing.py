@@ -9,10 +9,10 @@ from ensue.engine.generate.operator import row_fields, write_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Writer
 from ensue.engine.operators.keys import lookup
-from ensue.engine.structures.newest_store import spared
+from ensue.engine.structures.newest_store import apart_drop_ended, spared
 from ensue.engine.subset.source import source_of
 
-SPARED = source_of(spared)
+SPARED = source_of(spared) + "\n" + source_of(apart_drop_ended)
 
 
 def store_match(
@@ -48,9 +48,12 @@ def store_newest(
     past = "0" if looked_for else "clock.alone"
     unit.asks_alone = unit.asks_alone or not looked_for
     with w.block(f"if spared({store}, {at}, clock.now, {past}):"):
-        place = _add_row(unit, w, "make_room_in_ring", store, at, life_start)
-        for name in ("start", "end", *row_fields(columns)):
-            w.line(f"{store}.{name}[{place}] = {store}.newest_{name}[{at}]")
+        w.line(f"apart_into_{store}({at})")
+    ring = Writer()
+    place = _add_row(unit, ring, "make_room_in_ring", store, "at", life_start)
+    for name in ("start", "end", *row_fields(columns)):
+        ring.line(f"{store}.{name}[{place}] = {store}.newest_{name}[at]")
+    unit.function(f"apart_into_{store}", ["at: int"], ring)
     w.line(f"{store}.newest_start[{at}] = {env[START].value}")
     w.line(f"{store}.newest_end[{at}] = clock.now")
     write_fields(w, lambda name: f"{store}.newest_{name}[{at}]", columns, env)

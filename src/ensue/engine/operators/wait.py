@@ -9,7 +9,7 @@ table (`structures/key_numbers.py`), so operators know nothing of it; where numb
 
 from __future__ import annotations
 
-from ensue.engine.generate.fields import START, Column, Env, Field, parameters
+from ensue.engine.generate.fields import START, Column, Env, Field, arguments, parameters
 from ensue.engine.generate.operator import Operator, Passing, read_row, row_fields, write_row
 from ensue.engine.generate.unit import NEVER, Unit
 from ensue.engine.generate.writer import Code, Writer
@@ -87,7 +87,7 @@ class Wait(Passing):
         env[START] = Code(w.let("start", start), "True", "i")
         due = w.let("due", due)
         with w.block(f"if {due} <= clock.now:"):
-            self.push(w, env)
+            w.line(f"apart_{self.name}({', '.join(arguments(self.columns, env))})")
         with w.block("else:"):
             self._put(w, env, due)
 
@@ -109,6 +109,7 @@ class Wait(Passing):
     def write(self) -> None:
         self.unit.lookups.clear()
         super().write()
+        self._write_at_once()
         queue, heap = self.queue, self.heap
         assert queue is not None
         key = self._key(queue)
@@ -129,6 +130,11 @@ class Wait(Passing):
         self.unit.function(f"due_{self.name}", [], w, "int")
         self.unit.function(f"pop_{self.name}", [], self._pop(queue, key))
 
+    def _write_at_once(self) -> None:
+        """Write the function for a match that need not wait: a copy of what follows, out of the way of the others."""
+        text = self.unit.functions[self.name]
+        self.unit.functions[f"apart_{self.name}"] = text.replace(f"def {self.name}(", f"def apart_{self.name}(", 1)
+
     def _pop(self, queue: str, key: _Key | None) -> Writer:
         """Write the passing on of matches whose time has come: the queue's first, then the heap's.
 
@@ -148,7 +154,7 @@ class Wait(Passing):
                             w.line(f"{key.table}.last_k{i} = {part}")
                 self._read(w, queue, row)
             with w.block(f"elif {heap}.count > 0 and {heap}.due[0] <= clock.now:"):
-                w.line(f"sink({heap})")
+                w.line(f"apart_sink({heap})")
                 self._read(w, heap, f"{heap}.count")
             with w.block("else:"):
                 w.line(f"{more} = False")

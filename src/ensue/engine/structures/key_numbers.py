@@ -6,7 +6,7 @@ row of one array: an event of a rule with four stores touches a line or two of m
 them.
 
 A number stays as long as some structure has an entry for its key. Between two steps, where there are many numbers,
-those without an entry are freed (``tidy_keys``): never within a step, in which a number may be in use.
+those without an entry are freed (``rarely_tidy_keys``): never within a step, in which a number may be in use.
 """
 
 from __future__ import annotations
@@ -318,7 +318,7 @@ def index_{width}(keys: KeyNumbers) -> None:
             keys.index[at] = number + 1
 
 
-def new_number_{width}(keys: KeyNumbers, {given}) -> int:
+def apart_new_number_{width}(keys: KeyNumbers, {given}) -> int:
     if keys.frees == 0 and keys.count == keys.capacity:
         grow(keys)
         index_{width}(keys)
@@ -349,13 +349,13 @@ def numbered_{width}(keys: KeyNumbers, {given}) -> int:
 def entered_{width}(keys: KeyNumbers, {given}) -> int:
     found = search_{width}(keys, {passed})
     if found < 0:
-        return new_number_{width}(keys, {passed})
+        return apart_new_number_{width}(keys, {passed})
     return found
 """
 
 
 def tidying(table: str, width: int, held: Mapping[str, tuple[type[ByKey], Layout]], queues: Sequence[str] = ()) -> str:
-    """Source of ``tidy_table()``, which frees the numbers of a table without an entry, if these are most.
+    """Source of ``rarely_tidy_table()``, which frees the numbers of a table without an entry, if these are most.
 
     `held` are the structures with its keys, by name. `queues` keep its numbers beside rows; they forget them.
     """
@@ -370,7 +370,7 @@ def tidying(table: str, width: int, held: Mapping[str, tuple[type[ByKey], Layout
         for queue in queues
     ]
     return f"""
-def tidy_{table}() -> None:
+def rarely_tidy_{table}() -> None:
     kept = 0
     for number in range({table}.count):
         if {table}.taken[number] != 0 and ({used}):

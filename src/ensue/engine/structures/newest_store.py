@@ -55,15 +55,20 @@ def spared(store: NewestStore, at: int, time: int, past: int) -> bool:
     if store.newest_end[at] < limit:
         store.newest[at] = -1
         return False
-    row = store.newest[at]
-    if row >= store.low:
-        if store.end[row & store.mask] < limit:
-            store.newest[at] = -1
-        elif store.newest_end[at] == limit:  # else they were removed when the row after these came
-            while row >= store.low:
-                older = store.older[row & store.mask]
-                if older >= store.low and store.end[older & store.mask] < limit:
-                    store.older[row & store.mask] = -1
-                    return True
-                row = older
+    if store.newest[at] >= store.low:
+        apart_drop_ended(store, at, limit)
     return True
+
+
+def apart_drop_ended(store: NewestStore, at: int, limit: int) -> None:
+    """Remove the rows of a key that ended before a time from the ring."""
+    row = store.newest[at]
+    if store.end[row & store.mask] < limit:
+        store.newest[at] = -1
+    elif store.newest_end[at] == limit:  # else they were removed when the row after these came
+        while row >= store.low:
+            older = store.older[row & store.mask]
+            if older >= store.low and store.end[older & store.mask] < limit:
+                store.older[row & store.mask] = -1
+                return
+            row = older

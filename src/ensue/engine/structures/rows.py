@@ -172,29 +172,39 @@ def sort_{name}(low: int, high: int) -> None:
 
 
 def make_room_behind(queue: Queue) -> None:
-    """Make room for a row behind the last one of a queue; where half of it has been removed, by moving the others."""
+    """Make room for a row behind the last one of a queue."""
     if queue.count == queue.capacity:
-        if 2 * queue.first >= queue.count:
-            for k in range(queue.first, queue.count):
-                copy_row(queue, k - queue.first, k)
-                queue.number[k - queue.first] = queue.number[k]
-            queue.count -= queue.first
-            queue.first = 0
-        else:
-            grow(queue)
+        rarely_make_room_behind(queue)
+
+
+def rarely_make_room_behind(queue: Queue) -> None:
+    """Make room in a queue: where half of it has been removed, by moving the others."""
+    if 2 * queue.first >= queue.count:
+        for k in range(queue.first, queue.count):
+            copy_row(queue, k - queue.first, k)
+            queue.number[k - queue.first] = queue.number[k]
+        queue.count -= queue.first
+        queue.first = 0
+    else:
+        grow(queue)
 
 
 def enqueue(queue: Queue, heap: Rows) -> None:
     """Add the row behind the last one of a queue; where its time is before that of the last one, to the heap."""
     if queue.first < queue.count and queue.due[queue.count] < queue.due[queue.count - 1]:
-        if heap.count == heap.capacity:
-            grow(heap)
-        for c in range(heap.width):
-            heap.cell[heap.count * heap.width + c] = queue.cell[queue.count * heap.width + c]
-        heap.count += 1
-        rise(heap, heap.count - 1)
+        apart_into_heap(queue, heap)
     else:
         queue.count += 1
+
+
+def apart_into_heap(queue: Queue, heap: Rows) -> None:
+    """Add the row behind the last one of a queue to a heap."""
+    if heap.count == heap.capacity:
+        grow(heap)
+    for c in range(heap.width):
+        heap.cell[heap.count * heap.width + c] = queue.cell[queue.count * heap.width + c]
+    heap.count += 1
+    rise(heap, heap.count - 1)
 
 
 def rise(heap: Rows, place: int) -> None:
@@ -207,7 +217,7 @@ def rise(heap: Rows, place: int) -> None:
         place = parent
 
 
-def sink(heap: Rows) -> None:
+def apart_sink(heap: Rows) -> None:
     """Remove the first row of a heap: it is behind the last one afterwards."""
     heap.count -= 1
     swap_rows(heap, 0, heap.count)

@@ -121,19 +121,29 @@ def expire(store: Store, time: int, life: int) -> None:
 def make_room(store: Store, time: int, life_start: int) -> None:
     """Make room for one row, first by removing expired ones."""
     if store.high - store.low > store.mask:
-        make_room_in_ring(store, time, life_start)
-        for at in range(store.heads):
-            if store.newest[at] >= store.low:
-                store.newest_end[at] = store.end[store.newest[at] & store.mask]
+        rarely_make_room(store, time, life_start)
+
+
+def rarely_make_room(store: Store, time: int, life_start: int) -> None:
+    """Make room in a store that is full."""
+    rarely_make_room_in_ring(store, time, life_start)
+    for at in range(store.heads):
+        if store.newest[at] >= store.low:
+            store.newest_end[at] = store.end[store.newest[at] & store.mask]
 
 
 def make_room_in_ring(store: Store, time: int, life_start: int) -> None:
     """The same for the ring alone: it leaves ``newest_end`` of the keys as it is."""
     if store.high - store.low > store.mask:
-        if 16 * store.mask >= store.heads:  # else there are more keys to visit than rows to remove
-            leave_out(store, time, life_start)
-        if 2 * (store.high - store.low) > store.mask:
-            grow(store)
+        rarely_make_room_in_ring(store, time, life_start)
+
+
+def rarely_make_room_in_ring(store: Store, time: int, life_start: int) -> None:
+    """Make room in a ring that is full."""
+    if 16 * store.mask >= store.heads:  # else there are more keys to visit than rows to remove
+        leave_out(store, time, life_start)
+    if 2 * (store.high - store.low) > store.mask:
+        grow(store)
 
 
 def leave_out(store: Store, time: int, life_start: int) -> None:
