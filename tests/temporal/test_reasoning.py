@@ -547,10 +547,15 @@ def test_only_the_limit_that_is_implied_is_left_out():
         ("e: a(_, _) and f: a(_, _) where e.u > f.u", 0),
         ("e: a(_, _) and f: a(_, _) where e.start < f.start", 0),
         ("recent a(u, _) and recent a(v, _)", 0),
-        ("(recent a(u, _) seq b(_, _)) and a(v, _)", 0),
-        ("recent c(_, _) seq (a(u, _) and a(v, _))", 0),
-        ("recent (a(u, _) and a(v, _)) seq c(_, _)", 0),
+        ("recent a(u, _) and recent (b(_, _) and a(v, _))", 0),
+        ("recent (c(_, _) and a(u, _)) and recent (b(_, _) and a(v, _))", 0),
+        ("(recent a(u, _) seq b(_, _)) and a(v, _)", 1),
+        ("recent c(_, _) seq (a(u, _) and a(v, _))", 1),
+        ("recent (a(u, _) and a(v, _)) seq c(_, _)", 1),
         ("(b(_, _) and a(u, _)) and (c(_, _) and a(v, _))", 1),
+        ("(a(u, _) and a(v, _) where u < v) seq c(_, _)", 0),
+        ("(a(u, _) and a(v, _) where u <= v) seq c(_, _)", 1),
+        ("e: a(_, _) and f: a(_, _) and b(u, v), g: b(_, w) where e.v < g.v", 2),
     ],
 )
 def test_a_warning_that_one_event_can_match_twice(body, warns):

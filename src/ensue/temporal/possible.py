@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import combinations
+from itertools import product
 
 from ensue.language import typed
 from ensue.language.diagnostics import Report
@@ -228,12 +228,17 @@ def head_span(rule: typed.Rule, text: str) -> Span:
 
 def _warn_of_twins(body: typed.Body, events: Mapping[str, typed.EventType], report: Report) -> None:
     """Warn of `a(x) and a(y)`, which one event may match, once on each side."""
+    if body.pattern is None:
+        return
+    twins: list[tuple[typed.Atom, typed.Atom]] = []
+    _twins(body.pattern, twins)
+    conditions = [each for inner in (body, *_inner(body.pattern)) for each in (*inner.on, *inner.where)]
     distances = constrain(body, events)
     warned: set[int] = set()
-    for one, other, in_context in _same_type(body):
-        if other.id in warned or in_context or _differ(one, other) or not _can_coincide(one.id, other.id, distances):
+    for one, other in twins:
+        if other.id in warned or _differ(one, other) or not _can_coincide(one.id, other.id, distances):
             continue
-        if any(_tells_apart(condition, one, other) for condition in (*body.on, *body.where)):
+        if any(_tells_apart(condition, one, other) for condition in conditions):
             continue
         warned.add(other.id)
         report.warning(
@@ -287,21 +292,32 @@ def _can_coincide(one: int, other: int, distances: Distances) -> bool:
     return all(length is None or length >= 0 for length in around)
 
 
-def _same_type(body: typed.Body) -> Iterator[tuple[typed.Atom, typed.Atom, bool]]:
-    atoms = list(_atoms(body.pattern)) if body.pattern is not None else []
-    for (one, first), (other, second) in combinations(atoms, 2):
-        if one.event == other.event:
-            yield one, other, first or second
-
-
-def _atoms(pattern: typed.Pattern, in_context: bool = False) -> Iterator[tuple[typed.Atom, bool]]:
+def _twins(pattern: typed.Pattern, found: list[tuple[typed.Atom, typed.Atom]]) -> list[typed.Atom]:
+    """The atoms of a pattern; `found` gets each two of one type, except those on two sides of a context."""
     match pattern:
         case typed.Atom():
-            yield pattern, in_context
+            return [pattern]
         case typed.Pair(left=left, right=right, left_context=context):
-            yield from _atoms(left, in_context or context is not None)
-            yield from _atoms(right, in_context or context is not None)
+            first, second = _twins(left, found), _twins(right, found)
+            if context is None:
+                found += [(one, other) for one, other in product(first, second) if one.event == other.event]
+            return first + second
         case typed.Lacking(pattern=inner):
-            yield from _atoms(inner, in_context)
+            return _twins(inner, found)
         case typed.Nested(body=typed.Body(pattern=inner)) if inner is not None:
-            yield from _atoms(inner, in_context)
+            return _twins(inner, found)
+        case _:
+            return []
+
+
+def _inner(pattern: typed.Pattern) -> Iterator[typed.Body]:
+    """The bodies in parentheses that each match of a pattern has a match of."""
+    match pattern:
+        case typed.Pair(left=left, right=right):
+            yield from _inner(left)
+            yield from _inner(right)
+        case typed.Lacking(pattern=inner):
+            yield from _inner(inner)
+        case typed.Nested(body=body) if body.pattern is not None:
+            yield body
+            yield from _inner(body.pattern)
