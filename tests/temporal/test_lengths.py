@@ -37,6 +37,7 @@ def lengths(rules, instants=False):
         ("d(k) from o <- o: i(k), w: extend(o, 6).", (6, 6)),
         ("d(k) from e <- e: (i(k) before[2] j(k)), f: i(k), e before[3] f.", (5, 5)),
         ("d(k) from o <- i(k) seq o: j(k) seq i(k) within 9.", (1, 8)),
+        ("d(k) from o <- (o: i(k) or o: j(k)) and i(k) within 9.", (0, 9)),
         ("d(k) <- e: i(k), f: j(k), e before[2..3] f.", (2, 3)),
         ("d(k) <- e: i(k), f: j(k) where e.end < f.start within 7.", (1, 7)),
         ("d(k) <- i(k) or j(k).", (0, 0)),

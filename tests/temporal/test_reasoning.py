@@ -174,6 +174,10 @@ def test_lifetimes_of_the_sides_of_joins(rules, wanted):
     assert lifetimes(rules) == wanted
 
 
+def test_events_are_kept_from_their_ends_on():
+    assert lifetimes("keep 5. d() <- a(_, _) seq b(_, _).") == [(Lifetime(None, 5), Lifetime(4, 0))]
+
+
 @pytest.mark.parametrize("written", ["before", "before[..4]", "before[3..5]", "before[3..]", "meets", "meets[2]"])
 def test_relations_are_shown_as_they_are_written(written):
     rule, _ = only(f"d(u) <- a(u, _) {written} b(_, _).")
@@ -509,6 +513,8 @@ def said_to_be_implied(rules):
         ("d() <- e: i(_), f: j(_), e before[..9] f within 5.", ["e before f"]),
         ("d() <- e: i(_) seq f: j(_), e before f.", ["e before f"]),
         ("d() <- e: a(_, _), f: b(_, _), e before f within 5.", []),
+        ("d() <- e: i(_), f: a(_, _), e before[..3] f within 5.", []),
+        ("d() <- e: a(_, _), f: i(_), e before[..3] f within 5.", []),
         ("d() <- recent e: i(_) seq f: j(_), e before f.", []),
     ],
 )
