@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -83,6 +84,9 @@ LENGTHS = (500, 3_000, 20_000)
 
 PATIENT = 0.5
 """Seconds that plain code may take on a long stream before others are not tried on it, nor a longer one."""
+
+TOO_LONG = 10.0
+"""CPU seconds after which plain code is stopped on a stream of many events, which is then left out."""
 
 LONG = {
     False: ("plain", "plain, cut", "plain, one table", "detect, table", "detect, on cores", "detect, tables by type"),
@@ -185,20 +189,18 @@ class Fuzz:
         if compiled_ones and rng.random() < LONGER:
             many = longer(events, number)
             beyond = None if until is None else until + max((e["end"] for e in many), default=0) - _last(events)
-            began = time.process_time()
-            wanted = outcome(EXECUTIONS["plain"], program, many, beyond)
-            if time.process_time() - began < PATIENT:
-                self.compare(program, many, beyond, number, wanted, compiled_ones)
+            plain, took = outcome_of_plain(program, many, beyond)
+            if plain is not None and took < PATIENT:
+                self.compare(program, many, beyond, number, plain, compiled_ones)
 
     def try_long(self, program: Program, types: list[str], rng: Random) -> None:
         """Longer and longer streams, as long as plain code is done with one soon."""
         for length in LENGTHS:
             events = long_stream(rng, types, length)
-            began = time.process_time()
             with limiting(Limits(matches=200_000)):  # a rule that pairs everything with everything ends soon
-                plain = outcome(EXECUTIONS["plain"], program, events, None)
-            slow = time.process_time() - began > PATIENT
-            if isinstance(plain, type):
+                plain, took = outcome_of_plain(program, events, None)
+            slow = took > PATIENT
+            if plain is None or isinstance(plain, type):
                 return
             wanted = in_parts(program, events) if not slow else None
             if wanted is not None:
@@ -271,6 +273,27 @@ def share_checked_rules() -> None:
         return known[key]
 
     Rules.checked = classmethod(checked)  # type: ignore[method-assign, assignment]
+
+
+class TooLong(BaseException):
+    """Plain code has run for too long. It is no `Exception`, so nothing takes it for an answer."""
+
+
+def outcome_of_plain(program: Program, events: Stream, until: int | None) -> tuple[Outcome | None, float]:
+    """The outcome of plain code and its CPU seconds; None if these are too many."""
+
+    def stop(*_: object) -> None:
+        raise TooLong
+
+    began, before = time.process_time(), signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, TOO_LONG)
+    try:
+        return outcome(EXECUTIONS["plain"], program, events, until), time.process_time() - began
+    except TooLong:
+        return None, TOO_LONG
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def in_parts(program: Program, events: Stream) -> list[Detection] | None:
