@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy as np
 from ensue.engine.structure import Array, Column, Element, Frame, Layout, Structure, address_of, row_columns
 from ensue.engine.structures.keys import high_places, high_source
 
-QUADRUPLED = 1 << 10
+QUADRUPLED = 1 << 14
 """Numbers up to which room is quadrupled when it is enlarged; above, it is doubled."""
 
 LONG_AGO = -(2**62)
@@ -101,14 +101,13 @@ class KeyNumbers(Structure):
 
     def attach(self, structure: ByKey) -> None:
         """Hold the entries of a structure, too."""
+        structure.first_column = self.key_width + sum(other.own_width for other in self.structures)
         self.structures.append(structure)
         self.show(structure, 0)
 
     def show(self, structure: ByKey, known: int) -> None:
         """Give a structure its columns of the rows; those behind the known ones are cleared."""
-        at = self.key_width
-        for other in self.structures[: self.structures.index(structure)]:
-            at += other.own_width
+        at = structure.first_column
         structure.put("heads_", self.arrays["heads_"][:, at : at + structure.own_width])
         structure.heads = self.capacity
         structure.clear(slice(known, self.capacity))
@@ -189,6 +188,8 @@ class ByKey(Structure):
 
     empty: ClassVar[dict[str, int]] = {}
     table: KeyNumbers | None = None
+    first_column = 0
+    """The place of its columns in the rows of its table."""
 
     def __init__(self, frame: Frame, base: int, keys: str) -> None:
         """Make the structure; `keys` is the name of the table with its keys, empty where it has none."""
@@ -212,7 +213,7 @@ class ByKey(Structure):
     def _held(self) -> list[str]:
         return _heads(self.layout)
 
-    @property
+    @cached_property
     def own_width(self) -> int:
         """Number of columns."""
         return len(self._held)
