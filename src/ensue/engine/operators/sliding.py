@@ -293,10 +293,24 @@ class Sliding:
                 if one.nested:
                     w.line(f"{there} = {again.valid}")
                 else:
-                    exact = self._collected(w, one, at, ("agg", one.aggregate))
-                    w.line(f"{value} = {exact.value}")
-                    w.line(f"{there} = {exact.valid}")
+                    self._write_exact(w, one, at, value, there)
         return Code(value, there, found.kind)
+
+    def _sum_with(self, w: Writer, one: Kept, at: str, state: State, own: Env) -> Code:
+        """The result of a copy of a state to which another member was added."""
+        found = one.algorithm.result(w, state)
+        if one.algorithm.doubt is None or one.nested:
+            return found
+        value, there = w.let("x", found.value), w.let("ok", found.valid)
+        with w.block(f"if {one.algorithm.doubt(w, state, found)}:"):
+            self._write_exact(w, one, at, value, there, own)
+        return Code(value, there, found.kind)
+
+    def _write_exact(self, w: Writer, one: Kept, at: str, value: str, there: str, own: Env | None = None) -> None:
+        """Write code that sets a result, and a flag that there is one, to those that Python computes."""
+        exact = self._collected(w, one, at, ("agg", one.aggregate), own)
+        w.line(f"{value} = {exact.value}")
+        w.line(f"{there} = {exact.valid}")
 
     def _collected(self, w: Writer, one: Kept, at: str, field: Field, own: Env | None = None) -> Code:
         """The result that Python computes from all values of a group, and of another member."""
@@ -349,7 +363,9 @@ class Sliding:
                 if one not in states:
                     states[one] = self._with(w, one, at, own)
                 if field[0] == "agg":
-                    found[field] = one.algorithm.result(w, states[one])
+                    summed = one in self.sums
+                    state = states[one]
+                    found[field] = self._sum_with(w, one, at, state, own) if summed else one.algorithm.result(w, state)
                 else:
                     found[field] = Code(states[one][str(field[2])], "True", one.kind_of_cell(str(field[2])))
         return found
@@ -357,9 +373,16 @@ class Sliding:
     def _with(self, w: Writer, one: Kept, at: str, own: Env) -> State:
         """A copy of a state, with another member added."""
         if one in self.sums:
-            cells = {cell: w.let(cell, source) for cell, source in self.state(one, at).cells.items()}
+            kept_cells = self.state(one, at).cells
+            cells = {cell: w.let(cell, source) for cell, source in kept_cells.items()}
             state = State(self.unit, one.kind, cells)
             add_member(self.unit, w, one, state, own)
+            if one.algorithm.doubt is not None:
+                with w.block(f"if {one.algorithm.doubt(w, state, one.algorithm.result(w, state))}:"):
+                    w.line(f"rarely_anew_{self.name}_{self.sums[one]}({at})")
+                    for cell, source in kept_cells.items():
+                        w.line(f"{cells[cell]} = {source}")
+                    add_member(self.unit, w, one, state, own)
             return state
         row = w.let("row", self._row(one, at))
         held, g = self.read(row)[value_field(one)].value, self.groups
