@@ -54,3 +54,21 @@ def test_machine_code_finds_what_plain_code_finds(program):
         names = [name for name in COMPILED if "sources" not in name and "session" not in name]
         took_part = [check(name, program, events, None, 1, wanted) for name in names]
         assert sum(took_part) > 4
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    "name", ["given", "slot", "take", "layer", "drain", "after", "number", "run", "join", "rarely", "on"]
+)
+def test_an_event_may_have_the_name_of_a_function_of_generated_code(name, compiled):
+    program = ensue.compile(
+        f"event `{name}`(x: int). event b(x: int).\n"
+        f"d(x) <- `{name}`(x) seq b(x).\n"
+        f"e(x, n) <- while last 3: collect q: `{name}`(x), n = count(q).\n"
+        f"f(x) <- c: b(x), w: extend(c, 2), while w: not `{name}`(x)."
+    )
+    types = [name, "b", name, name, "b", name]
+    events = [{"type": kind, "time": time, "x": time % 2} for time, kind in enumerate(types)]
+    wanted = program.detect(events, until=20, engine="reference")
+    assert wanted
+    assert program.detect(events, until=20, compiled=compiled) == wanted

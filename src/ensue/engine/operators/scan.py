@@ -27,7 +27,8 @@ class Scan(Operator):
     """Events of a type; see the module."""
 
     def __init__(self, unit: Unit, node: plan.Scan, layer: int) -> None:
-        super().__init__(unit, node.atom.event if node.atom.event.isidentifier() else "event", layer)
+        named = node.atom.event if node.atom.event.isidentifier() else "event"
+        super().__init__(unit, f"on_{named}", layer)  # so no type has the name of another function of the unit
         self.atom, self.conditions = node.atom, node.conditions
         self.variables: dict[str, str] = {}
         for attribute, term in self.atom.fields:
