@@ -25,6 +25,8 @@ TEN = [
     ("c(x, n = count(*)) <- while gap 10: collect a(x).", "while gap 10"),
     ("c(x) <- a(x) once per x in 10.", "once per x in 10"),
     ("c(x) <- a(x) at most 2 per x in 10.", "at most 2 per x in 10"),
+    ("keep 10. c(x) <- a(x).", "keep 10"),
+    ("param p: duration = 10. c(x) <- a(x) seq b(x) within p.", "param p: duration = 10"),
 ]
 OTHERS = [
     "c(x) <- a(x) seq b(x) within 10s.",
@@ -33,6 +35,8 @@ OTHERS = [
     "c(x) <- a(x) before[0..10s] b(x).",
     "c(x) <- a(x) at most 10 per x in 1h.",
     "unit us. c(x) <- a(x) seq b(x) within 10.",
+    "keep 10s. c(x) <- a(x).",
+    "param p: duration = 10s. param n: int = 10. c(x) <- a(x) seq b(x) within p where x > n.",
     'c(x) <- a(x). test "t" given a(1) @ 10 expect c(1) @ 10.',
 ]
 

@@ -8,9 +8,13 @@ from ensue.language import syntax
 from ensue.language.functions import TIMERS
 from ensue.language.print import show
 
+WITH_LENGTHS = (syntax.EventRule, syntax.ParameterDeclaration, syntax.Keep)
+
 
 def plain_lengths(statements: Iterable[syntax.Statement]) -> Iterator[tuple[str, int]]:
-    """Each plain length in event rules as it is written with what is around it, and its number; no length of 0.
+    """Each plain length as it is written with what is around it, and its number; no length of 0.
+
+    They are in event rules, durations that are parameters, and the longest lifetime.
 
     >>> from ensue.language.diagnostics import Report
     >>> from ensue.language.parse import parse
@@ -19,7 +23,7 @@ def plain_lengths(statements: Iterable[syntax.Statement]) -> Iterator[tuple[str,
     >>> sorted(plain_lengths(parse(source, Report(source)).statements))
     [('following(l, 10)', 10), ('within 5', 5)]
     """
-    waiting: list[syntax.Node] = [each for each in statements if isinstance(each, syntax.EventRule)]
+    waiting: list[syntax.Node] = [each for each in statements if isinstance(each, WITH_LENGTHS)]
     while waiting:
         node = waiting.pop()
         waiting.extend(node.children())
@@ -32,8 +36,12 @@ def _numbers(node: syntax.Node) -> Iterator[int]:
     """The plain lengths directly in a node."""
     amounts: list[syntax.Amount | None] = []
     match node:
-        case syntax.Within(length=length) | syntax.Lasting(length=length):
+        case syntax.Within(length=length) | syntax.Lasting(length=length) | syntax.Keep(length=length):
             amounts = [length]
+        case syntax.ParameterDeclaration(
+            type=syntax.Name(text="duration"), value=syntax.Literal(value=int() as number)
+        ):
+            yield number
         case syntax.Once(length=length) | syntax.AtMost(length=length):
             amounts = [length]
         case syntax.Window(word=word, size=size) if word != "last":  # which counts events
@@ -63,4 +71,4 @@ def _written(node: syntax.Node) -> str:
         case syntax.Window(word=word, size=size):
             return f"while {word} {show(size)}"
         case _:
-            return show(node)
+            return show(node).rstrip(".")
