@@ -71,10 +71,16 @@ class Timers(Patterns):
             return None
         length = self.length(call.arguments[1].value)
         if length is None:
-            self.report.error(
-                "E405", call.arguments[1].span, f"the length of the timer `{name}` must be a constant",
-                f"as in `{name}({owner.text}, 6h)`; other lengths are compared after `where`, `s.start - o.end < x`",
-            )  # fmt: skip
+            example = f"as in `{name}({owner.text}, 6h)`"
+            match call.arguments[1].value:
+                case syntax.Literal(value=str()):
+                    message, hint = "a length of time is written without quotes", example
+                case syntax.Literal(value=float()):
+                    message, hint = "a length of time is a whole number, or has a unit", example
+                case _:
+                    message = f"the length of the timer `{name}` must be a constant"
+                    hint = f"{example}; other lengths are compared after `where`, `s.start - o.end < x`"
+            self.report.error("E405", call.arguments[1].span, message, hint)
             return None
         if scope.find_label(owner.text) is None:
             self.report_no_label(owner, scope)
