@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
@@ -22,7 +23,9 @@ CASES = sorted(chain((ROOT / "tests" / "cases").rglob("*.ensue"), (ROOT / "docs"
 
 def by_rules(program: Program, tables: dict[str, pa.Table], until: int | None, emit: list[str]) -> dict[str, pa.Table]:
     """Runs each rule alone, and combines the events of rules of one type."""
-    known, read, moment = read_events_for(program, tables, Request(until=until))
+    timed = any(pa.types.is_timestamp(table.schema.field("end").type) for table in tables.values())
+    last = datetime.fromtimestamp(until / 1e6, UTC) if timed and until is not None else until
+    known, read, moment = read_events_for(program, tables, Request(until=last))
     names = [name for name, event in known.events.items() if event.derived]
     rows = program.rows_of_tables(None)
     material = Material(known, read, detect_tables(known, read, moment, rows, names), moment, rows)

@@ -1,6 +1,8 @@
 """`ensue run`: sources of events, and output of detections."""
 
 import json
+import os
+import subprocess
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -409,3 +411,13 @@ def test_a_run_that_ends_early_leaves_no_part_of_a_file(
     assert began
     assert (folder / "found.parquet").read_text() == "before"
     assert not list(folder.glob(".*"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_written_to_and_stays_one(ensue: Command, folder: Path) -> None:
+    pipe = folder / "detections.jsonl"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        assert ensue("run", "shop.ensue", "events.jsonl", "-o", str(pipe)).exit_code == 0
+        assert reader.communicate(timeout=20)[0] == ensue("run", "shop.ensue", "events.jsonl").stdout
+    assert pipe.is_fifo()

@@ -32,6 +32,9 @@ def _replacing(path: Path) -> Iterator[Path]:
     target = path.resolve()
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(13, "Permission denied", str(path))
+    if target.exists() and not target.is_file():  # a device or a pipe, which must not become a file
+        yield target
+        return
     beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
         with beside.open("wb"):

@@ -331,11 +331,11 @@ class Unit:
 
     # --- counting
 
-    def count(self, w: Writer, name: str) -> None:
+    def count(self, w: Writer, name: str, by: str = "1") -> None:
         """Write an increment of a count, if matches are counted."""
         if self.counted:
             self.counters[name] = None
-            w.line(f"{COUNTS}.{name} += 1")
+            w.line(f"{COUNTS}.{name} += {by}")
 
     def look(self, w: Writer) -> None:
         """Write a call at the end of a step by which Python reads sizes, if matches are counted."""

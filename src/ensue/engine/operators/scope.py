@@ -230,7 +230,7 @@ class Absent(Scope):
 
     def feed(self, take: Take, where: TakeWhere | None = None) -> None:
         super().feed(take, where)
-        self.where = where if len(self.consumers) == 1 and not self.unit.counted else None
+        self.where = where if len(self.consumers) == 1 else None
 
     def _write_passing(self, given: list[str], env: Env) -> None:
         if self.where is None:
@@ -279,6 +279,7 @@ class Absent(Scope):
         else:
             self.visit(w, env, note, enough=f"{seen} = True")
         if self.where is not None:
+            self.unit.count(w, self.name, f"int(not {seen})")
             self.where(w, env, f"not {seen}")
         else:
             with w.block(f"if not {seen}:"):
