@@ -252,7 +252,7 @@ KERNELS = {
     ),
     store: (
         "expire", "make_room", "rarely_make_room", "make_room_in_ring", "rarely_make_room_in_ring", "leave_out",
-        "ended_at", "cut",
+        "ended_at", "cut", "cut_behind",
     ),
     values: ("text_order", "value_order"),
     sources: ("union", "box", "add_source"),

@@ -13,7 +13,7 @@ import numpy as np
 
 from ensue.engine.structure import Array, Element, Layout
 from ensue.engine.structures.key_numbers import head_columns
-from ensue.engine.structures.store import NUMBERS, Store, ended_at, ring_columns
+from ensue.engine.structures.store import NUMBERS, Store, cut_behind, ended_at, ring_columns
 
 NO_ROW = -(2**62) - 1
 """The end of a missing newest row: before any time at which rows can have been ended."""
@@ -66,9 +66,4 @@ def apart_drop_ended(store: NewestStore, at: int, limit: int) -> None:
     if store.end[row & store.mask] < limit:
         store.newest[at] = -1
     elif store.newest_end[at] == limit:  # else they were removed when the row after these came
-        while row >= store.low:
-            older = store.older[row & store.mask]
-            if older >= store.low and store.end[older & store.mask] < limit:
-                store.older[row & store.mask] = -1
-                return
-            row = older
+        cut_behind(store, row, limit)

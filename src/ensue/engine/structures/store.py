@@ -193,9 +193,14 @@ def cut(store: Store, at: int, time: int) -> None:
     if store.newest_end[at] < limit:
         store.newest[at] = -1
     elif store.newest_end[at] == limit:
-        while row >= store.low:
-            older = store.older[row & store.mask]
-            if older >= store.low and store.end[older & store.mask] < limit:
-                store.older[row & store.mask] = -1
-                return
-            row = older
+        cut_behind(store, row, limit)
+
+
+def cut_behind(store: Store, row: int, limit: int) -> None:
+    """Remove the rows behind one that ended before a time from its chain."""
+    while row >= store.low:
+        older = store.older[row & store.mask]
+        if older >= store.low and store.end[older & store.mask] < limit:
+            store.older[row & store.mask] = -1
+            return
+        row = older
